@@ -28,6 +28,9 @@ class SpecError(Error, ValueError):
 class InputError(Error, ValueError):
     \"\"\"{InputError}\"\"\"
 
+class OpenTypeError(InputError, AttributeError):
+    \"\"\"{OpenTypeError}\"\"\"
+
 class DeviceError(Error, RuntimeError):
     \"\"\"{DeviceError}\"\"\"
 
@@ -41,7 +44,8 @@ def stub():
     generator.put(_segfold)
     text = generator.get()
     text = re.sub(r"^import typing\n", "", text, flags=re.MULTILINE)
-    names = ("Error", "SpecError", "InputError", "DeviceError", "InternalError")
+    text = re.sub(r"^import segfold\._operator_docs\n|^    __signature__: .*\n\n", "", text, flags=re.MULTILINE)  # of each operator
+    names = ("Error", "SpecError", "InputError", "OpenTypeError", "DeviceError", "InternalError")
     errors = _ERRORS.format(**{name: getattr(_segfold, name).__doc__ for name in names})
     # The classes call themselves segfold.Error and so on, and are made here.
     return re.sub(r"from segfold import \(.*?\n\)\n", lambda _: errors + "\n", text, count=1, flags=re.DOTALL)

@@ -14,7 +14,8 @@
 namespace segfold::python {
 namespace {
 
-PyObject *error_class, *spec_error_class, *input_error_class, *device_error_class, *internal_error_class;
+PyObject *error_class, *spec_error_class, *input_error_class, *open_type_error_class, *device_error_class,
+    *internal_error_class;
 
 PyObject* add_error(nb::module_& module, const char* name, const char* doc, const nb::handle& bases)
 {
@@ -38,6 +39,10 @@ void add_errors(nb::module_& module)
         module, "InputError",
         "Arrays, segments or options are wrong; the message says what was found and what would be right.",
         nb::make_tuple(base, builtin.attr("ValueError")));
+    open_type_error_class =
+        add_error(module, "OpenTypeError",
+                  "An attribute of an operator that the type ``T`` decides is asked for before there is one.",
+                  nb::make_tuple(nb::handle(input_error_class), builtin.attr("AttributeError")));
     device_error_class = add_error(module, "DeviceError", "The device, the driver or a compiler failed.",
                                    nb::make_tuple(base, builtin.attr("RuntimeError")));
     internal_error_class = add_error(module, "InternalError", "A fault of segfold's own.", base);
@@ -59,6 +64,12 @@ void add_errors(nb::module_& module)
 }
 
 }  // namespace
+
+void raise_open_type(const InputError& error)
+{
+    PyErr_SetString(open_type_error_class, error.what());
+    throw nb::python_error();
+}
 
 std::string text_of(nb::handle object)
 {

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "dsl/error.h"
+
 namespace segfold::python {
 
 /// Interned strings; they live as long as the process.
@@ -19,5 +21,9 @@ struct Names {
 
 /// "BufferError: memory is not lent"
 [[nodiscard]] std::string text_of(const nanobind::python_error& error);
+
+/// Raises `error` as a class that is an AttributeError too, so that `hasattr` and `getattr` with a default
+/// work.
+[[noreturn]] void raise_open_type(const InputError& error);
 
 }  // namespace segfold::python

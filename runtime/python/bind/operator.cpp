@@ -296,13 +296,17 @@ void bind_operator(nb::module_& module)
             "results",
             [](const PyOperator& op) {
                 nb::list list;
-                for (const auto& field : op.fixed().fields)
-                    list.append(nb::make_tuple(field.name, std::string(segfold::name(field.type))));
+                try {
+                    for (const auto& field : op.fixed().fields)
+                        list.append(nb::make_tuple(field.name, std::string(segfold::name(field.type))));
+                } catch (const InputError& error) {
+                    raise_open_type(error);
+                }
                 return nb::tuple(list);
             },
             "``(name, type)`` of each array that a call returns: results of segments, then those of "
             "elements. "
-            "Raises InputError for an operator without a type.")
+            "Raises OpenTypeError, an InputError and an AttributeError, for an operator without a type.")
         .def_prop_ro(
             "outputs",
             [](const PyOperator& op) {

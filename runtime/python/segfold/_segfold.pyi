@@ -16,6 +16,9 @@ class SpecError(Error, ValueError):
 class InputError(Error, ValueError):
     """Arrays, segments or options are wrong; the message says what was found and what would be right."""
 
+class OpenTypeError(InputError, AttributeError):
+    """An attribute of an operator that the type ``T`` decides is asked for before there is one."""
+
 class DeviceError(Error, RuntimeError):
     """The device, the driver or a compiler failed."""
 
@@ -126,7 +129,7 @@ class Operator:
     @property
     def results(self) -> tuple:
         """
-        ``(name, type)`` of each array that a call returns: results of segments, then those of elements. Raises InputError for an operator without a type.
+        ``(name, type)`` of each array that a call returns: results of segments, then those of elements. Raises OpenTypeError, an InputError and an AttributeError, for an operator without a type.
         """
 
     @property

@@ -176,6 +176,7 @@ CASES = [
     (lambda: sf.operator(Path("/nowhere/x.seg")), sf.InputError,
      "/nowhere/x.seg: cannot be read: No such file or directory; give the path of a text of an operator"),
     (lambda: sf.check(SUM), sf.InputError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
+    (lambda: SUM.results, sf.OpenTypeError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
     (lambda: SUM.typed("float"), sf.InputError,
      "no type is called 'float'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64"),
     (lambda: sf.expression("a - b", "i32")(X.astype("i4"), stage="warp_per_segment", backend="simt"), sf.InputError, None),
@@ -223,6 +224,7 @@ def test_a_session_that_could_not_be_made_leaves_nothing(tmp_path):
 
 def test_errors_are_of_one_family():
     assert issubclass(sf.InputError, sf.Error) and issubclass(sf.InputError, ValueError)
+    assert issubclass(sf.OpenTypeError, sf.InputError) and issubclass(sf.OpenTypeError, AttributeError)
     assert issubclass(sf.SpecError, sf.Error) and issubclass(sf.DeviceError, sf.Error) and issubclass(sf.InternalError, sf.Error)
 
 
