@@ -37,6 +37,18 @@ std::string header_of(const std::string& text)
     return header;
 }
 
+/// A type of segfold, its name, a dtype of NumPy or torch, or the name of one.
+Type type_called(nb::handle given)
+{
+    if (PyUnicode_Check(given.ptr()))
+        if (const auto type = find_type(nb::cast<std::string>(given)))
+            return *type;
+    const auto word = nb::cast<std::string>(nb::module_::import_("segfold._kinds").attr("type_word")(given));
+    if (const auto type = find_type(word))
+        return *type;
+    throw InternalError("a word of no type");
+}
+
 constexpr const char* kCallDoc =
     R"(Folds each segment of the columns.
 
@@ -221,12 +233,6 @@ bool PyOperator::equals(const PyOperator& other) const
 void bind_operator(nb::module_& module)
 {
     using namespace nb::literals;
-    const auto type_called = [](const std::string& word) {
-        if (const auto type = find_type(word))
-            return *type;
-        throw InputError(fmt::format(
-            "no type is called '{}'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64", word));
-    };
     nb::class_<PyOperator>(
         module, "Operator", nb::dynamic_attr(), nb::is_weak_referenceable(),
         "An associative operator, which folds the segments of arrays when it is called.\n\n"
@@ -335,16 +341,14 @@ void bind_operator(nb::module_& module)
             "True for a monoid, False for a semigroup.")
         .def(
             "typed",
-            [type_called](PyOperator& op, const nb::object& type) {
-                return PyOperator(op.typed(type_called(nb::str(type).c_str())).op);
-            },
-            "type"_a, nb::sig("def typed(self, type: typing.Union[str, segfold.trace.Type]) -> Operator"),
-            "The operator with ``T`` as ``type``: ``sf.f32`` or ``\"f32\"`` say.")
+            [](PyOperator& op, const nb::object& type) { return PyOperator(op.typed(type_called(type)).op); },
+            "type"_a.none(), nb::sig("def typed(self, type: typing.Any) -> Operator"),
+            "The operator with ``T`` as ``type``: ``sf.f32`` or ``\"f32\"``, or a dtype of NumPy or its "
+            "name, "
+            "``\"float32\"``.")
         .def(
             "_cached_plans",
-            [type_called](PyOperator& op, const std::string& type) {
-                return op.typed(type_called(type)).plans.size();
-            },
+            [](PyOperator& op, const nb::object& type) { return op.typed(type_called(type)).plans.size(); },
             "type"_a = "f32")
         .def("_origin", &PyOperator::origin)
         .def("__and__", &PyOperator::product, nb::is_operator(),
@@ -388,8 +392,8 @@ void bind_operator(nb::module_& module)
     module.def("operator_of_text", &PyOperator::of_text, "file"_a, "text"_a);
     module.def(
         "operator_of_expression",
-        [type_called](const std::string& combine, const std::string& type, const std::string& identity,
-                      const std::string& lift, const std::string& finish, bool commutative) {
+        [](const std::string& combine, const nb::object& type, const std::string& identity,
+           const std::string& lift, const std::string& finish, bool commutative) {
             return PyOperator(
                 parse_short_form({combine, type_called(type), identity, lift, finish, commutative}));
         },

@@ -1,4 +1,33 @@
-"""What parameters and results may be beside plain columns and values of a segment: annotations of operators."""
+"""What parameters and results may be beside plain columns and values of a segment: annotations of operators; words for types."""
+
+import sys
+
+from . import _segfold
+
+_DTYPES = {
+    "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32",
+    "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+}  # fmt: skip
+_NEAR = {"float": "f32 or f64", "double": "f64", "half": "f16", "int": "i32 or i64", "long": "i64", "bool_": "bool"}
+
+
+def type_word(given):
+    """The name of a type that is given as one of segfold's, as a dtype of NumPy or torch, or as a name of either: "f32"."""
+    word = given if isinstance(given, str) else str(given)
+    numpy = sys.modules.get("numpy")
+    if numpy and (isinstance(given, numpy.dtype) or (isinstance(given, type) and issubclass(given, numpy.generic))):
+        word = numpy.dtype(given).name
+    name = word.removeprefix("torch.")
+    if name in _DTYPES:
+        return _DTYPES[name]
+    if name in _DTYPES.values():
+        return name
+    shown = getattr(given, "__name__", word)
+    near = f"did you mean {_NEAR[shown]}? " if shown in _NEAR else ""
+    raise _segfold.InputError(
+        f"no type is called '{shown}'; {near}the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and NumPy's names of "
+        "them, such as float32"
+    )
 
 
 class table:

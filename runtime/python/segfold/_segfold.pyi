@@ -1,6 +1,6 @@
 """The calls of the C++ library; use them through the package segfold."""
 
-from typing import Any, Union
+from typing import Any
 
 import typing
 
@@ -24,7 +24,6 @@ class DeviceError(Error, RuntimeError):
 
 class InternalError(Error):
     """A fault of segfold's own."""
-import segfold.trace
 
 
 class DeviceArray:
@@ -150,8 +149,10 @@ class Operator:
     def has_identity(self) -> bool:
         """True for a monoid, False for a semigroup."""
 
-    def typed(self, type: Union[str, segfold.trace.Type]) -> Operator:
-        """The operator with ``T`` as ``type``: ``sf.f32`` or ``"f32"`` say."""
+    def typed(self, type: Any) -> Operator:
+        """
+        The operator with ``T`` as ``type``: ``sf.f32`` or ``"f32"``, or a dtype of NumPy or its name, ``"float32"``.
+        """
 
     def __and__(self, arg: Operator, /) -> Operator:
         """
@@ -178,7 +179,7 @@ def is_standard(name: str) -> bool: ...
 
 def operator_of_text(file: str, text: str) -> Operator: ...
 
-def operator_of_expression(combine: str, type: str, identity: str, lift: str, finish: str, commutative: bool) -> Operator: ...
+def operator_of_expression(combine: str, type: object, identity: str, lift: str, finish: str, commutative: bool) -> Operator: ...
 
 def restore(kind: str, text: str) -> Operator:
     """What unpickling calls."""

@@ -81,7 +81,7 @@ def _refuse_words(words, what):
 
 def expression(
     combine: str,
-    type: typing.Union[str, trace.Type] = "f32",
+    type: typing.Any = "f32",
     *,
     identity: typing.Union[str, int, float] = "",
     lift: str = "",
@@ -91,13 +91,14 @@ def expression(
     """An operator of one column ``x`` and one field, its parts given as expressions of the language.
 
     ``combine`` is of ``a`` and ``b``, ``lift`` of ``x``, ``finish`` of ``value``; what is left out is ``x`` and ``value`` itself, and
-    an operator without ``identity`` gives no result for an empty segment. Raises SpecError.
+    an operator without ``identity`` gives no result for an empty segment. ``type`` is ``sf.f32`` or ``"f32"``, or a dtype of NumPy
+    or its name, ``"float32"``. Raises SpecError.
 
     >>> import numpy as np, segfold as sf
     >>> sf.expression("max(a, b)", "i32", identity="lowest(i32)")(np.array([3, 1, 4], np.int32))
     array([4], dtype=int32)
     """
-    return _segfold.operator_of_expression(combine, str(type), str(identity), lift, finish, commutative)
+    return _segfold.operator_of_expression(combine, type, str(identity), lift, finish, commutative)
 
 
 @dataclasses.dataclass(frozen=True)

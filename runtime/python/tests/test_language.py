@@ -127,6 +127,19 @@ def test_products():
         sf.standard.sum.typed("f32") & sf.standard.sum.typed("i32")
 
 
+@pytest.mark.parametrize("given", ["float32", np.float32, np.dtype("f4"), np.dtype(">f4"), sf.f32, "f32", "torch.float32"])
+def test_types_may_be_said_as_numpy_says_them(given):
+    assert sf.standard.sum.typed(given) == sf.standard.sum.typed("f32")
+    assert sf.expression("a + b", given, identity=0) == sf.expression("a + b", "f32", identity=0)
+
+
+def test_every_type_has_numpys_name():
+    for dtype, name in (("bool", "bool"), ("int8", "i8"), ("int16", "i16"), ("int32", "i32"), ("int64", "i64"), ("uint8", "u8"),
+                        ("uint16", "u16"), ("uint32", "u32"), ("uint64", "u64"), ("float16", "f16"), ("bfloat16", "bf16"),
+                        ("float32", "f32"), ("float64", "f64")):  # fmt: skip
+        assert sf.expression("a", dtype).signature == f"expression(x: {name}) -> {name}"
+
+
 def test_a_second_call_finds_its_plan():
     """Plans of calls on the host are kept by sizes and the longest segment, and give what the first call gave."""
     if sf.automatic_backend() != "cpu":

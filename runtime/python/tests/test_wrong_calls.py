@@ -178,7 +178,12 @@ CASES = [
     (lambda: sf.check(SUM), sf.InputError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
     (lambda: SUM.results, sf.OpenTypeError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
     (lambda: SUM.typed("float"), sf.InputError,
-     "no type is called 'float'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64"),
+     "no type is called 'float'; did you mean f32 or f64? the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and "
+     "NumPy's names of them, such as float32"),
+    (lambda: SUM.typed(np.complex64), sf.InputError,
+     "no type is called 'complex64'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and NumPy's names of them, "
+     "such as float32"),
+    (lambda: SUM.typed(None), sf.InputError, None),
     (lambda: sf.expression("a - b", "i32")(X.astype("i4"), stage="warp_per_segment", backend="simt"), sf.InputError, None),
     (lambda: sf.expression("a + b", "f32")(X, offsets=np.array([0, 0, 9]), **HOST), sf.InputError,
      "segment 0 is empty, and operator expression has no identity; give identity=EXPRESSION, the state that changes nothing"),
