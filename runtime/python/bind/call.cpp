@@ -277,8 +277,11 @@ std::vector<std::string> Call::field_names() const
     std::vector<std::string> names;
     if (segments_.kind == LayoutKind::keys)
         names.emplace_back("keys");
-    for (const auto& field : typed_->fields)
+    for (const auto& field : typed_->fields) {
         names.push_back(field.name);
+        while (std::ranges::count(names, names.back()) > 1)  // a result that is called keys
+            names.back() += '_';
+    }
     return names;
 }
 

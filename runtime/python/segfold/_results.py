@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import keyword
 import os
 import sys
 import warnings
@@ -24,8 +25,13 @@ def warn(text):
 
 @functools.lru_cache(maxsize=None)
 def result_class(names):
-    """The class of results with these names; there is one of each, kept for ever."""
-    made = collections.namedtuple("Results", names, rename=True)
+    """The class of results with these names; there is one of each, kept for ever.
+
+    A name that a named tuple cannot have ends with an underscore instead: ``class_`` for ``class``, ``x_`` for ``_x``, and ``keys_`` for a
+    result ``keys`` beside the keys.
+    """
+    names = _usable(names)
+    made = collections.namedtuple("Results", names)
     made.__module__ = __name__
     made.__doc__ = "Results of a fold: " + ", ".join(names) + "; an array for each, with a value for each segment."
     for stem, members in _arrays(names).items():
@@ -33,6 +39,17 @@ def result_class(names):
         setattr(made, stem, property(lambda self, members=members: tuple(getattr(self, name) for name in members), doc=doc))
     made.__reduce__ = lambda self: (restore, (names, tuple(self)))
     return made
+
+
+def _usable(names):
+    usable = []
+    for name in names:
+        name = name.lstrip("_") + "_" if name.startswith("_") else name
+        name = f"result{name}" if not name.isidentifier() or name == "_" else name
+        while keyword.iskeyword(name) or name in usable:
+            name += "_"
+        usable.append(name)
+    return tuple(usable)
 
 
 def _arrays(names):

@@ -78,9 +78,10 @@ class Operator:
         Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
         several results, or segments are given by keys, a named tuple of arrays. Results over rows are ``[S, K]``. Results for
         every element (``each``) are as long as the input, ``[n]`` or ``[n, K]``. ``out=`` takes arrays to write instead, in the order of
-        the results, as one array, a sequence or a dictionary. An array ``bins`` among the results is an array each for ``bins_0``,
-        ``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued on the current
-        stream of the arrays' library.
+        the results, as one array, a sequence or a dictionary. A name that a named tuple cannot have ends with an underscore
+        instead: ``class_``, ``x_`` for ``_x``, and ``keys_`` beside the keys. An array ``bins`` among the results is an array
+        each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued
+        on the current stream of the arrays' library.
 
         Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
         back end; ``check=True`` compares every segment with the reference and with Thrust; for arrays on a GPU, ``validate=True``

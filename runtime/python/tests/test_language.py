@@ -108,6 +108,27 @@ def test_an_array_in_the_results():
     np.testing.assert_array_equal(again.bins[1], found.bins_1)
 
 
+NAMES = """operator named(x: f32) -> (_q: f32, class: f32, keys: f32, keys_: f32) {
+  state s: f32 = 0  lift x  combine(a, b) a + b  finish { _q = s; class = s + 1; keys = s + 2; keys_ = s + 3 } }"""
+
+
+def test_names_that_a_named_tuple_cannot_have_end_with_an_underscore():
+    op = sf.operator(NAMES)
+    found = op(X, backend="reference")
+    assert found._fields == ("q_", "class_", "keys", "keys_")
+    keys = np.arange(9) // 5
+    by_key = op(X, keys=keys, backend="reference")
+    assert by_key._fields == ("keys", "q_", "class_", "keys_", "keys__")
+    assert by_key.keys.tolist() == [0, 1] and (by_key.keys_ == by_key.q_ + 2).all() and (by_key.keys__ == by_key.q_ + 3).all()
+    again = pickle.loads(pickle.dumps(by_key))
+    assert again._fields == by_key._fields and (again.class_ == by_key.class_).all()
+    out = {name: np.empty(9, np.int64 if name == "keys" else np.float32) for name in ("keys", "_q", "class", "keys_", "keys__")}
+    written = op(X, keys=keys, out=out, backend="reference")
+    assert (written.keys_ == by_key.keys_).all() and (out["keys__"][:2] == by_key.keys__).all()
+    (streamed,) = sf.stream(op, X, keys=keys, backend="cpu")
+    assert streamed._fields == by_key._fields and (streamed.keys_ == by_key.keys_).all()
+
+
 def test_products():
     both = sf.standard.mean_variance & sf.standard.argmax
     assert both.is_generic and "f32" in both.types and [name for name, *_ in both.parameters] == ["x"]
