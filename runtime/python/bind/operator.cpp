@@ -203,8 +203,20 @@ std::string PyOperator::text() const
     if (fixed_)
         return print(fixed_->op);
     if (factors_)
-        return print(example());
-    return text_.empty() ? print(standard_operator(name_, types_.front())) : text_;
+        return fmt::format("{}# {}\n", print(example()), text_of_types());
+    if (!text_.empty())
+        return text_;
+    const auto printed = print(standard_operator(name_, types_.front()));
+    return types_.size() == 1 ? printed : fmt::format("{}# {}\n", printed, text_of_types());
+}
+
+std::string PyOperator::text_of_types() const
+{
+    std::vector<std::string_view> takes;
+    for (const auto type : types_)
+        takes.push_back(segfold::name(type));
+    return fmt::format("This is {0} for {1}. It takes {2}; typed(\"{3}\") is that for {3}.", name_,
+                       takes.front(), fmt::join(takes, ", "), takes.back());
 }
 
 std::string PyOperator::signature() const

@@ -74,11 +74,15 @@ public:
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
     /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
     [[nodiscard]] std::string signature() const;
+    /// The text form; where T is open and no text has it, that for the first type, and a comment that says
+    /// so.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool equals(const PyOperator& other) const;
 
 private:
     PyOperator() = default;
+    /// "This is sum for i8. It takes i8, i16, ..."
+    [[nodiscard]] std::string text_of_types() const;
 
     std::string name_;
     std::string text_;  ///< of a generic operator; empty for a standard one and for a product

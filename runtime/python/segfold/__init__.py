@@ -57,6 +57,7 @@ from ._segfold import (
     nvrtc,
     plan,
 )
+from . import _operator_docs
 from ._results import FoldWarning
 from ._verbs import (
     Bench,
@@ -78,6 +79,7 @@ from . import standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
 
+_operator_docs.install()
 _atexit.register(_segfold.wait_for_abandoned)
 
 __all__ = [

@@ -9,9 +9,7 @@ import sys as _sys
 
 from . import _segfold
 
-_summaries = dict(_segfold.standard_names())
-
-__all__ = sorted(_summaries)
+__all__ = sorted(name for name, _ in _segfold.standard_names())
 
 
 def _hint(name):
@@ -23,7 +21,6 @@ def __getattr__(name: str) -> _segfold.Operator:
     if name.startswith("__") or not _segfold.is_standard(name):
         raise AttributeError(f"segfold.standard has no operator '{name}'; {_hint(name)}")
     made = _segfold.standard_operator(name)
-    made.__doc__ = _summaries.get(name, made.description)
     setattr(_sys.modules[__name__], name, made)
     return made
 
