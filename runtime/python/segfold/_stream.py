@@ -98,10 +98,10 @@ def _parts(work, names):
 
 def _bytes(memory):
     if isinstance(memory, str):
-        found = re.fullmatch(r"(\d+) ?([KMGT]?)i?B?", memory)
+        found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?)i?B?", memory)
         if found is None:
-            raise _segfold.InputError(f"memory is {memory!r}; it is a number of bytes, or a text such as '512M'")
-        memory = int(found[1]) * _UNITS[found[2]]
+            raise _segfold.InputError(f"memory is {memory!r}; it is a number of bytes, or a text such as '512M' or '1.5G'")
+        memory = int((int if found[1].isdigit() else float)(found[1]) * _UNITS[found[2]])
     return _integer("memory", memory, "a number of bytes, an integer, or a text such as '512M'")
 
 

@@ -129,7 +129,8 @@ def test_a_stream_may_be_left():
         ({"uniform": 7}, "multiple of"),
         ({"uniform": 10, "flags": FLAGS}, "give them once"),
         ({"offsets": OFFSETS[:-1]}, "segments end at"),
-        ({"memory": "much"}, "a text such as '512M'"),
+        ({"memory": "much"}, "a text such as '512M' or '1.5G'"),
+        ({"memory": "1.G"}, "a text such as '512M' or '1.5G'"),
         ({"memory": 3}, "a bound of 3 bytes leaves no room for a slice: .* give 8 bytes or more"),
         ({"memory": 0}, "a bound of 0 bytes leaves no room for a slice: .* give 8 bytes or more"),
         ({"memory": -1}, "a bound of -1 bytes leaves no room for a slice: .* give 8 bytes or more"),
@@ -157,6 +158,12 @@ def test_sizes_are_integers(x, words, message):
     with pytest.raises(TypeError) as caught:
         sf.stream(sf.standard.sum, x, **words, **BACKEND)
     assert str(caught.value) == message
+
+
+def test_memory_may_be_a_fraction(x):
+    sizes = {memory: [len(part) for part in sf.stream(sf.standard.sum, x, uniform=1, memory=memory, **BACKEND)]
+             for memory in ("1.5K", "1.5 KiB", 1536, "0.5M", 1 << 19)}  # fmt: skip
+    assert sizes["1.5K"] == sizes["1.5 KiB"] == sizes[1536] != sizes["0.5M"] == sizes[1 << 19]
 
 
 def test_a_bound_may_be_more_than_there_is(x):
