@@ -1,6 +1,7 @@
 """Folds of columns that do not fit into memory."""
 
 import atexit
+import difflib
 import itertools
 import operator as _operator
 import os
@@ -14,6 +15,8 @@ from ._verbs import _given
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _MOST = (1 << 63) - 1  # more is as much
 _LAYOUTS = ("offsets", "lengths", "flags", "keys")
+_WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "stage", "reproducible")
+_OF_CALLS = ("ranges", "out", "settings", "kernels", "assume", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
 
@@ -38,16 +41,18 @@ def stream(
     device: typing.Optional[int] = None,
     stage: typing.Optional[str] = None,
     reproducible: bool = False,
+    **named: typing.Any,
 ) -> typing.Iterator[typing.Any]:
     """Folds columns of any length within a bound on memory; gives the results of consecutive segments, part by part.
 
     A column is an iterable of arrays (a generator, a list), which are taken one behind the other; a contiguous array of the
     host, such as a ``numpy.memmap``; or the path of an ``.npy`` file, which is read in parts. One iterable of tuples serves all
-    columns of an operator together. Tables are arrays or paths, scalars numbers.
+    columns of an operator together. Tables are arrays or paths, scalars numbers. All are given by position, by name, or in one
+    dictionary, as in a call; one whose name is a word of this function is given by position or in the dictionary.
 
-    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``, the arrays of which may be given like
-    columns, or there is one segment of all elements. ``num_elements`` says how many elements iterables give; ``uniform``,
-    ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"``. A
+    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``, or there is one segment of all elements.
+    Flags and keys are given like columns; offsets and lengths are an array or a path, because their number must be known.
+    ``num_elements`` says how many elements iterables give; ``uniform``, ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A
     part has as many elements as they hold, and its results come when it is full: with little memory they come early. While one part
     is folded the next one is read, on a thread that calls the iterables.
 
@@ -68,9 +73,20 @@ def stream(
         words = [word for word, _ in given] + ["uniform"] * (uniform is not None)
         raise _segfold.InputError(f"segments are given by {words[0]} and by {words[1]}; give them once")
     layout, marks = given[0] if given else ("whole" if uniform is None else "uniform", None)
+    if layout in ("offsets", "lengths") and _source(marks)[0] == "chunks":
+        raise _segfold.InputError(
+            f"'{layout}' is {_called(marks)}; a stream must know how many {layout} there are: give one array, as "
+            "numpy.concatenate makes of several, or the path of an .npy file"
+        )
+    sources = [_source(value) for value in _arranged(_given("stream", operator), columns, named)]
+    folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
+    if layout in ("uniform", "offsets", "lengths") and num_elements is None and set(folded) == {"chunks"}:
+        raise _segfold.InputError(
+            f"segments given by {layout} need to know how many elements there are, and iterables do not say it; give num_elements="
+        )
     work = _segfold.open_stream(
-        _given("stream", operator),
-        [_source(column) for column in _apart(columns)],
+        operator,
+        sources,
         layout,
         0 if uniform is None else _integer("uniform", uniform, "the length of each segment, an integer"),
         None if marks is None else _source(marks),
@@ -151,3 +167,39 @@ def _apart(columns):
         return (together,)
     copies = itertools.tee(together, len(first))
     return [map(_operator.itemgetter(i), copy) for i, copy in enumerate(copies)]
+
+
+def _called(value):
+    return f"a {type(value).__module__}.{type(value).__qualname__}"
+
+
+def _arranged(operator, columns, named):
+    """Columns, tables and scalars in the operator's order, of those given by position, by name and in a dictionary."""
+    names = [name for name, _, _ in operator.parameters]
+    if len(columns) == 1 and isinstance(columns[0], dict):
+        twice = next((word for word in named if word in columns[0]), None)
+        others = ", ".join(repr(name) for name in columns[0] if name not in names)
+        found = {name: value for name, value in columns[0].items() if name in names}
+    else:
+        columns = _apart(columns)
+        if len(columns) > len(names):
+            raise _segfold.InputError(
+                f"{len(columns)} columns, tables and scalars are given; operator {operator.name} takes {operator.signature}"
+            )
+        found, others = dict(zip(names, columns)), ""
+        twice = next((word for word in named if word in found), None)
+    for word in named:
+        if word in _OF_CALLS and word not in names:
+            raise TypeError(f"stream() takes no {word}=, which is of a call of the operator; its words are {', '.join(_WORDS)}")
+        if word not in names:
+            near = difflib.get_close_matches(word, [*names, *_WORDS], 1)
+            raise TypeError(f"{operator.signature}: nothing is called '{word}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+    if twice is not None:
+        raise TypeError(f"{operator.name}: '{twice}' is given twice")
+    found.update(named)
+    for name in names:
+        if name not in found:
+            what = "number" if name in operator.scalars else "array"
+            unknown = f", and nothing is called {others}" if others else ""
+            raise _segfold.InputError(f"operator {operator.name} has no {what} for '{name}'{unknown}; it takes {operator.signature}")
+    return [found[name] for name in names]

@@ -89,6 +89,56 @@ def test_several_columns_tables_and_results(x):
     assert (joined(together, "last") == place[99::100]).all()
 
 
+def test_parameters_may_be_given_by_name_and_in_a_dictionary(x):
+    y = np.arange(N, dtype=np.int32)
+    words = {"uniform": 100, "num_elements": N, "memory": "100K", **BACKEND}
+    right = sf.standard.dot(x, y, uniform=100, **BACKEND)
+    assert (joined(sf.stream(sf.standard.dot, x=pieces(x), y=pieces(y, 1000), **words)) == right).all()
+    assert (joined(sf.stream(sf.standard.dot, pieces(x), y=y, **words)) == right).all()
+    assert (joined(sf.stream(sf.standard.dot, dict(y=pieces(y), x=x), **words)) == right).all()
+    assert (joined(sf.stream(sf.standard.dot, dict(x=x), y=pieces(y), **words)) == right).all()
+    above = sf.standard.count_above(x, threshold=500, uniform=100, **BACKEND)
+    assert (joined(sf.stream(sf.standard.count_above, pieces(x), threshold=500, **words)) == above).all()
+    op = sf.operator("""operator weigh(value: i32, place: i32, weights: table i32, by: scalar i32) -> i64 {
+        state sum: i64 = 0  lift i64(value) * i64(weights[place]) * i64(by)  combine(a, b) a + b }""")
+    place, weights = y % 5, np.array([1, -2, 3, -4, 5], np.int32)
+    together = ((x[i : i + 100], place[i : i + 100]) for i in range(0, N, 100))
+    found = joined(sf.stream(op, together, weights=weights, by=3, **words))
+    assert (found == op(x, place, weights, 3, uniform=100, **BACKEND)).all()
+
+
+@pytest.mark.parametrize(
+    "call, kind, message",
+    [
+        (lambda x: sf.stream(sf.standard.count_above, [x]), sf.InputError,
+         "operator count_above has no number for 'threshold'; it takes count_above(x: T, threshold: scalar T)"),
+        (lambda x: sf.stream(sf.standard.dot, dict(x=x, z=x)), sf.InputError,
+         "operator dot has no array for 'y', and nothing is called 'z'; it takes dot(x: T, y: T)"),
+        (lambda x: sf.stream(sf.standard.dot, x, y=x, z=x), TypeError, "dot(x: T, y: T): nothing is called 'z'"),
+        (lambda x: sf.stream(sf.standard.sum, x, memry="1G"), TypeError, "sum(x: T): nothing is called 'memry'; did you mean 'memory'?"),
+        (lambda x: sf.stream(sf.standard.sum, x, ranges=(x, x)), TypeError,
+         "stream() takes no ranges=, which is of a call of the operator; its words are offsets, lengths, flags, keys, uniform, "
+         "num_elements, memory, backend, device, stage, reproducible"),
+        (lambda x: sf.stream(sf.standard.sum, x, x=x), TypeError, "sum: 'x' is given twice"),
+        (lambda x: sf.stream(sf.standard.sum, dict(x=x), x=x), TypeError, "sum: 'x' is given twice"),
+        (lambda x: sf.stream(sf.standard.sum, x, x), sf.InputError,
+         "2 columns, tables and scalars are given; operator sum takes sum(x: T)"),
+        (lambda x: sf.stream(sf.standard.sum, x, lengths=(part for part in [LENGTHS])), sf.InputError,
+         "'lengths' is a builtins.generator; a stream must know how many lengths there are: give one array, as numpy.concatenate makes "
+         "of several, or the path of an .npy file"),
+        (lambda x: sf.stream(sf.standard.sum, x, offsets=[OFFSETS]), sf.InputError,
+         "'offsets' is a builtins.list; a stream must know how many offsets there are: give one array, as numpy.concatenate makes "
+         "of several, or the path of an .npy file"),
+        (lambda x: sf.stream(sf.standard.sum, [x], lengths=LENGTHS), sf.InputError,
+         "segments given by lengths need to know how many elements there are, and iterables do not say it; give num_elements="),
+    ],
+)  # fmt: skip
+def test_what_is_given_wrongly_is_said(x, call, kind, message):
+    with pytest.raises(kind) as caught:
+        call(x)
+    assert type(caught.value) is kind and str(caught.value) == message
+
+
 def test_bits_are_the_same_for_any_bound(x):
     values = (x / 7).astype(np.float32)
     words = {"offsets": np.array([0, 3, 50000, N]), "reproducible": True, "backend": "simt"}
