@@ -246,6 +246,25 @@ public:
         stream_.reset();  // without mutex_: its iterators ask for the interpreter's lock
     }
 
+    /// Lets the work end by itself, once the iterable that it asks has answered, and waits a moment for that.
+    /// False where it goes on; close() is called later then.
+    bool leave()
+    {
+        const nb::gil_scoped_release released;
+        std::unique_lock lock(mutex_);
+        *closed_ = true;
+        changed_.notify_all();
+        return changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return is_done_; });
+    }
+
+    /// Whether the work is done, so that close() waits for nothing.
+    [[nodiscard]] bool is_done()
+    {
+        const nb::gil_scoped_release released;
+        const std::lock_guard lock(mutex_);
+        return is_done_;
+    }
+
     [[nodiscard]] std::vector<std::string> names() const
     {
         std::vector<std::string> names;
@@ -379,6 +398,10 @@ void bind_stream(nb::module_& module)
         .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
         .def("__next__", &PyStream::next)
         .def("close", &PyStream::close, "Ends the work; what was not taken is lost.")
+        .def("leave", &PyStream::leave,
+             "Lets the work end by itself, when the iterable has given what it is asked for. True where it "
+             "has.")
+        .def_prop_ro("is_done", &PyStream::is_done, "Whether ``close`` would wait for nothing.")
         .def_prop_ro("names", &PyStream::names, "The result fields, without ``keys``.")
         .def_prop_ro("warnings", &PyStream::warnings);
     module.def("open_stream", &stream, nb::arg("operator"), nb::arg("columns"), nb::arg("layout"),

@@ -269,6 +269,15 @@ class Stream:
     def close(self) -> None:
         """Ends the work; what was not taken is lost."""
 
+    def leave(self) -> bool:
+        """
+        Lets the work end by itself, when the iterable has given what it is asked for. True where it has.
+        """
+
+    @property
+    def is_done(self) -> bool:
+        """Whether ``close`` would wait for nothing."""
+
     @property
     def names(self) -> list[str]:
         """The result fields, without ``keys``."""

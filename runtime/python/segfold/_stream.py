@@ -19,11 +19,18 @@ _WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "assume", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
+_left: typing.List[typing.Any] = []  # whose iterables had not answered when Ctrl-C came
 
 
 @atexit.register
 def _close_all():
     for work in list(_open):
+        work.close()
+
+
+def _sweep():
+    for work in [work for work in _left if work.is_done]:
+        _left.remove(work)
         work.close()
 
 
@@ -55,6 +62,9 @@ def stream(
     ``num_elements`` says how many elements iterables give; ``uniform``, ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A
     part has as many elements as they hold, and its results come when it is full: with little memory they come early. While one part
     is folded the next one is read, on a thread that calls the iterables.
+
+    Ctrl-C is raised at once. An iterable that has not answered then goes on, is asked for nothing more, and the interpreter's exit
+    waits for it.
 
     Columns, flags and keys end together. Where one has ended, or ``num_elements`` have been read, iterables are asked for one
     array more, and one that gives it is refused: an endless one cannot stand beside one that ends.
@@ -97,6 +107,7 @@ def stream(
         stage,
         reproducible,
     )
+    _sweep()
     _open.add(work)
     for text in work.warnings:
         _results.warn(text)
@@ -106,10 +117,19 @@ def stream(
 def _parts(work, names):
     try:
         make = _results.result_class(tuple(names))._make if len(names) > 1 else _operator.itemgetter(0)
-        for arrays in work:
+        while True:
+            try:
+                arrays = next(work, None)
+            except KeyboardInterrupt:
+                if not work.leave():
+                    _left.append(work)
+                raise
+            if arrays is None:
+                break
             yield make(arrays)
     finally:
-        work.close()
+        if work not in _left:
+            work.close()
 
 
 def _bytes(memory):

@@ -296,6 +296,46 @@ def test_an_interrupt_waits_for_one_item_and_no_more():
     assert 0 < len(asked) < 1000
 
 
+def test_an_interrupt_does_not_wait_for_an_iterable_that_takes_long():
+    from segfold import _stream
+
+    asked, may_go_on = [], threading.Event()
+    _stream._sweep()
+
+    def slow():
+        yield np.ones(1000, np.float32)
+        asked.append(1)
+        may_go_on.wait(60)
+        yield np.ones(1000, np.float32)
+        asked.append(2)
+
+    def interrupt():
+        while not asked:
+            time.sleep(0.01)
+        _thread.interrupt_main()
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(sf.stream(sf.standard.sum, slow(), memory="64K", **BACKEND))
+    assert time.monotonic() - begin < 30 and len(_stream._left) == 1
+    may_go_on.set()
+    deadline = time.monotonic() + 30
+    while _stream._left and time.monotonic() < deadline:
+        time.sleep(0.01)
+        list(sf.stream(sf.standard.sum, ones(3), **BACKEND))
+    assert not _stream._left and asked == [1], "what was left is asked for nothing more"
+
+
+def test_an_interrupted_stream_of_a_quick_iterable_leaves_nothing():
+    from segfold import _stream
+
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(sf.stream(sf.standard.sum, (time.sleep(0.002) or ones(1000) for _ in range(5000)), **BACKEND))
+    assert not _stream._left
+
+
 def test_a_stream_may_be_closed_by_its_iterable_and_by_several_threads():
     def endless():
         while True:
