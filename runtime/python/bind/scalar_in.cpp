@@ -16,6 +16,12 @@ ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
                           PyObject_HasAttr(value.ptr(), names().dlpack.ptr()) ||
                           PyObject_HasAttr(value.ptr(), names().cuda_array_interface.ptr()) ||
                           (PyObject_CheckBuffer(value.ptr()) && !PyNumber_Check(value.ptr()));
+    const auto dimensions = is_array ? nb::getattr(value, "ndim", nb::none()) : nb::object(nb::none());
+    if (PyLong_Check(dimensions.ptr()) && nb::cast<int>(dimensions) == 0 && kind_of(value) != Kind::masked) {
+        // A number of NumPy's or JAX's; one that may lie on a GPU stays there.
+        const bool stays = kind_of(value) == Kind::torch || kind_of(value) == Kind::cupy;
+        return scalar(stays ? value.attr("reshape")(1) : value.attr("item")(), what, type);
+    }
     if (is_array) {
         ArrayIn array(value, what);
         if (array.view_.length != 1)

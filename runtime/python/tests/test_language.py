@@ -33,6 +33,19 @@ def test_scalars_are_numbers(backend):
     np.testing.assert_array_equal(op(dict(threshold=4.0, add=0, x=X), **words), [0, 1, 0, 3])
 
 
+@pytest.mark.parametrize("backend", ["auto", "reference"])
+def test_an_array_without_dimensions_is_a_number(backend):
+    op = sf.operator(ABOVE)
+    words = dict(offsets=OFFSETS, backend=backend)
+    for threshold, add in ((np.array(4.0), np.array(0)), (np.array(4, np.int8), np.int64(0)), (np.float16(4), np.array(0, np.uint64))):
+        np.testing.assert_array_equal(op(X, threshold=threshold, add=add, **words), [0, 1, 0, 3])
+    np.testing.assert_array_equal(list(sf.stream(op, X, threshold=np.array(4.0), add=0, offsets=OFFSETS, backend="cpu"))[0], [0, 1, 0, 3])
+    with pytest.raises(sf.InputError, match="'add' is 1.5, and the operator takes an integer of type i8 there"):
+        op(X, threshold=4, add=np.array(1.5), **words)
+    with pytest.raises(sf.InputError, match="'threshold' has shape \\(1, 1\\)"):
+        op(X, threshold=np.ones((1, 1), np.float32), add=0, **words)
+
+
 def test_another_value_compiles_nothing():
     op = sf.operator(ABOVE)
     op(X, threshold=1, add=0, offsets=OFFSETS)
