@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "dsl/error.h"
+#include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/formats/written_array.h"
 #include "runtime/data/generated/generated_arrays.h"
