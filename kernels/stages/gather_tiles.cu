@@ -290,6 +290,7 @@ fold_tiles(Inputs inputs,
     if (lane == 1 && tile > 0 && before.ends)
         came = bring(borders, tile - 1, ended, head);
     __syncwarp();  // both lanes are back
-    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head);
-    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total);
+    const Index tile_items = folding * kItemsPerThread;
+    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head, tile_items);
+    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total, tile_items);
 }

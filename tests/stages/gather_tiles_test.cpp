@@ -5,6 +5,7 @@
 
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "runtime/regress/tree.h"
 #include "tests/common/files.h"
 #include "tests/common/stage_cases.h"
 
@@ -87,6 +88,25 @@ INSTANTIATE_TEST_SUITE_P(Stages, GatherTiles,
                                          Crowded{"WideTiles", "sum_i32", 64, configuration(160, 16)},
                                          Crowded{"Costly", "costly_trace", 32, configuration(96, 4)}),
                          [](const auto& info) { return info.param.name; });
+
+/// Equal results of brackets mean equal trees, so that what rounds has the same bits in every launch.
+TEST(GatherTiles, TheOrderInWhichTilesComeChangesNoTree)
+{
+    const auto op = regress::bracket_operator(standard_operator("sum_i32"));
+    const auto some = configuration(96, 4);
+    const auto emitted = emit(Problem(op, SegmentForm::offsets), stage(), some);
+    const auto tile = tile_items(some);
+    const std::vector<std::int64_t> lengths = {3, 70 * tile, 2, 5 * tile + 1, 33 * tile, 31 * tile - 7};
+    const auto workload = make_workload(op, offsets_segments(lengths), 11);
+    std::vector<std::uint64_t> first;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        const auto results = simt::run(workload, emitted, simt::options_from_seed(seed));
+        const auto found = to_vector<std::uint64_t>(results.front().array);
+        if (seed == 1)
+            first = found;
+        EXPECT_EQ(found, first) << "seed " << seed;
+    }
+}
 
 /// Offsets may change between launches; what a launch knows of the one before is looked at first.
 TEST(GatherTiles, SegmentsOfTheLaunchBeforeMislead)
