@@ -36,4 +36,10 @@ constexpr bool is_integer(Type type) { return type >= Type::i8 && type <= Type::
 constexpr bool is_signed_integer(Type type) { return type >= Type::i8 && type <= Type::i64; }
 constexpr bool is_unsigned_integer(Type type) { return type >= Type::u8 && type <= Type::u64; }
 
+/// The type in which many values of `type` are added up: f32 for f16 and bf16, `type` itself for the others.
+constexpr Type accumulator_type(Type type)
+{
+    return is_float(type) && size_bytes(type) == 2 ? Type::f32 : type;
+}
+
 }  // namespace segfold

@@ -67,6 +67,10 @@ concept IntegerType = ValueType<T> && is_integer(kTypeOf<T>);
 template <class T>
 concept NumberType = RealType<T> || IntegerType<T>;
 
+/// The type in which many values of `T` are added up: float for half and bfloat16, `T` itself for the others.
+template <ValueType T>
+using Acc = std::conditional_t<accumulator_type(kTypeOf<T>) == kTypeOf<T>, T, float>;
+
 /// A number or truth value of C++ itself, which is a literal where a Value stands; characters are none.
 template <class N>
 concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, char> &&

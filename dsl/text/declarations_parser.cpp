@@ -18,6 +18,9 @@ Parameter OperatorParser::parameter()
     const bool scalar = cursor_.peek(1).kind == TokenKind::word && cursor_.accept("scalar");
     const bool table = scalar || cursor_.accept("table");
     const bool row = !scalar && cursor_.peek(1).kind == TokenKind::word && cursor_.accept("row");
+    if (cursor_.is("Acc"))
+        cursor_.fail(cursor_.peek().position, "'Acc' is no type of a parameter",
+                     "write " + parameter_name + ": T; Acc is the type in which values of T are added up");
     Parameter made{std::move(parameter_name), expressions_.type(), table, position, scalar, row};
     if (cursor_.is("["))
         cursor_.fail(cursor_.peek().position, "a parameter has no size",

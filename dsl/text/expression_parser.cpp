@@ -36,6 +36,8 @@ Expression positioned(const Expression& expression, Position position)
     return Expression(std::move(node));
 }
 
+bool is_generic_type(std::string_view word) { return word == "T" || word == "Acc"; }
+
 std::string suggest_type(std::string_view word)
 {
     if (const auto type = type_like(word); !type.empty())
@@ -84,16 +86,22 @@ void ExpressionParser::refuse_generic(Position position)
     cursor_.fail(position, "this operator is written for a type T", "say which T is, e.g. f32 (--type f32)");
 }
 
+std::optional<Type> ExpressionParser::generic_type(std::string_view word) const
+{
+    return !generic_ ? std::nullopt : word == "T" ? generic_ : std::optional(accumulator_type(*generic_));
+}
+
 Type ExpressionParser::type()
 {
     const Token token = cursor_.peek();
     const auto word = cursor_.name("a type");
-    if (word == "T" && generic_)
-        return *generic_;
+    if (is_generic_type(word)) {
+        if (const auto chosen = generic_type(word))
+            return *chosen;
+        refuse_generic(token.position);
+    }
     if (const auto known = find_type(word))
         return *known;
-    if (word == "T")
-        refuse_generic(token.position);
     cursor_.fail(token.position, "unknown type '" + word + "'" + suggest_type(word));
 }
 
@@ -219,9 +227,9 @@ Expression ExpressionParser::called(const Token& token)
         while (cursor_.accept(","));
         cursor_.expect(")");
     }
-    if (token.text == "T" && !generic_)
+    if (is_generic_type(token.text) && !generic_)
         refuse_generic(token.position);
-    const auto converted = token.text == "T" ? generic_ : find_type(token.text);
+    const auto converted = is_generic_type(token.text) ? generic_type(token.text) : find_type(token.text);
     if (!converted)
         return make_call(token.text, std::move(arguments), token.position);
     if (arguments.size() != 1)

@@ -41,6 +41,9 @@ private:
     Expression number();
 
     TokenCursor& cursor_;
+    /// What `word` stands for in a generic text: `T`, or `Acc` in which many values of `T` are added up.
+    [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
+
     std::optional<Type> generic_;
     bool refused_generic_ = false;
     int nesting_ = 0;

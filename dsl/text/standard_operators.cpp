@@ -15,7 +15,7 @@ std::span<const EmbeddedFile> standard_operator_files();
 namespace {
 
 /// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers,
-/// gcd.narrow.seg integers of at most 32 bits.
+/// gcd.narrow.seg integers of at most 32 bits, for which it comes before a file for all integers.
 enum class Family : std::uint8_t { number, integer, narrow, real };
 
 struct File {
@@ -58,9 +58,11 @@ const File* find_file(std::string_view name, Type type)
     const auto found = files().find(name);
     if (found == files().end())
         return nullptr;
-    const auto file =
-        std::ranges::find_if(found->second, [&](const File& f) { return takes(f.family, name, type); });
-    return file == found->second.end() ? nullptr : &*file;
+    const File* taken = nullptr;
+    for (const File& file : found->second)
+        if (takes(file.family, name, type) && (!taken || file.family == Family::narrow))
+            taken = &file;
+    return taken;
 }
 
 struct NameAndType {

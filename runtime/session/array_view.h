@@ -16,9 +16,20 @@ namespace segfold {
 ///     template <>
 ///     struct segfold::HalfElement<my::half> { static constexpr Type type = Type::f16; };
 ///
-/// CUDA's __half and __nv_bfloat16 are known where their headers are included before this one.
+/// segfold's own half and bfloat16 are known, and CUDA's __half and __nv_bfloat16 where their headers are included
+/// before this one.
 template <class T>
 struct HalfElement;
+struct half;
+template <>
+struct HalfElement<half> {
+    static constexpr Type type = Type::f16;
+};
+struct bfloat16;
+template <>
+struct HalfElement<bfloat16> {
+    static constexpr Type type = Type::bf16;
+};
 #ifdef __CUDA_FP16_TYPES_EXIST__
 template <>
 struct HalfElement<__half> {

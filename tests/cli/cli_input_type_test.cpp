@@ -151,12 +151,13 @@ TEST_F(InputTypeTest, SumsOfHalvesAreWarnedOf)
         return result.errors;
     };
     EXPECT_EQ(
-        errors("mean"),
-        "segfold: warning: f16.npy holds f16, so mean is computed in f16 and rounds after each "
+        errors("sum"),
+        "segfold: warning: f16.npy holds f16, so sum is computed in f16 and rounds after each "
         "operation, and is infinite beyond 65504; save it with array.astype(numpy.float32) to compute in "
         "f32, or write an operator whose state is f32, with 'lift f32(x)'\n");
     EXPECT_EQ(errors("max"), "") << "adds nothing";
-    EXPECT_EQ(errors("mean_f16"), "") << "asked for";
+    EXPECT_EQ(errors("mean"), "") << "adds in f32";
+    EXPECT_EQ(errors("sum_f16"), "") << "asked for";
     (void)folder_.write(
         "narrow.seg",
         "operator narrow(x: T) -> f16 {\n  state sum: f16 = 0\n  lift f16(x)\n  combine(a, b) a + b\n}\n");

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "dsl/half.h"
 #include "segfold/segfold.h"
 
 namespace segfold::standard_meaning_test {
@@ -33,6 +34,8 @@ double value_of(const Array& array, std::size_t at)
             return array.as<std::uint32_t>()[at];
         case Type::i64:
             return static_cast<double>(array.as<std::int64_t>()[at]);
+        case Type::f16:
+            return f16_to_f32(array.as<std::uint16_t>()[at]);
         default:
             return array.as<double>()[at];
     }
@@ -268,6 +271,64 @@ TEST(StandardMeaning, OfReals)
                 EXPECT_NEAR(found[i], wanted[i], 1e-10 * (1 + std::abs(wanted[i])))
                     << name << ", result " << i;
         }
+}
+
+/// Long segments of a narrow type, whose own counts would stop at 2048: results are rounded once, at the end.
+TEST(StandardMeaning, OfManyHalves)
+{
+    std::mt19937 random(12);
+    std::uniform_real_distribution<float> positive(0.5, 4);
+    for (const auto& [name, meaning] : kOfReals) {
+        std::vector<std::vector<half>> columns;
+        Columns c;
+        for (Row* const row : {&c.x, &c.y}) {
+            auto& column = columns.emplace_back(5000);
+            std::ranges::generate(column, [&] { return half{f32_to_f16(positive(random))}; });
+            std::ranges::transform(column, std::back_inserter(*row),
+                                   [](half value) { return f16_to_f32(value.bits); });
+        }
+        columns.resize(standard_parameters(name).size());
+        const auto found = fold<half>(name, columns);
+        const auto wanted = meaning(c);
+        ASSERT_EQ(found.size(), wanted.size()) << name;
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            EXPECT_NEAR(found[i], wanted[i], 2e-3 * (1 + std::abs(wanted[i]))) << name << ", result " << i;
+    }
+}
+
+/// Values whose sums leave 64 bits, or the 32 bits of f32.
+TEST(StandardMeaning, NothingWrapsOrNarrows)
+{
+    const std::int64_t large = std::int64_t{1} << 62;
+    EXPECT_EQ(fold<std::int64_t>("mean", {{large, large, large, large}})[0], std::ldexp(1.0, 62));
+    const std::uint64_t largest = ~std::uint64_t{0};
+    EXPECT_EQ(fold<std::uint64_t>("mean", {{largest, largest}})[0], std::ldexp(1.0, 64));
+    EXPECT_EQ(fold<std::int32_t>("mean", {{0x7fffffff, 0x7fffffff, 0x7ffffffc}})[0], 0x7ffffffe);
+    EXPECT_EQ(fold<double>("wide_sum", {{1e300, 16777216, 1}})[0], 1e300);
+    EXPECT_EQ(fold<double>("wide_sum", {{16777216, 1}})[0], 16777217);
+}
+
+TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
+{
+    const double nan = std::nan("");
+    EXPECT_TRUE(std::isnan(fold<double>("entropy", {{1, nan, 3}})[0]));
+    EXPECT_EQ(fold<double>("entropy", {{0, 0}})[0], 0);
+    EXPECT_EQ(fold<double>("quantile_sketch", {{nan, 8, nan}}), (Row{0, 0, 0, 0, 0, 0, 0, 1}));
+}
+
+/// Each register has a quarter of a thousand values, evenly spaced; its rank is near the logarithm of their
+/// number.
+TEST(StandardMeaning, SketchesOfDistinctValuesUseAllBits)
+{
+    for (const int step : {1, 4, 256, 65536, -4}) {
+        std::vector<std::int32_t> values(1000);
+        for (int i = 0; i < 1000; ++i)
+            values[static_cast<std::size_t>(i)] = i * step;
+        for (const double rank : fold<std::int32_t>("hyperloglog", {values})) {
+            EXPECT_GE(rank, 5) << step;
+            EXPECT_LE(rank, 16) << step;
+        }
+    }
 }
 
 /// Sums of whole multiples of a power of two, which i64 holds.

@@ -234,12 +234,16 @@ template <NumberType T>
 using Widened = std::conditional_t<RealType<T>, T, std::int64_t>;
 
 template <NumberType T>
+using SumForMean =
+    std::conditional_t<RealType<T>, Acc<T>, std::conditional_t<sizeof(T) == 8, double, std::int64_t>>;
+
+template <NumberType T>
 Operator mean()
 {
-    return define<Mean<Widened<T>>>("mean", [](auto& op) {
+    return define<Mean<SumForMean<T>>>("mean", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.sum = widened(x);
+            s.sum = cast<SumForMean<T>>(x);
             s.n = 1;
         });
         op.combine([](auto a, auto b, auto& s) {
@@ -255,7 +259,7 @@ Operator mean()
 template <RealType T>
 struct Moments : State {
     Field<int> n{"n", 0};
-    Field<T> mean{"mean", 0}, m2{"m2", 0};
+    Field<Acc<T>> mean{"mean", 0}, m2{"m2", 0};
 };
 
 template <RealType T>
@@ -266,29 +270,29 @@ Operator mean_variance()
         Result<T> mean(op, "mean"), variance(op, "variance");
         op.lift([&](auto& s) {
             s.n = 1;
-            s.mean = x;
+            s.mean = cast<Acc<T>>(x);
             s.m2 = 0;
         });
         op.combine([](auto a, auto b, auto& s) {
             auto total = let("total", a.n + b.n);
             auto delta = let("delta", b.mean - a.mean);
-            auto share = let("share", cast<T>(b.n) / cast<T>(total));
-            auto merged = a.m2 + b.m2 + delta * delta * cast<T>(a.n) * share;
+            auto share = let("share", cast<Acc<T>>(b.n) / cast<Acc<T>>(total));
+            auto merged = a.m2 + b.m2 + delta * delta * cast<Acc<T>>(a.n) * share;
             s.n = total;
             s.mean = select(a.n == 0, b.mean, select(b.n == 0, a.mean, a.mean + delta * share));
             s.m2 = select(a.n == 0, b.m2, select(b.n == 0, a.m2, merged));
         });
         op.append([&](auto a, auto& s) {
             auto total = let("total", a.n + 1);
-            auto delta = let("delta", x - a.mean);
-            auto step = let("step", delta * (1 / cast<T>(total)));
+            auto delta = let("delta", cast<Acc<T>>(x) - a.mean);
+            auto step = let("step", delta * (1 / cast<Acc<T>>(total)));
             s.n = total;
             s.mean = a.mean + step;
             s.m2 = select(a.n == 0, 0.0, a.m2 + delta * (delta - step));
         });
         op.finish([&](auto s) {
-            mean = s.mean;
-            variance = s.m2 / cast<T>(s.n);
+            mean = cast<T>(s.mean);
+            variance = cast<T>(s.m2 / cast<Acc<T>>(s.n));
         });
         op.empty([&] {
             mean = nan<T>();
@@ -300,7 +304,7 @@ Operator mean_variance()
 
 template <RealType T>
 struct Exponentials : State {
-    Field<T> greatest{"greatest", -infinity<T>()}, sum{"sum", 0};
+    Field<Acc<T>> greatest{"greatest", -infinity<Acc<T>>()}, sum{"sum", 0};
 };
 
 template <RealType T>
@@ -309,8 +313,8 @@ Operator log_sum_exp()
     return define<Exponentials<T>>("log_sum_exp", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.greatest = select(isnan(x), -infinity<T>(), x);
-            s.sum = select(isnan(x), nan<T>(), 1);
+            s.greatest = select(isnan(x), -infinity<Acc<T>>(), cast<Acc<T>>(x));
+            s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine([](auto a, auto b, auto& s) {
             auto top = let("top", segfold::max(a.greatest, b.greatest));
@@ -319,7 +323,7 @@ Operator log_sum_exp()
             s.greatest = top;
             s.sum = left + right;
         });
-        op.finish([](auto s) { return s.greatest + log(s.sum); });
+        op.finish([](auto s) { return cast<T>(s.greatest + log(s.sum)); });
         op.commutative();
     });
 }

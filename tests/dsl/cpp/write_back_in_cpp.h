@@ -22,13 +22,13 @@ Operator softmax()
     return define<Exponentials<T>>("softmax", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.greatest = select(isnan(x), -infinity<T>(), x);
-            s.sum = select(isnan(x), nan<T>(), 1);
+            s.greatest = select(isnan(x), -infinity<Acc<T>>(), cast<Acc<T>>(x));
+            s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine(join_exponentials<T>());
         op.map([&](Exponentials<T> s) {
             auto share = let("share", 1 / s.sum);
-            return exp(x - s.greatest) * share;
+            return cast<T>(exp(cast<Acc<T>>(x) - s.greatest) * share);
         });
         op.commutative();
     });
@@ -40,13 +40,13 @@ Operator log_softmax()
     return define<Exponentials<T>>("log_softmax", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.greatest = select(isnan(x), -infinity<T>(), x);
-            s.sum = select(isnan(x), nan<T>(), 1);
+            s.greatest = select(isnan(x), -infinity<Acc<T>>(), cast<Acc<T>>(x));
+            s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine(join_exponentials<T>());
         op.map([&](Exponentials<T> s) {
             auto share = let("share", log(s.sum));
-            return x - s.greatest - share;
+            return cast<T>(cast<Acc<T>>(x) - s.greatest - share);
         });
         op.commutative();
     });
@@ -55,11 +55,11 @@ Operator log_softmax()
 template <RealType T>
 Operator softmax_backward()
 {
-    return define("softmax_backward", Field<T>("total", 0), [](auto& op) {
+    return define("softmax_backward", Field<Acc<T>>("total", 0), [](auto& op) {
         Column<T> y(op, "y"), gradient(op, "gradient");
-        op.lift(y * gradient);
+        op.lift(cast<Acc<T>>(y) * cast<Acc<T>>(gradient));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto total) { return y * (gradient - total); });
+        op.map([&](auto total) { return cast<T>(cast<Acc<T>>(y) * (cast<Acc<T>>(gradient) - total)); });
         op.commutative();
     });
 }
@@ -67,11 +67,11 @@ Operator softmax_backward()
 template <RealType T>
 Operator centre()
 {
-    return define("centre", Field<T>("sum", 0), [](auto& op) {
+    return define("centre", Field<Acc<T>>("sum", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift(x);
+        op.lift(cast<Acc<T>>(x));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto sum) { return x - sum / cast<T>(length()); });
+        op.map([&](auto sum) { return cast<T>(cast<Acc<T>>(x) - sum / cast<Acc<T>>(length())); });
         op.commutative();
     });
 }
@@ -81,31 +81,31 @@ Operator standardise()
 {
     return define<Moments<T>>("standardise", [](auto& op) {
         Column<T> x(op, "x");
-        Result<T> mean(op, "mean"), scale(op, "scale");
+        Result<Acc<T>> mean(op, "mean"), scale(op, "scale");
         Each<T> result(op, "result");
         op.lift([&](auto& s) {
             s.n = 1;
-            s.mean = x;
+            s.mean = cast<Acc<T>>(x);
             s.m2 = 0;
         });
         op.combine([](auto a, auto b, auto& s) {
             auto total = let("total", a.n + b.n);
             auto delta = let("delta", b.mean - a.mean);
-            auto share = let("share", cast<T>(b.n) / cast<T>(total));
+            auto share = let("share", cast<Acc<T>>(b.n) / cast<Acc<T>>(total));
             s.n = total;
             s.mean = select(a.n == 0, b.mean, select(b.n == 0, a.mean, a.mean + delta * share));
             s.m2 = select(a.n == 0, b.m2,
-                          select(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * cast<T>(a.n) * share));
+                          select(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * cast<Acc<T>>(a.n) * share));
         });
         op.finish([&](auto s) {
             mean = s.mean;
-            scale = select(s.m2 == 0, 0, 1 / sqrt(s.m2 / cast<T>(s.n)));
+            scale = select(s.m2 == 0, 0, 1 / sqrt(s.m2 / cast<Acc<T>>(s.n)));
         });
         op.empty([&] {
-            mean = nan<T>();
-            scale = nan<T>();
+            mean = nan<Acc<T>>();
+            scale = nan<Acc<T>>();
         });
-        op.map([&] { result = (x - mean()) * scale(); });
+        op.map([&] { result = cast<T>((cast<Acc<T>>(x) - mean()) * scale()); });
         op.commutative();
     });
 }
@@ -113,11 +113,12 @@ Operator standardise()
 template <RealType T>
 Operator normalise()
 {
-    return define("normalise", Field<T>("squares", 0), [](auto& op) {
+    return define("normalise", Field<Acc<T>>("squares", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift(x * x);
+        op.lift(cast<Acc<T>>(x) * cast<Acc<T>>(x));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto squares) { return select(squares == 0, 0, x / sqrt(squares)); });
+        op.map(
+            [&](auto squares) { return select(squares == 0, 0, cast<T>(cast<Acc<T>>(x) / sqrt(squares))); });
         op.commutative();
     });
 }
@@ -125,11 +126,11 @@ Operator normalise()
 template <RealType T>
 Operator share()
 {
-    return define("share", Field<T>("sum", 0), [](auto& op) {
+    return define("share", Field<Acc<T>>("sum", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift(x);
+        op.lift(cast<Acc<T>>(x));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto sum) { return x / sum; });
+        op.map([&](auto sum) { return cast<T>(cast<Acc<T>>(x) / sum); });
         op.commutative();
     });
 }
