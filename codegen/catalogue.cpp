@@ -71,6 +71,8 @@ FormulaNames facts_of(const Problem& problem)
             {"gathers", lift_gathers(problem.op)},
             {"costly_combine", is_costly(problem.op)},
             {"calls_library", combine_calls_library(problem.op)},
+            {"mixed_fields", has_mixed_fields(problem.op)},
+            {"many_fields", has_many_fields(problem.op)},
             {"atomic_combine", atomic_function(problem.op).has_value()},
             {"redux_combine", warp_function(problem.op).has_value()},
             {"rows", has_rows(problem.op)},
@@ -201,6 +203,15 @@ std::string names_of(const std::vector<Named>& all)
     return list.empty() ? "none" : list;
 }
 
+template <class Named>
+std::string suggest(const std::vector<Named>& all, std::string_view name)
+{
+    std::vector<std::string_view> names;
+    for (const auto& other : all)
+        names.push_back(other.name);
+    return did_you_mean(name, names);
+}
+
 /// A stage or a probe by its name.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
@@ -208,10 +219,7 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
     const auto found = std::ranges::find(all, name, &Named::name);
     if (found != all.end())
         return *found;
-    std::vector<std::string_view> names;
-    for (const auto& other : all)
-        names.push_back(other.name);
-    const std::string suggestion = did_you_mean(name, names);  // first: the list is long
+    const std::string suggestion = suggest(all, name);  // first: the list is long
     throw InputError("unknown " + what + " '" + std::string(name) + "'" +
                      (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
                      names_of(all));
@@ -354,12 +362,17 @@ const Stage& Catalogue::stage(std::string_view name) const
 {
     const bool is_native = this == &native();
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
-    if (std::ranges::none_of(stages_, is_named) &&
-        std::ranges::any_of((is_native ? standard() : native()).stages_, is_named))
+    const auto& others = (is_native ? standard() : native()).stages_;
+    const bool is_known = std::ranges::any_of(stages_, is_named);
+    if (!is_known && std::ranges::any_of(others, is_named))
         throw InputError("stage '" + std::string(name) + "' is one of " +
                          (is_native ? "the back ends cuda and simt; those of the back end cpu are "
                                     : "the back end cpu; those of the back ends cuda and simt are ") +
                          names_of(stages_));
+    if (!is_known && suggest(stages_, name).empty())
+        if (const auto suggestion = suggest(others, name); !suggestion.empty())
+            throw InputError("unknown stage '" + std::string(name) + "'" + suggestion + " That is one of " +
+                             (is_native ? "the back ends cuda and simt" : "the back end cpu"));
     return find_named(stages_, name, "stage");
 }
 

@@ -55,6 +55,22 @@ bool is_called(const Operator& op)
     return combine_operations(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
 }
 
+bool has_mixed_fields(const Operator& op)
+{
+    std::size_t least = 8, most = 0;
+    for (const auto& field : op.state) {
+        least = std::min(least, size_bytes(field.type));
+        most = std::max(most, size_bytes(field.type));
+    }
+    return least < 4 && least != most;
+}
+
+bool has_many_fields(const Operator& op)
+{
+    constexpr std::size_t kMostInline = 9;
+    return op.state.size() > kMostInline;
+}
+
 bool combine_calls_library(const Operator& op)
 {
     const auto calls = [](const auto& self, const Expression& expression) -> bool {

@@ -10,12 +10,13 @@ enum class Dialect : std::uint8_t { cuda, native };
 
 /// What stands before a function of a native text: loops over lanes become vectors where all of it is inline.
 inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
+inline constexpr std::string_view kNativeCall = "[[gnu::noinline]] static";
 
-/// The same in either language; `is_called`: of a function so long that CUDA texts have one copy of it.
+/// The same in either language; `is_called`: of a function so long that texts have one copy of it.
 constexpr std::string_view function_kind(Dialect dialect, bool is_called = false)
 {
     if (dialect == Dialect::native)
-        return kNativeFunction;
+        return is_called ? kNativeCall : kNativeFunction;
     return is_called ? "__device__ __noinline__" : "__device__ __forceinline__";
 }
 

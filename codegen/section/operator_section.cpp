@@ -286,7 +286,8 @@ private:
                 later, present());
         return "// The left operand covers earlier elements, always.\n" +
                function(fmt::format("State combine(State {}, State {})", earlier, later),
-                        guard + body_of(op_.combine), is_called(op_));
+                        guard + body_of(op_.combine),
+                        dialect_ == Dialect::native ? has_many_fields(op_) : is_called(op_));
     }
 
     std::string assign_results(const Block& block, const std::string& indent)

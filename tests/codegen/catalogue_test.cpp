@@ -102,6 +102,8 @@ TEST(Catalogue, UnknownNamesAreAnsweredWithTheKnownOnes)
     EXPECT_TRUE(test::message_of([&] {
                     (void)catalogue.stage("row_tree");
                 }).starts_with("stage 'row_tree' is one of the back end cpu; those of the back ends cuda"));
+    EXPECT_EQ(refusal([] { (void)Catalogue::standard().stage("row_tre"); }),
+              "unknown stage 'row_tre'; did you mean 'row_tree'? That is one of the back end cpu");
     EXPECT_EQ(test::message_of([&] { (void)catalogue.part("parts/none.cuh"); }),
               "unknown part 'parts/none.cuh'");
     EXPECT_EQ(catalogue.stage("merge").name, "merge");
