@@ -10,7 +10,8 @@ bool is_looked_at(std::int64_t num_segments)
 
 Shape shape_of(const Segments& segments)
 {
-    Shape shape{segments.num_elements, segments.num_segments};
+    // Ranges may overlap, or leave elements out: what is folded is what counts.
+    Shape shape{num_items(segments), segments.num_segments};
     const auto range = length_range(segments);
     shape.longest = range.longest;
     shape.padded = range.padded;
