@@ -141,8 +141,7 @@ Agreement Agreements::against_first(const Filled& filled)
         same_bits = same_bits && difference.bits == 0;
         // Of rows these are numbers, num_features for each segment or element.
         const auto first = difference.first / static_cast<unsigned long long>(workload_.num_features);
-        if (difference.beyond != 0 && difference.beyond <= kMostDoubtful && !filled.is_by_key &&
-            can_judge_segments())
+        if (difference.beyond != 0 && !filled.is_by_key && can_judge_segments())
             if (auto judged = judge_doubtful())
                 return *judged;
         if (difference.beyond != 0)
@@ -161,7 +160,9 @@ bool Agreements::can_judge_segments() const
     const auto& op = workload_.op;
     return !is_exact_ && columns_.size() == op.parameters.size() && op.outputs.empty() &&
            std::ranges::none_of(op.parameters,
-                                [](const auto& parameter) { return parameter.table || parameter.row; }) &&
+                                [](const auto& parameter) {
+                                    return (parameter.table && !parameter.scalar) || parameter.row;
+                                }) &&
            !knows_its_place(op);
 }
 
@@ -175,6 +176,12 @@ Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
     for (std::size_t p = 0; p < columns_.size(); ++p) {
         const auto type = workload_.op.parameters[p].type;
         const auto size = static_cast<std::int64_t>(size_bytes(type));
+        if (workload_.op.parameters[p].scalar) {
+            Array number(type, 1);
+            std::memcpy(number.data(), columns_[p], static_cast<std::size_t>(size));
+            some.arrays.push_back(std::move(number));
+            continue;
+        }
         Array own(type, static_cast<std::size_t>(offsets.back()));
         for (std::size_t i = 0; i < chosen.size(); ++i)
             if (const auto length = offsets[i + 1] - offsets[i]; length > 0)
@@ -188,7 +195,7 @@ Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
 }
 
 /// Holds the segments that differ from the first results beyond the tolerance against the reference, as many
-/// as kMostDoubtfulElements allow. Nothing where there are more than kMostDoubtful.
+/// as kMostDoubtful and kMostDoubtfulElements allow. Nothing where there are none.
 std::optional<Agreement> Agreements::judge_doubtful() const
 {
     const auto actual = placed_.results();
@@ -200,10 +207,12 @@ std::optional<Agreement> Agreements::judge_doubtful() const
                 doubtful.push_back(i);
                 break;
             }
-    if (doubtful.empty() || doubtful.size() > kMostDoubtful)
+    if (doubtful.empty())
         return std::nullopt;
     std::int64_t elements = 0;
-    for (const auto segment : doubtful) {
+    const auto count = std::min(doubtful.size(), kMostDoubtful);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto segment = doubtful[i * doubtful.size() / count];
         elements += workload_.segments.length(segment);
         if (chosen.empty() || elements <= kMostDoubtfulElements)
             chosen.push_back(segment);

@@ -24,7 +24,7 @@ inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
 /// Most segments of a large workload that are judged one by one, and most of their elements together, but for
 /// the first one.
-inline constexpr std::size_t kMostDoubtful = 64;
+inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 
 /// Compares what is in a placed workload's result arrays.
@@ -32,8 +32,8 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 /// Small workloads are held against the reference. Large ones stay where they are and are held against the
 /// first results that were given, bit for bit, and where bits differ in a field of an operator that rounds,
 /// within `tolerance`. What two orders of association make of one segment may lie further apart, where its
-/// elements nearly cancel: at most kMostDoubtful such segments are held against the reference, the first
-/// results as well.
+/// elements nearly cancel or where partial results are much larger than the last one: such segments are held
+/// against the reference, the first results as well; of more than kMostDoubtful so many, evenly spread.
 class Agreements {
 public:
     /// `workload` has its arrays where it is small enough to be judged; `columns` are those of a large one on

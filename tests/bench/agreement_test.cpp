@@ -120,6 +120,44 @@ TEST_F(NearlyCancelled, AWrongTotalIsSeenAndWhoseItIs)
         << of_first.text;
 }
 
+/// More segments than are judged, of an operator with a scalar: those that are judged speak for the others.
+TEST(Agreements, ManySegmentsAreJudgedByASample)
+{
+    constexpr std::int64_t kMany = kMostDoubtful + 100;
+    constexpr std::int64_t kEach = 64;
+    Workload workload;
+    workload.op = parse_operator("scaled",
+                                 "operator scaled(x: f16, w: scalar f16) -> f16 {\n"
+                                 "  state s: f16 = 0 lift x * w combine(a, b) a + b\n}");
+    Bits elements(kMostJudged, 0), from_left{0};  // a long segment, about which nobody doubts
+    std::vector<std::int64_t> offsets{0, kMostJudged};
+    for (std::int64_t s = 0; s < kMany; ++s) {
+        float total = 0;
+        for (std::int64_t i = 0; i < kEach; ++i) {
+            const auto place = static_cast<float>((i % (kEach / 2) * 37 + s) % 101);
+            elements.push_back(f32_to_f16(i < kEach / 2 ? place + 0.125f : -place - 0.125f));
+            total = f16_to_f32(f32_to_f16(total + f16_to_f32(elements.back())));
+        }
+        offsets.push_back(static_cast<std::int64_t>(elements.size()));
+        from_left.push_back(f32_to_f16(total));
+    }
+    workload.segments = segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), offsets.back());
+    workload.arrays.push_back(Array::of<std::uint16_t>(Type::f16, elements));
+    workload.arrays.push_back(Array::of<std::uint16_t>(Type::f16, Bits{f32_to_f16(1)}));
+    const auto verdict = [&](const Bits& second) {
+        WrittenResults placed(workload);
+        Agreements agreements(workload, placed);
+        placed.write(Bits(kMany + 1, 0));
+        (void)agreements.check("first", {});
+        placed.write(second);
+        return agreements.check("second", {});
+    };
+    const auto rounded = verdict(from_left);
+    EXPECT_TRUE(rounded.agrees) << rounded.text;
+    EXPECT_NE(rounded.text.find(std::to_string(kMostDoubtful) + " of "), std::string::npos) << rounded.text;
+    EXPECT_FALSE(verdict(Bits(kMany + 1, f32_to_f16(20000))).agrees);
+}
+
 TEST(Agreements, WhatATreeGivesIsWrongWhereTheOperatorIsNotAssociative)
 {
     Workload workload;
