@@ -134,7 +134,7 @@ ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wi
     long double spread = 0;
     long double movement = 0;
     bool seen =
-        !comparable && (kind == kind_of(round_to(type, expected)) || (kind == Kind::nan && overflows));
+        !comparable && (kind == kind_of(round_to(type, expected)) || (kind != Kind::finite && overflows));
     for (const auto& sample : working) {
         const long double other = number(sample, type);
         if (comparable && std::isfinite(other))
@@ -367,11 +367,11 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     // there.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
-    const auto is_number = [&](std::size_t f) {
-        return !std::isnan(number(actual[f], bytecode_.results[f]));
+    const auto is_finite = [&](std::size_t f) {
+        return std::isfinite(number(actual[f], bytecode_.results[f]));
     };
     for (std::size_t f = 0; f < actual.size() && !samples.overflow; ++f)
-        samples.overflow = is_associative_ && !is_number(f) && overflows_in_some_order(segment);
+        samples.overflow = is_associative_ && !is_finite(f) && overflows_in_some_order(segment);
     SegmentVerdict verdict;
     for (int i = 0; i < folds; ++i) {
         if (!add(samples, segment, choose_fold(segment, length, i), i % 2 != 0, threads))

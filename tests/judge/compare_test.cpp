@@ -266,13 +266,14 @@ TEST(Compare, ExactDataLeavesNothingToTheBound)
 
 TEST(Compare, OverflowInWorkingPrecisionIsAccepted)
 {
-    // In f16 the sum passes 65504 and comes back, unless the two halves are added first.
+    // In f16 the sum passes 65504 and comes back, unless the two halves are added first; from the right it
+    // passes -65504.
     const std::uint16_t big = f32_to_f16(60000);
     const std::uint16_t negative = f32_to_f16(-60000);
     const auto workload = workload_of(standard_operator("sum_f16"), whole_segments(4),
                                       array_of<std::uint16_t>(Type::f16, {big, big, negative, negative}));
-    for (const auto& [value, accepted] :
-         {std::pair{kInf, true}, std::pair{0.0F, true}, std::pair{kNan, true}, std::pair{-kInf, false}}) {
+    for (const auto& [value, accepted] : {std::pair{kInf, true}, std::pair{0.0F, true}, std::pair{kNan, true},
+                                          std::pair{-kInf, true}, std::pair{1000.0F, false}}) {
         auto sum = array_of<std::uint16_t>(Type::f16, {f32_to_f16(value)});
         EXPECT_EQ(compare(workload, result_of(workload, {&sum})).agrees(), accepted) << value;
     }
