@@ -1,5 +1,6 @@
 #pragma once
 // Operators: their parameters, state, lift, combine, finish and results.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,6 +100,7 @@ struct Operator {
     Position position;
     SourcePointer source;            ///< the text it was read from, for messages; may be null
     std::string identity_word = {};  ///< of a short form: what its author calls the identity
+    std::shared_ptr<const std::vector<Operator>> factors = {};  ///< of a product by `&`, else null
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True when an empty segment has a result.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "dsl/append.h"
@@ -300,7 +301,18 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
 
 Operator operator&(const Operator& left, const Operator& right)
 {
-    return product({Factor{left}, Factor{right}});
+    auto factors = std::make_shared<std::vector<Operator>>();
+    for (const auto* side : {&left, &right})
+        if (side->factors)
+            factors->insert(factors->end(), side->factors->begin(), side->factors->end());
+        else
+            factors->push_back(*side);
+    std::vector<Factor> all;
+    for (const auto& factor : *factors)
+        all.push_back({factor});
+    auto whole = product(std::move(all));
+    whole.factors = std::move(factors);
+    return whole;
 }
 
 }  // namespace segfold

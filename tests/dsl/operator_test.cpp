@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "dsl/printer.h"
 #include "dsl/text/parser.h"
+#include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 
 namespace segfold::operator_test {
@@ -121,6 +123,23 @@ TEST(Operator, EmptySegments)
     EXPECT_FALSE(shape("", "").allows_empty());
     EXPECT_TRUE(shape("", "empty nan").allows_empty());
     EXPECT_FALSE(shape("", "empty nan").has_identity());
+}
+
+/// However `&` is nested, names are those of one product.
+TEST(Operator, ProductsOfProductsAreOne)
+{
+    const auto argmax = standard_operator("argmax_f32"), first = standard_operator("first_f32"),
+               last = standard_operator("last_f32"), sum = standard_operator("sum_f32");
+    const auto wanted = product({{argmax}, {first}, {last}, {sum}});
+    for (const auto& nested :
+         {argmax & first & last & sum, argmax & (first & (last & sum)), (argmax & first) & (last & sum)}) {
+        EXPECT_TRUE(same(nested, wanted)) << print(nested);
+        EXPECT_EQ(nested.name, "argmax_and_first_and_last_and_sum");
+    }
+    std::vector<std::string> names;
+    for (const auto& result : wanted.results)
+        names.push_back(result.name);
+    EXPECT_EQ(names[0], "argmax_value");
 }
 
 }  // namespace
