@@ -26,8 +26,8 @@ struct Factor {
 /// Throws InputError.
 Operator product(std::vector<Factor> factors);
 
-/// product() of two operators: `mean_variance & argmax`. Where one is such a product itself, the result is that
-/// of all their factors: `a & b & c` has the names that product() of the three gives.
+/// product() of two operators: `mean_variance & argmax`. Where one is such a product itself, the result is
+/// that of all their factors: `a & b & c` has the names that product() of the three gives.
 Operator operator&(const Operator& left, const Operator& right);
 
 }  // namespace segfold

@@ -48,8 +48,8 @@ struct SegmentVerdict {
 ///
 /// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as
 /// one of the working-precision folds, which may overflow where long double does not. Where some order of
-/// combining a segment's finite elements leaves the range of a type, NaN and either infinity are right too: what
-/// becomes of an infinity depends on what it is combined with next, an identity among others.
+/// combining a segment's finite elements leaves the range of a type, NaN and either infinity are right too:
+/// what becomes of an infinity depends on what it is combined with next, an identity among others.
 class Tolerance {
 public:
     /// The workload, its bytecode and its inputs must outlive this. Where the operator is not associative,

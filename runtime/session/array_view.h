@@ -16,8 +16,8 @@ namespace segfold {
 ///     template <>
 ///     struct segfold::HalfElement<my::half> { static constexpr Type type = Type::f16; };
 ///
-/// segfold's own half and bfloat16 are known, and CUDA's __half and __nv_bfloat16 where their headers are included
-/// before this one.
+/// segfold's own half and bfloat16 are known, and CUDA's __half and __nv_bfloat16 where their headers are
+/// included before this one.
 template <class T>
 struct HalfElement;
 struct half;

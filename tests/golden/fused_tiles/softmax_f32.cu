@@ -8,7 +8,7 @@
 // operator softmax(x: f32) -> each f32 {
 //   state { greatest: f32 = -inf; sum: f32 = 0 }
 //   lift {
-//     greatest = isnan(x) ? -inf : f32(x);
+//     greatest = isnan(x) ? -inf : x;
 //     sum = isnan(x) ? nan : 1;
 //   }
 //   combine(a, b) {
@@ -19,7 +19,7 @@
 //   }
 //   map {
 //     let share = 1 / sum;
-//     result = f32(exp(f32(x) - greatest) * share);
+//     result = exp(x - greatest) * share;
 //   }
 //   laws commutative
 // }

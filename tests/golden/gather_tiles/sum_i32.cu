@@ -167,9 +167,8 @@ __device__ __forceinline__ StatePieces pieces_of(const State& state)
 // that comes second. No block waits for another, so blocks may run in any order.
 constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment begun before it
 constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
-constexpr unsigned kWaiting = 3;  // from behind: the end of a segment, from behind this border's group on
-constexpr unsigned kThrough = 4;  // from before: all of a tile in which no segment ends
-constexpr unsigned kBegun = 5;    // from before: what is behind the tile's last end, or all of the first tile
+constexpr unsigned kThrough = 3;  // from before: all of a tile in which no segment ends
+constexpr unsigned kBegun = 4;    // from before: what is behind the tile's last end, or all of the first tile
 constexpr int kRest = kStatePieces - 1;  // pieces of a state that do not fit into the border's word
 
 // Border k lies behind tile k. Its word is 0 until a block comes, and again when the second one has come.
@@ -198,7 +197,7 @@ __device__ __forceinline__ Came put_together(const u64 (&words)[kStatePieces])
 // left, and leaves zeros behind for the next launch. One lane calls it.
 __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsigned what, State state)
 {
-    const int side = what <= kWaiting ? 1 : 0;
+    const int side = what <= kNoHead ? 1 : 0;
     volatile u64* const own_rest = borders.rest + (2 * border + side) * kRest;
     volatile u64* const other_rest = borders.rest + (2 * border + 1 - side) * kRest;
     const StatePieces pieces = pieces_of(state);
@@ -223,21 +222,10 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     return put_together(came);
 }
 
-// Leaves what a tile had brought from before, as if nobody had come from behind. One lane calls it.
-__device__ __forceinline__ void leave(const Borders& borders, Index border, unsigned what, State state)
-{
-    const StatePieces pieces = pieces_of(state);
-    #pragma unroll
-    for (int k = 1; k < kStatePieces; ++k)
-        borders.rest[2 * border * kRest + k - 1] = u64(what) << 32 | pieces.at[k];
-    borders.words[border] = u64(what) << 32 | pieces.at[0];
-}
-
-// Joins the end of `segment` with what is before border `border + 1`, back to where the segment begins, and
-// stores it. Tiles are taken in groups of a warp's size that begin at fixed places, so that what is combined
-// with what does not depend on when tiles come. Where a tile of the group has not come to its border yet, the
-// end waits there, and that tile's block goes on with the whole group. A whole warp calls it. It takes copies:
-// every thread would keep in memory what a reference is to.
+// Joins the end of `segment` with what is before border `border + 1`, tile by tile back to where the segment
+// begins, and stores it. Where a tile has not come to its border yet, the end waits there, and that tile's
+// block goes on. A whole warp calls it. It takes copies: every thread would keep in memory what a reference
+// is to.
 __device__ __noinline__ void join_back(Borders borders,
                                        Segments segments,
                                        Results results,
@@ -246,37 +234,24 @@ __device__ __noinline__ void join_back(Borders borders,
                                        State end)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    while (border >= 0) {  // all segments begin in the first tile or behind it
-        // The tiles of the group, the nearest in lane 0.
-        const int num_tiles = int(border % kWarpThreads) + 1;
+    for (;;) {
+        // Tiles that have come, 32 at a time, the nearest in lane 0.
         const Index mine = border - lane;
         u64 words[kStatePieces];
-        bool is_there = true;
+        bool is_there = mine >= 0;
         #pragma unroll
         for (int k = kRest; k >= 0; --k) {
             words[k] = 0;
-            if (lane < num_tiles)
+            if (mine >= 0)
                 words[k] = k == 0 ? borders.words[mine] : borders.rest[2 * mine * kRest + k - 1];
             is_there = is_there && words[k] != 0;
         }
         const Came came_before = put_together(words);
-        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // lanes without a tile among them
+        const unsigned missing = __ballot_sync(kFullMask, !is_there);
         const unsigned begun = __ballot_sync(kFullMask, is_there && came_before.what == kBegun);
-        const int first = begun != 0 ? __ffs(int(begun)) - 1 : kWarpThreads;
-        const int taken = min(num_tiles, first + 1);
         const int there = missing != 0 ? __ffs(int(missing)) - 1 : kWarpThreads;
-        if (there < taken) {
-            Came came = {};
-            if (lane == 0) {
-                came = bring(borders, border - there, kWaiting, end);
-                if (came.what != 0)
-                    leave(borders, border - there, came.what, came.state);
-            }
-            if (__shfl_sync(kFullMask, came.what, 0) == 0)
-                return;
-            __syncwarp();  // it has come meanwhile, and all lanes see what lane 0 has left
-            continue;
-        }
+        const int first = begun != 0 ? __ffs(int(begun)) - 1 : kWarpThreads;
+        const int taken = min(there, first + 1);
         State run = identity();
         if (lane < taken) {
             run = came_before.state;
@@ -292,8 +267,20 @@ __device__ __noinline__ void join_back(Borders borders,
                 run = combine(earlier, run);
         }
         end = combine(shuffle(run, 0), end);
+        bool is_over = first < there;
         border -= taken;
-        if (first < kWarpThreads) {
+        if (!is_over && taken < kWarpThreads) {
+            Came came = {};
+            if (lane == 0)
+                came = bring(borders, border, kHead, end);
+            const unsigned what = __shfl_sync(kFullMask, came.what, 0);
+            if (what == 0)
+                return;
+            end = combine(shuffle(came.state, 0), end);
+            is_over = what == kBegun;
+            --border;
+        }
+        if (is_over) {
             if (lane == 0) {
                 const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
                 store(results, segment, length, end);
@@ -304,7 +291,7 @@ __device__ __noinline__ void join_back(Borders borders,
 }
 
 // Meets the tile that came to `border` first: lane `caller` brought `state` there, from before or from
-// behind, and got `came`. Tiles have `tile_items` items. A whole warp calls it.
+// behind, and got `came`. A whole warp calls it.
 __device__ __forceinline__ void meet(const Borders& borders,
                                      const Segments& segments,
                                      const Results& results,
@@ -313,23 +300,12 @@ __device__ __forceinline__ void meet(const Borders& borders,
                                      int caller,
                                      const Came& came,
                                      unsigned what,
-                                     State state,
-                                     Index tile_items)
+                                     State state)
 {
     const unsigned other_what = __shfl_sync(kFullMask, came.what, caller);
     if (other_what == 0 || other_what == kNoHead || what == kNoHead)
         return;
     const State other = shuffle(came.state, caller);
-    if (other_what == kWaiting) {
-        if (threadIdx.x % kWarpThreads == caller)
-            leave(borders, border, what, state);
-        __syncwarp();  // all lanes see what is left
-        // The group ends with its last tile, or with the last one that the segment goes through, behind which
-        // its end has met one tile already.
-        const Index last = (segment_end(segments, segment) - 1) / tile_items - 2;
-        join_back(borders, segments, results, segment, min(last, border | (kWarpThreads - 1)), other);
-        return;
-    }
     const State end = what == kHead ? combine(other, state) : combine(state, other);
     const unsigned before = what == kHead ? other_what : what;
     if (before == kThrough)
@@ -580,7 +556,6 @@ fold_tiles(Inputs inputs,
     if (lane == 1 && tile > 0 && before.ends)
         came = bring(borders, tile - 1, ended, head);
     __syncwarp();  // both lanes are back
-    const Index tile_items = folding * kItemsPerThread;
-    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head, tile_items);
-    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total, tile_items);
+    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head);
+    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total);
 }

@@ -11,7 +11,7 @@
 //   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
 //   lift {
 //     n = 1;
-//     mean = f32(x);
+//     mean = x;
 //     m2 = 0;
 //   }
 //   combine(a, b) {
@@ -24,15 +24,15 @@
 //   }
 //   append(a) {
 //     let total = a.n + 1;
-//     let delta = f32(x) - a.mean;
+//     let delta = x - a.mean;
 //     let step = delta * (1 / f32(total));
 //     n = total;
 //     mean = a.mean + step;
 //     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (delta - step);
 //   }
 //   finish {
-//     mean = f32(mean);
-//     variance = f32(m2 / f32(n));
+//     mean = mean;
+//     variance = m2 / f32(n);
 //   }
 //   empty {
 //     mean = nan;
