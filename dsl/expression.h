@@ -43,7 +43,7 @@ class Expression;
 struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
     std::string name;    ///< name, field, call: the function, gather: the table, constant, limit
-    std::string symbol;  ///< unary, binary: "+", "<=", ...
+    std::string symbol;  ///< unary, binary: "+", "<=", ...; convert: kGenericConversion, until check()
     Operand operand = Operand::state;   ///< field
     bool negative = false;              ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
@@ -98,6 +98,9 @@ Expression make_binary(std::string symbol, Expression left, Expression right, Po
 Expression make_conditional(Expression condition, Expression yes, Expression no, Position position = {});
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
+
+/// The symbol of `T(x)` and `Acc(x)` in a text for any type: check() leaves out those that convert nothing.
+inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 
 /// The same node with other arguments and a type.

@@ -421,6 +421,8 @@ Expression Typing::convert(const Expression& expression)
 {
     const auto& node = *expression;
     std::optional<Type> context = stated(node.arguments[0]);
+    if (node.symbol == kGenericConversion && context == node.type)
+        return resolve(node.arguments[0], context);
     if (!context) {
         // A bare number is written in the type it is converted to, where that type has such numbers.
         const auto& bare = node.arguments[0]->kind == ExpressionKind::unary ? node.arguments[0]->arguments[0]
@@ -430,7 +432,8 @@ Expression Typing::convert(const Expression& expression)
         if (fraction && !is_float(*context))
             context = Type::f64;
     }
-    return with_type(expression, {resolve(node.arguments[0], context)}, *node.type);
+    const auto plain = make_convert(*node.type, node.arguments[0], node.position);
+    return with_type(plain, {resolve(node.arguments[0], context)}, *node.type);
 }
 
 }  // namespace segfold

@@ -235,7 +235,12 @@ Expression ExpressionParser::called(const Token& token)
     if (arguments.size() != 1)
         cursor_.fail(token.position,
                      "a conversion takes one value, found " + std::to_string(arguments.size()));
-    return make_convert(*converted, std::move(arguments[0]), token.position);
+    auto made = make_convert(*converted, std::move(arguments[0]), token.position);
+    if (!is_generic_type(token.text))
+        return made;
+    ExpressionNode generic = *made;
+    generic.symbol = kGenericConversion;
+    return Expression(std::move(generic));
 }
 
 Expression ExpressionParser::number()

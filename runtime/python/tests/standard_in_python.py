@@ -3,6 +3,13 @@
 import segfold as sf
 
 
+def widening(T):
+    """The type in which values of ``T`` are added up, and how they get there and back."""
+    if T in (sf.f16, sf.bf16):
+        return sf.f32, sf.f32, T
+    return T, lambda x: x, lambda x: x
+
+
 def all_of(T):
     """{name: operator} for the type ``T`` (``sf.f32``, ``sf.i32``, ...)."""
     below = -sf.inf if T.is_float else sf.lowest(T)
@@ -158,6 +165,12 @@ def all_of(T):
 
     S = T if T.is_float else sf.i64
 
+    mean_type, for_mean, _ = widening(T)
+    if T in (sf.i64, sf.u64):
+        mean_type = for_mean = sf.f64
+    elif not T.is_float:
+        mean_type = for_mean = sf.i64
+
     def summed(x):
         return x if T.is_float else sf.i64(x)
 
@@ -193,11 +206,11 @@ def all_of(T):
         x: T
 
         class state:
-            sum: S = 0
+            sum: mean_type = 0
             n: sf.i64 = 0
 
         def lift(x):
-            return dict(sum=summed(x), n=1)
+            return dict(sum=for_mean(x), n=1)
 
         def combine(a, b):
             return dict(sum=a.sum + b.sum, n=a.n + b.n)
@@ -243,16 +256,18 @@ def all_of(T):
 
 
 def of_floats(T):
+    Acc, acc, back = widening(T)
+
     @sf.operator(commutative=True)
     class log_sum_exp:
         x: T
 
         class state:
-            greatest: T = -sf.inf
-            sum: T = 0
+            greatest: Acc = -sf.inf
+            sum: Acc = 0
 
         def lift(x):
-            return dict(greatest=sf.where(sf.isnan(x), -sf.inf, x), sum=sf.where(sf.isnan(x), sf.nan, 1))
+            return dict(greatest=sf.where(sf.isnan(x), -sf.inf, acc(x)), sum=sf.where(sf.isnan(x), sf.nan, 1))
 
         def combine(a, b):
             top = sf.maximum(a.greatest, b.greatest)
@@ -261,7 +276,7 @@ def of_floats(T):
             return dict(greatest=top, sum=left + right)
 
         def finish(s):
-            return s.greatest + sf.log(s.sum)
+            return back(s.greatest + sf.log(s.sum))
 
     @sf.operator
     class mean_variance:
@@ -271,30 +286,30 @@ def of_floats(T):
 
         class state:
             n: sf.i32 = 0
-            mean: T = 0
-            m2: T = 0
+            mean: Acc = 0
+            m2: Acc = 0
 
         def lift(x):
-            return dict(n=1, mean=x, m2=0)
+            return dict(n=1, mean=acc(x), m2=0)
 
         def combine(a, b):
             total = a.n + b.n
             delta = b.mean - a.mean
-            share = T(b.n) / T(total)
+            share = Acc(b.n) / Acc(total)
             return dict(
                 n=total,
                 mean=sf.where(a.n == 0, b.mean, sf.where(b.n == 0, a.mean, a.mean + delta * share)),
-                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * T(a.n) * share)),
+                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * Acc(a.n) * share)),
             )
 
         def append(a, x):
             total = a.n + 1
-            delta = x - a.mean
-            step = delta * (1 / T(total))
+            delta = acc(x) - a.mean
+            step = delta * (1 / Acc(total))
             return dict(n=total, mean=a.mean + step, m2=sf.where(a.n == 0, 0.0, a.m2 + delta * (delta - step)))
 
         def finish(s):
-            return dict(mean=s.mean, variance=s.m2 / T(s.n))
+            return dict(mean=back(s.mean), variance=back(s.m2 / Acc(s.n)))
 
         def empty():
             return dict(mean=sf.nan, variance=sf.nan)
@@ -305,32 +320,34 @@ def of_floats(T):
 
 
 def write_back_of(T):
+    Acc, acc, back = widening(T)
+
     @sf.operator(commutative=True)
     class centre:
         x: T
 
         class state:
-            sum: T = 0
+            sum: Acc = 0
 
         def lift(x):
-            return x
+            return acc(x)
 
         def combine(a, b):
             return a + b
 
         def map(x, sum):
-            return x - sum / T(sf.length())
+            return back(acc(x) - sum / Acc(sf.length()))
 
     @sf.operator
     class softmax:
         x: T
 
         class state:
-            greatest: T = -sf.inf
-            sum: T = 0
+            greatest: Acc = -sf.inf
+            sum: Acc = 0
 
         def lift(x):
-            return dict(greatest=sf.where(sf.isnan(x), -sf.inf, x), sum=sf.where(sf.isnan(x), sf.nan, 1))
+            return dict(greatest=sf.where(sf.isnan(x), -sf.inf, acc(x)), sum=sf.where(sf.isnan(x), sf.nan, 1))
 
         def combine(a, b):
             ahead = b.greatest - a.greatest
@@ -342,7 +359,7 @@ def write_back_of(T):
 
         def map(x, greatest, sum):
             share = 1 / sum
-            return sf.exp(x - greatest) * share
+            return back(sf.exp(acc(x) - greatest) * share)
 
         laws = "commutative"
         results = sf.each(T)
@@ -353,32 +370,32 @@ def write_back_of(T):
 
         class state:
             n: sf.i32 = 0
-            mean: T = 0
-            m2: T = 0
+            mean: Acc = 0
+            m2: Acc = 0
 
         def lift(x):
-            return dict(n=1, mean=x, m2=0)
+            return dict(n=1, mean=acc(x), m2=0)
 
         def combine(a, b):
             total = a.n + b.n
             delta = b.mean - a.mean
-            share = T(b.n) / T(total)
+            share = Acc(b.n) / Acc(total)
             return dict(
                 n=total,
                 mean=sf.where(a.n == 0, b.mean, sf.where(b.n == 0, a.mean, a.mean + delta * share)),
-                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * T(a.n) * share)),
+                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * Acc(a.n) * share)),
             )
 
         def finish(s):
-            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, 1 / sf.sqrt(s.m2 / T(s.n))))
+            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, 1 / sf.sqrt(s.m2 / Acc(s.n))))
 
         empty = dict(mean=sf.nan, scale=sf.nan)
 
         def map(x, mean, scale):
-            return (x - mean) * scale
+            return back((acc(x) - mean) * scale)
 
         laws = "commutative"
-        results = dict(mean=T, scale=T, result=sf.each(T))
+        results = dict(mean=Acc, scale=Acc, result=sf.each(T))
 
     return [centre, softmax, standardise]
 

@@ -233,6 +233,38 @@ auto widened(const Value<T>& x)
 template <NumberType T>
 using Widened = std::conditional_t<RealType<T>, T, std::int64_t>;
 
+/// `x` in the type in which many are added up; no conversion where that is its own.
+template <RealType T>
+auto as_acc(const Value<T>& x)
+{
+    if constexpr (std::is_same_v<Acc<T>, T>)
+        return x;
+    else
+        return cast<Acc<T>>(x);
+}
+
+/// `x`, which is of the type in which many are added up, as a T.
+template <RealType T>
+auto from_acc(const Value<Acc<T>>& x)
+{
+    if constexpr (std::is_same_v<Acc<T>, T>)
+        return x;
+    else
+        return cast<T>(x);
+}
+
+/// `x` in the type in which its mean adds.
+template <NumberType T>
+auto for_mean(const Value<T>& x)
+{
+    if constexpr (RealType<T>)
+        return as_acc(x);
+    else if constexpr (sizeof(T) == 8)
+        return cast<double>(x);
+    else
+        return cast<std::int64_t>(x);
+}
+
 template <NumberType T>
 using SumForMean =
     std::conditional_t<RealType<T>, Acc<T>, std::conditional_t<sizeof(T) == 8, double, std::int64_t>>;
@@ -243,7 +275,7 @@ Operator mean()
     return define<Mean<SumForMean<T>>>("mean", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.sum = cast<SumForMean<T>>(x);
+            s.sum = for_mean<T>(x);
             s.n = 1;
         });
         op.combine([](auto a, auto b, auto& s) {
@@ -270,7 +302,7 @@ Operator mean_variance()
         Result<T> mean(op, "mean"), variance(op, "variance");
         op.lift([&](auto& s) {
             s.n = 1;
-            s.mean = cast<Acc<T>>(x);
+            s.mean = as_acc<T>(x);
             s.m2 = 0;
         });
         op.combine([](auto a, auto b, auto& s) {
@@ -284,15 +316,15 @@ Operator mean_variance()
         });
         op.append([&](auto a, auto& s) {
             auto total = let("total", a.n + 1);
-            auto delta = let("delta", cast<Acc<T>>(x) - a.mean);
+            auto delta = let("delta", as_acc<T>(x) - a.mean);
             auto step = let("step", delta * (1 / cast<Acc<T>>(total)));
             s.n = total;
             s.mean = a.mean + step;
             s.m2 = select(a.n == 0, 0.0, a.m2 + delta * (delta - step));
         });
         op.finish([&](auto s) {
-            mean = cast<T>(s.mean);
-            variance = cast<T>(s.m2 / cast<Acc<T>>(s.n));
+            mean = from_acc<T>(s.mean);
+            variance = from_acc<T>(s.m2 / cast<Acc<T>>(s.n));
         });
         op.empty([&] {
             mean = nan<T>();
@@ -313,7 +345,7 @@ Operator log_sum_exp()
     return define<Exponentials<T>>("log_sum_exp", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.greatest = select(isnan(x), -infinity<Acc<T>>(), cast<Acc<T>>(x));
+            s.greatest = select(isnan(x), -infinity<Acc<T>>(), as_acc<T>(x));
             s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine([](auto a, auto b, auto& s) {
@@ -323,7 +355,7 @@ Operator log_sum_exp()
             s.greatest = top;
             s.sum = left + right;
         });
-        op.finish([](auto s) { return cast<T>(s.greatest + log(s.sum)); });
+        op.finish([](auto s) { return from_acc<T>(s.greatest + log(s.sum)); });
         op.commutative();
     });
 }

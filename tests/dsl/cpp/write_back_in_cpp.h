@@ -22,13 +22,13 @@ Operator softmax()
     return define<Exponentials<T>>("softmax", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.greatest = select(isnan(x), -infinity<Acc<T>>(), cast<Acc<T>>(x));
+            s.greatest = select(isnan(x), -infinity<Acc<T>>(), as_acc<T>(x));
             s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine(join_exponentials<T>());
         op.map([&](Exponentials<T> s) {
             auto share = let("share", 1 / s.sum);
-            return cast<T>(exp(cast<Acc<T>>(x) - s.greatest) * share);
+            return from_acc<T>(exp(as_acc<T>(x) - s.greatest) * share);
         });
         op.commutative();
     });
@@ -40,13 +40,13 @@ Operator log_softmax()
     return define<Exponentials<T>>("log_softmax", [](auto& op) {
         Column<T> x(op, "x");
         op.lift([&](auto& s) {
-            s.greatest = select(isnan(x), -infinity<Acc<T>>(), cast<Acc<T>>(x));
+            s.greatest = select(isnan(x), -infinity<Acc<T>>(), as_acc<T>(x));
             s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine(join_exponentials<T>());
         op.map([&](Exponentials<T> s) {
             auto share = let("share", log(s.sum));
-            return cast<T>(cast<Acc<T>>(x) - s.greatest - share);
+            return from_acc<T>(as_acc<T>(x) - s.greatest - share);
         });
         op.commutative();
     });
@@ -57,9 +57,9 @@ Operator softmax_backward()
 {
     return define("softmax_backward", Field<Acc<T>>("total", 0), [](auto& op) {
         Column<T> y(op, "y"), gradient(op, "gradient");
-        op.lift(cast<Acc<T>>(y) * cast<Acc<T>>(gradient));
+        op.lift(as_acc<T>(y) * as_acc<T>(gradient));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto total) { return cast<T>(cast<Acc<T>>(y) * (cast<Acc<T>>(gradient) - total)); });
+        op.map([&](auto total) { return from_acc<T>(as_acc<T>(y) * (as_acc<T>(gradient) - total)); });
         op.commutative();
     });
 }
@@ -69,9 +69,9 @@ Operator centre()
 {
     return define("centre", Field<Acc<T>>("sum", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift(cast<Acc<T>>(x));
+        op.lift(as_acc<T>(x));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto sum) { return cast<T>(cast<Acc<T>>(x) - sum / cast<Acc<T>>(length())); });
+        op.map([&](auto sum) { return from_acc<T>(as_acc<T>(x) - sum / cast<Acc<T>>(length())); });
         op.commutative();
     });
 }
@@ -85,7 +85,7 @@ Operator standardise()
         Each<T> result(op, "result");
         op.lift([&](auto& s) {
             s.n = 1;
-            s.mean = cast<Acc<T>>(x);
+            s.mean = as_acc<T>(x);
             s.m2 = 0;
         });
         op.combine([](auto a, auto b, auto& s) {
@@ -105,7 +105,7 @@ Operator standardise()
             mean = nan<Acc<T>>();
             scale = nan<Acc<T>>();
         });
-        op.map([&] { result = cast<T>((cast<Acc<T>>(x) - mean()) * scale()); });
+        op.map([&] { result = from_acc<T>((as_acc<T>(x) - mean()) * scale()); });
         op.commutative();
     });
 }
@@ -115,10 +115,10 @@ Operator normalise()
 {
     return define("normalise", Field<Acc<T>>("squares", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift(cast<Acc<T>>(x) * cast<Acc<T>>(x));
+        op.lift(as_acc<T>(x) * as_acc<T>(x));
         op.combine([](auto a, auto b) { return a + b; });
         op.map(
-            [&](auto squares) { return select(squares == 0, 0, cast<T>(cast<Acc<T>>(x) / sqrt(squares))); });
+            [&](auto squares) { return select(squares == 0, 0, from_acc<T>(as_acc<T>(x) / sqrt(squares))); });
         op.commutative();
     });
 }
@@ -128,9 +128,9 @@ Operator share()
 {
     return define("share", Field<Acc<T>>("sum", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift(cast<Acc<T>>(x));
+        op.lift(as_acc<T>(x));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto sum) { return cast<T>(cast<Acc<T>>(x) / sum); });
+        op.map([&](auto sum) { return from_acc<T>(as_acc<T>(x) / sum); });
         op.commutative();
     });
 }
