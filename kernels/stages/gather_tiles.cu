@@ -32,7 +32,7 @@
 //% where   block_bytes * blocks_per_multiprocessor <= block_shared_bytes
 //% prefer  block_threads = is_light && num_elements > 2097152 ? 288 : 160
 //% prefer  items_per_thread = state_bytes <= 8 ? 8 : 4
-//% let     most_threads = is_light ? most_resident : 1024
+//% let     most_threads = is_light ? most_resident : min(most_resident, 1280)
 //% prefer  blocks_per_multiprocessor = min(most_threads / block_threads, block_shared_bytes / block_bytes)
 //% let     tile_items = (block_threads - 32) * items_per_thread
 //% let     num_tiles = num_segments == 0 ? 0 : max(1, ceil_div(num_items, tile_items))
@@ -290,7 +290,6 @@ fold_tiles(Inputs inputs,
     if (lane == 1 && tile > 0 && before.ends)
         came = bring(borders, tile - 1, ended, head);
     __syncwarp();  // both lanes are back
-    const Index tile_items = folding * kItemsPerThread;
-    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head, tile_items);
-    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total, tile_items);
+    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head);
+    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total);
 }

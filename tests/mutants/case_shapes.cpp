@@ -235,6 +235,7 @@ Shapes border_shapes(SegmentForm form, std::int64_t tile)
          {"giants that end where groups do", {32 * tile, 32 * tile, 33 * tile, tile}},
          {"giants behind the borders of groups", {tile + 1, 31 * tile, 32 * tile, 36 * tile + 3, 7}},
          {"giants that begin before the last border of a group", {31 * tile + 2, 35 * tile, 30 * tile, 1}},
+         {"a giant that begins in the last tile of a group", {tile + 3, 33 * tile, 2}},
          {"a giant among short ones", {3, tile, 5, 40 * tile + 2, 1, tile - 4, 2 * tile, 1, 33 * tile, 1}},
          {"three tiles each", threes},
          {"two tiles each", twos},

@@ -48,6 +48,7 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> border_cases(std:
 {
     return {{"a segment through 40 tiles", {3, 40 * tile, 2}},
             {"one through all tiles", {35 * tile + 7}},
+            {"one that begins in the last tile of a group", {tile + 3, 33 * tile, 2}},
             {"each tile a segment", std::vector<std::int64_t>(7, tile)},
             {"ends one before each border", {tile - 1, tile, tile, tile, 1}},
             {"ends one behind each border", {tile + 1, tile, tile, tile - 1}},

@@ -322,6 +322,10 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
         const std::vector<std::int64_t> through = {3, 40 * tile, 2};
         shapes.push_back({"a segment through many tiles",
                           segments_from_offsets(index_array(offsets_of(through)), total(through))});
+        const auto folded = tile / block * (block - 32);
+        const std::vector<std::int64_t> group = {folded + 3, 33 * folded, 2};
+        shapes.push_back({"a segment that begins in the last tile of a group",
+                          segments_from_offsets(index_array(offsets_of(group)), total(group))});
         // A join that goes back too far meets tiles of the segment before, whose own join is under way.
         const std::vector<std::int64_t> several(60, 2 * tile + 3);
         shapes.push_back({"segments through a few tiles each",

@@ -4,9 +4,11 @@
 // that comes second. No block waits for another, so blocks may run in any order.
 constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment begun before it
 constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
-constexpr unsigned kWaiting = 3;  // from behind: the end of a segment, from behind this border's group on
+constexpr unsigned kWaiting = 3;  // from behind: an end; above kWhat, how far behind its group begins
 constexpr unsigned kThrough = 4;  // from before: all of a tile in which no segment ends
 constexpr unsigned kBegun = 5;    // from before: what is behind the tile's last end, or all of the first tile
+constexpr unsigned kWhat = 7;     // the bits of these
+constexpr int kWhatBits = 3;
 constexpr int kRest = kStatePieces - 1;  // pieces of a state that do not fit into the border's word
 
 // Border k lies behind tile k. Its word is 0 until a block comes, and again when the second one has come.
@@ -35,7 +37,7 @@ __device__ __forceinline__ Came put_together(const u64 (&words)[kStatePieces])
 // left, and leaves zeros behind for the next launch. One lane calls it.
 __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsigned what, State state)
 {
-    const int side = what <= kWaiting ? 1 : 0;
+    const int side = what <= kNoHead ? 1 : 0;
     volatile u64* const own_rest = borders.rest + (2 * border + side) * kRest;
     volatile u64* const other_rest = borders.rest + (2 * border + 1 - side) * kRest;
     const StatePieces pieces = pieces_of(state);
@@ -70,11 +72,29 @@ __device__ __forceinline__ void leave(const Borders& borders, Index border, unsi
     borders.words[border] = u64(what) << 32 | pieces.at[0];
 }
 
+// Lets the end of a segment wait at the border of a tile that has not come, `behind` borders before the group
+// that it is behind. False where the tile has come meanwhile. One lane calls it.
+__device__ __forceinline__ bool wait_at(const Borders& borders, Index border, int behind, State end)
+{
+    volatile u64* const rest = borders.rest + (2 * border + 1) * kRest;
+    const StatePieces pieces = pieces_of(end);
+    #pragma unroll
+    for (int k = 1; k < kStatePieces; ++k)
+        rest[k - 1] = u64(kWaiting) << 32 | pieces.at[k];
+    const u64 word = u64(kWaiting | unsigned(behind) << kWhatBits) << 32 | pieces.at[0];
+    if (atomicCAS(const_cast<u64*>(borders.words) + border, u64(0), word) == 0)
+        return true;
+    #pragma unroll
+    for (int k = 1; k < kStatePieces; ++k)
+        rest[k - 1] = 0;
+    return false;
+}
+
 // Joins the end of `segment` with what is before border `border + 1`, back to where the segment begins, and
-// stores it. Tiles are taken in groups of a warp's size that begin at fixed places, so that what is combined
-// with what does not depend on when tiles come. Where a tile of the group has not come to its border yet, the
-// end waits there, and that tile's block goes on with the whole group. A whole warp calls it. It takes copies:
-// every thread would keep in memory what a reference is to.
+// stores it. Tiles are taken in groups of a warp's size, counted from the segment's end, so that what is
+// combined with what does not depend on when tiles come. Where a tile of the group has not come to its border
+// yet, the end waits there, and that tile's block goes on with the whole group. A whole warp calls it. It
+// takes copies: every thread would keep in memory what a reference is to.
 __device__ __noinline__ void join_back(Borders borders,
                                        Segments segments,
                                        Results results,
@@ -85,7 +105,7 @@ __device__ __noinline__ void join_back(Borders borders,
     const int lane = threadIdx.x % kWarpThreads;
     while (border >= 0) {  // all segments begin in the first tile or behind it
         // The tiles of the group, the nearest in lane 0.
-        const int num_tiles = int(border % kWarpThreads) + 1;
+        const int num_tiles = int(min(border + 1, Index(kWarpThreads)));
         const Index mine = border - lane;
         u64 words[kStatePieces];
         bool is_there = true;
@@ -103,15 +123,9 @@ __device__ __noinline__ void join_back(Borders borders,
         const int taken = min(num_tiles, first + 1);
         const int there = missing != 0 ? __ffs(int(missing)) - 1 : kWarpThreads;
         if (there < taken) {
-            Came came = {};
-            if (lane == 0) {
-                came = bring(borders, border - there, kWaiting, end);
-                if (came.what != 0)
-                    leave(borders, border - there, came.what, came.state);
-            }
-            if (__shfl_sync(kFullMask, came.what, 0) == 0)
+            const bool waits = lane == 0 && wait_at(borders, border - there, there, end);
+            if (__shfl_sync(kFullMask, int(waits), 0) != 0)
                 return;
-            __syncwarp();  // it has come meanwhile, and all lanes see what lane 0 has left
             continue;
         }
         State run = identity();
@@ -141,7 +155,7 @@ __device__ __noinline__ void join_back(Borders borders,
 }
 
 // Meets the tile that came to `border` first: lane `caller` brought `state` there, from before or from
-// behind, and got `came`. Tiles have `tile_items` items. A whole warp calls it.
+// behind, and got `came`. A whole warp calls it.
 __device__ __forceinline__ void meet(const Borders& borders,
                                      const Segments& segments,
                                      const Results& results,
@@ -150,27 +164,22 @@ __device__ __forceinline__ void meet(const Borders& borders,
                                      int caller,
                                      const Came& came,
                                      unsigned what,
-                                     State state,
-                                     Index tile_items)
+                                     State state)
 {
     const unsigned other_what = __shfl_sync(kFullMask, came.what, caller);
     if (other_what == 0 || other_what == kNoHead || what == kNoHead)
         return;
     const State other = shuffle(came.state, caller);
-    if (other_what == kWaiting) {
-        if (threadIdx.x % kWarpThreads == caller)
-            leave(borders, border, what, state);
-        __syncwarp();  // all lanes see what is left
-        // The group ends with its last tile, or with the last one that the segment goes through, behind which
-        // its end has met one tile already.
-        const Index last = (segment_end(segments, segment) - 1) / tile_items - 2;
-        join_back(borders, segments, results, segment, min(last, border | (kWarpThreads - 1)), other);
-        return;
-    }
-    const State end = what == kHead ? combine(other, state) : combine(state, other);
+    const bool has_waited = (other_what & kWhat) == kWaiting;
+    if (has_waited && threadIdx.x % kWarpThreads == caller)
+        leave(borders, border, what, state);
+    __syncwarp();  // all lanes see what is left
+    State end = what == kHead ? combine(other, state) : combine(state, other);
+    end = has_waited ? other : end;
+    const Index from = has_waited ? border + Index(other_what >> kWhatBits) : border - 1;
     const unsigned before = what == kHead ? other_what : what;
-    if (before == kThrough)
-        join_back(borders, segments, results, segment, border - 1, end);
+    if (has_waited || before == kThrough)
+        join_back(borders, segments, results, segment, from, end);
     else if (threadIdx.x % kWarpThreads == 0)
         store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), end);
 }
