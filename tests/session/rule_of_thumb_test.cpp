@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 #include "codegen/catalogue.h"
 #include "codegen/configuration.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/data/shape.h"
 #include "tests/common/files.h"
 
 namespace segfold::rule_of_thumb_test {
@@ -293,6 +295,36 @@ TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
     EXPECT_EQ(chosen("sum_f32", SegmentForm::flags, kMany, 64), "run_stream") << "one pass";
     EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 5242880, 64), "run_tiles");
     EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 5242881, 64), "run_stream");
+}
+
+/// Of the host: loops over lanes become no vectors, or copies of combine take a compiler minutes.
+TEST(RuleOfThumb, HostsFoldMixedAndWideStatesAlongSegments)
+{
+    const auto chosen = [](const Operator& op, std::int64_t mean) {
+        return Catalogue::native()
+            .rule_of_thumb(Problem(op, SegmentForm::offsets), {mean << 16, 1 << 16, 4 * mean})
+            .name;
+    };
+    EXPECT_EQ(chosen(standard_operator("is_sorted_i32"), 32), "vector_per_segment") << "has a bool";
+    EXPECT_EQ(chosen(standard_operator("is_sorted_i32"), 4), "lane_scan") << "segments are short";
+    EXPECT_EQ(chosen(standard_operator("mean_variance_f32"), 32), "row_tree");
+    EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 32), "vector_per_segment") << "has many fields";
+    EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 4), "vector_per_segment");
+}
+
+/// Windows that overlap: their mean length is what they have, not what the array has for each.
+TEST(RuleOfThumb, RangesCountWhatTheyFold)
+{
+    constexpr std::int64_t kWindows = 1000, kLength = 300;
+    std::vector<std::int64_t> begins(kWindows), ends(kWindows);
+    std::iota(begins.begin(), begins.end(), 0);
+    std::iota(ends.begin(), ends.end(), kLength);
+    const auto shape =
+        shape_of(segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
+                                      Array::of<std::int64_t>(Type::i64, ends), kWindows + kLength));
+    EXPECT_EQ(shape.num_elements, kWindows * kLength);
+    const Problem problem(standard_operator("sum_f64"), SegmentForm::ranges);
+    EXPECT_EQ(Catalogue::native().rule_of_thumb(problem, shape).name, "vector_per_segment");
 }
 
 }  // namespace
