@@ -319,18 +319,13 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
 {
     auto shapes = segment_cases(bug.kind, block, tile, empties);
     if (bug.stage == "gather_tiles") {  // whose last warp folds no items
-        const std::vector<std::int64_t> through = {3, 40 * tile, 2};
-        shapes.push_back({"a segment through many tiles",
-                          segments_from_offsets(index_array(offsets_of(through)), total(through))});
         const auto folded = tile / block * (block - 32);
-        const std::vector<std::int64_t> group = {folded + 3, 33 * folded, 2};
-        shapes.push_back({"a segment that begins in the last tile of a group",
-                          segments_from_offsets(index_array(offsets_of(group)), total(group))});
+        auto lists = crowded_cases(folded);
+        lists.push_back({"a segment through many tiles", {3, 40 * tile, 2}});
+        lists.push_back({"one that begins in the last tile of a group", {folded + 3, 33 * folded, 2}});
         // A join that goes back too far meets tiles of the segment before, whose own join is under way.
-        const std::vector<std::int64_t> several(60, 2 * tile + 3);
-        shapes.push_back({"segments through a few tiles each",
-                          segments_from_offsets(index_array(offsets_of(several)), total(several))});
-        for (const auto& [name, lengths] : crowded_cases(tile / block * (block - 32)))
+        lists.push_back({"segments through a few tiles each", std::vector<std::int64_t>(60, 2 * tile + 3)});
+        for (const auto& [name, lengths] : lists)
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
     }
     if (Catalogue::standard().stage(bug.stage).is_rung)
