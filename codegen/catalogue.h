@@ -15,7 +15,7 @@ namespace segfold {
 
 /// What is known of a problem's sizes when a stage is chosen.
 struct Shape {
-    std::int64_t num_elements = 0;  ///< as often as they are folded, which by ranges may be more than once
+    std::int64_t num_elements = 0;  ///< each as often as it is folded: ranges may overlap
     std::int64_t num_segments = 0;
     std::int64_t longest = 0;       ///< elements of the longest segment; 0: not known
     std::int64_t num_features = 0;  ///< of rows; 0: not known

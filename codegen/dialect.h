@@ -10,6 +10,8 @@ enum class Dialect : std::uint8_t { cuda, native };
 
 /// What stands before a function of a native text: loops over lanes become vectors where all of it is inline.
 inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
+
+/// What stands before one that all places call.
 inline constexpr std::string_view kNativeCall = "[[gnu::noinline]] static";
 
 /// The same in either language; `is_called`: of a function so long that texts have one copy of it.

@@ -33,7 +33,7 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 /// first results that were given, bit for bit, and where bits differ in a field of an operator that rounds,
 /// within `tolerance`. What two orders of association make of one segment may lie further apart, where its
 /// elements nearly cancel or where partial results are much larger than the last one: such segments are held
-/// against the reference, the first results as well; of more than kMostDoubtful so many, evenly spread.
+/// against the reference, the first results as well: at most kMostDoubtful of them, evenly spread.
 class Agreements {
 public:
     /// `workload` has its arrays where it is small enough to be judged; `columns` are those of a large one on
