@@ -321,11 +321,62 @@ bool reads_by_rounding(const Expression& expression, const std::vector<Let>& let
                                [&](const auto& argument) { return reads_by_rounding(argument, lets); });
 }
 
+/// The names that indices of tables depend on, through `let` too.
+class PlaceNames {
+public:
+    explicit PlaceNames(const Operator& op) : op_(op) {}
+
+    void visit(const Block& block)
+    {
+        for (const auto& let : block.lets) {
+            lets_.emplace(let.name, let.value);
+            visit(let.value, false);
+        }
+        for (const auto& assignment : block.assignments)
+            visit(assignment.value, false);
+    }
+
+    [[nodiscard]] bool contains(const std::string& name) const { return names_.contains(name); }
+
+private:
+    void visit(const Expression& expression, bool in_index)
+    {
+        if (in_index && expression->kind == ExpressionKind::name && names_.insert(expression->name).second)
+            if (const auto let = lets_.find(expression->name); let != lets_.end())
+                visit(let->second, true);
+        const bool is_table_read = expression->kind == ExpressionKind::gather && !is_scalar(expression->name);
+        for (const auto& argument : expression->arguments)
+            visit(argument, in_index || is_table_read);
+    }
+
+    [[nodiscard]] bool is_scalar(const std::string& name) const
+    {
+        return std::ranges::any_of(op_.parameters, [&](const auto& parameter) {
+            return parameter.scalar && parameter.name == name;
+        });
+    }
+
+    const Operator& op_;
+    std::map<std::string, Expression> lets_;
+    std::set<std::string> names_;
+};
+
 }  // namespace
 
 std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges)
 {
     return Walk(op, ranges).unproved();
+}
+
+std::vector<bool> columns_of_places(const Operator& op)
+{
+    PlaceNames names(op);
+    names.visit(op.lift);
+    std::vector<bool> are_places;
+    for (const auto& parameter : op.parameters)
+        if (!parameter.table)
+            are_places.push_back(names.contains(parameter.name));
+    return are_places;
 }
 
 bool reads_by_rounding(const Operator& op)

@@ -23,6 +23,10 @@ struct ReadRanges {
 /// of `?:`, `&&` and `||` are analysed with what their condition says of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
+/// Whether each column, in the order of the parameters without tables, decides where `lift` reads
+/// a table. A scalar is read at no place.
+[[nodiscard]] std::vector<bool> columns_of_places(const Operator& op);
+
 /// Whether floating-point arithmetic decides where, or whether, a table is read: then back ends that round
 /// differently may read different places.
 [[nodiscard]] bool reads_by_rounding(const Operator& op);

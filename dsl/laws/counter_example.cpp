@@ -142,6 +142,12 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
             printer.state(example.states[i].fields), plain ? "" : printer.origin(example.states[i])));
     const auto [headline, left, right] = wording(equation);
     std::string text(headline);
+    if (!example.scalars.empty()) {
+        std::string scalars;
+        for (const auto& [name, value] : example.scalars)
+            scalars += fmt::format("{}{} = {}", scalars.empty() ? "" : ", ", name, print(value));
+        text = fmt::format("{} with {}:", headline.substr(0, headline.size() - 1), scalars);
+    }
     if (equation == Equation::append_first)
         text += fmt::format("\n    identity = {}\n    {}", printer.state(identity), states[0]);
     else if (!identity.empty())
@@ -198,6 +204,7 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
     }
     double spread = 0;
     judge.compare(equation, states, spread);
+    example.scalars = machine.scalars(recipes.place);
     example.left = typed(bytecode.state, judge.sides().left);
     example.right = typed(bytecode.state, judge.sides().right);
     const auto words = wording(equation);

@@ -198,9 +198,11 @@ Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random)
     return integer_slot(type, any >> 63 != 0 ? any % 4 : any % static_cast<std::uint64_t>(length));
 }
 
-ElementDrawer::ElementDrawer(const Bytecode& bytecode, std::int64_t table_length, Draw draw,
-                             std::mt19937_64& random, const DataRanges* data)
+ElementDrawer::ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places,
+                             std::int64_t table_length, Draw draw, std::mt19937_64& random,
+                             const DataRanges* data)
     : bytecode_(bytecode),
+      are_places_(are_places),
       table_length_(table_length),
       small_(draw == Draw::small_integers),
       data_(data),
@@ -331,7 +333,7 @@ Slot<double> ElementDrawer::shifted(std::size_t column, const Slot<double>& valu
 
 bool ElementDrawer::is_index(std::size_t column) const
 {
-    return !bytecode_.tables.empty() && is_integer(bytecode_.columns[column]);
+    return are_places_[column] && is_integer(bytecode_.columns[column]);
 }
 
 Slot<double> ElementDrawer::edge(std::size_t column, std::size_t number) const

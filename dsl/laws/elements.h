@@ -39,12 +39,13 @@ Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random)
 /// True if a column of that range may have the value.
 bool is_in(const ColumnRange& range, Type type, const Slot<double>& slot);
 
-/// Draws elements, column by column. Where the operator has tables, integers are kept below `table_length`.
+/// Draws elements, column by column. Integers that say where a table is read are kept below `table_length`.
 /// Where `data` is given, all values but those lie in its ranges.
 class ElementDrawer {
 public:
-    ElementDrawer(const Bytecode& bytecode, std::int64_t table_length, Draw draw, std::mt19937_64& random,
-                  const DataRanges* data = nullptr);
+    /// `are_places` says of each column whether it tells where tables are read.
+    ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
+                  Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
     /// An element of simple edge values: in their order where there is one column, else drawn among them.
     Element simple(std::size_t number);
@@ -69,6 +70,7 @@ private:
     Slot<double> shifted(std::size_t column, const Slot<double>& value);
 
     const Bytecode& bytecode_;
+    const std::vector<bool>& are_places_;
     std::int64_t table_length_;
     bool small_;
     const DataRanges* data_;

@@ -71,7 +71,7 @@ public:
           options_(options),
           begin_(Clock::now()),
           random_(options.seed),
-          machine_(op, random_, options.data),
+          machine_(op, random_, options.data, options.scalars),
           judge_(op, machine_),
           pool_(draw_pool(op))
     {}
@@ -142,11 +142,10 @@ private:
     [[nodiscard]] bool is_in_data(const LawCase& tried) const
     {
         const auto& columns = machine_.bytecode().columns;
-        const bool has_places = !machine_.bytecode().tables.empty();
         for (const auto& recipe : tried.recipes)
             for (const auto& element : recipe)
                 for (std::size_t k = 0; options_.data != nullptr && k < columns.size(); ++k)
-                    if (!(has_places && is_integer(columns[k])) &&
+                    if (!(machine_.columns_of_places()[k] && is_integer(columns[k])) &&
                         !is_in((*options_.data)[k], columns[k], element[k]))
                         return false;
         return true;
@@ -313,10 +312,13 @@ std::optional<CounterExample> confirmed(const Operator& op, Law law,
         if (num_states(equation) > states.size() || !is_posed(equation, machine.bytecode()))
             continue;
         const auto breaks = [&](const LawCase& tried) { return judge.refutes(equation, tried); };
-        if (!breaks(recipes))
-            continue;
-        auto shrunk = shrink(recipes, columns, breaks, shrinking_tries(machine.bytecode()));
-        return make_counter_example(op, equation, shrunk, machine, judge);
+        for (const auto place : machine.settings()) {
+            recipes.place = place;
+            if (!breaks(recipes))
+                continue;
+            auto shrunk = shrink(recipes, columns, breaks, shrinking_tries(machine.bytecode()));
+            return make_counter_example(op, equation, shrunk, machine, judge);
+        }
     }
     return std::nullopt;
 }

@@ -68,6 +68,8 @@ struct ReachedState {
 struct CounterExample {
     std::vector<ReachedState> states;  ///< a, b, c; as many as the law speaks of; of append a and lift(x)
     std::vector<FieldValue> left, right;
+    std::vector<std::pair<std::string, FieldValue>> scalars =
+        {};                             ///< their names and values, where there are any
     std::string left_side, right_side;  ///< what they are: "combine(combine(a, b), c)"
     std::string text;                   ///< all of it for a reader, several lines without a final newline
 };
@@ -126,6 +128,9 @@ struct LawOptions {
     double most_seconds = 0.2;         ///< for all laws together
     std::uint64_t seed = 1;
     const DataRanges* data = nullptr;  ///< elements are drawn from these ranges alone, where given
+    /// What the scalars are, in the order of the parameters, where they are known; else many values are
+    /// tried.
+    const std::vector<FieldValue>* scalars = nullptr;
 };
 
 /// A search short enough to run before every emit; it finds the obvious counter-examples.

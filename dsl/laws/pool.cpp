@@ -45,7 +45,7 @@ std::int64_t LawPool::num_cases(Equation equation, std::int64_t most) const
         return 1;
     if (!is_posed(equation, machine_.bytecode()))
         return 0;
-    const auto size = static_cast<std::int64_t>(recipes_.size());
+    const auto size = static_cast<std::int64_t>(recipes_.size() * machine_.settings().size());
     return num_states(equation) == 1 || size == 0 ? std::min(size, most) : most;
 }
 
@@ -54,8 +54,8 @@ CaseNumbers LawPool::choose(Equation equation, std::int64_t number, std::mt19937
     const bool triples = num_states(equation) == 3;
     const auto n = static_cast<std::size_t>(number);
     const std::size_t size = num_short_;
-    if (num_states(equation) <= 1)
-        return {{n, 0, 0}};
+    if (const auto& settings = machine_.settings(); num_states(equation) <= 1)
+        return {{n / settings.size(), 0, 0}, settings[n % settings.size()]};
     const std::size_t first = std::min(size, triples ? kTripledRecipes : kPairedRecipes);
     if (n < (triples ? first * first * first : first * first))
         return {{n % first, n / first % first, n / first / first}};

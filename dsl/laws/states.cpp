@@ -1,5 +1,9 @@
 #include "dsl/laws/states.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "dsl/evaluation/table_reads.h"
 #include "dsl/laws/constants.h"
 
 namespace segfold {
@@ -8,6 +12,10 @@ namespace {
 /// Index and position differ, so that an operator which mixes them up is seen.
 constexpr std::int64_t kFirstIndex = 10;
 constexpr std::int64_t kSegment = 3;
+
+/// Sets of values that scalars have, and so many of them that give all scalars the same value.
+constexpr std::size_t kSettings = 14;
+constexpr std::size_t kAlikeSettings = 5;
 
 /// Longer than any index or position near the front of a segment.
 constexpr std::int64_t kTableLength = 64;
@@ -88,21 +96,117 @@ Slot<Real> in_precision(Type type, const Slot<double>& value)
     return slot;
 }
 
+/// Whether lift or append reads the table.
+bool is_read(const Bytecode& bytecode, std::size_t table)
+{
+    const auto reads = [&](const Instruction& step) {
+        return step.opcode == Opcode::gather && step.b == table;
+    };
+    return std::ranges::any_of(bytecode.lift.code, reads) || std::ranges::any_of(bytecode.append.code, reads);
+}
+
+Slot<double> slot_of(const FieldValue& value)
+{
+    Slot<double> slot{};
+    if (is_float(value.type))
+        Machine<double>::set_real(slot, value.type, value.real);
+    else
+        slot.bits = value.bits;
+    return slot;
+}
+
+/// The value of scalar `number` in a setting: small numbers first, the same for all in the first settings;
+/// then finite ones of any size.
+Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std::mt19937_64& random)
+{
+    constexpr double kReals[] = {2, -1, 0, 1, 0.5, -3, 100};
+    constexpr std::int64_t kIntegers[] = {2, -1, 0, 1, 3, -5, 100};
+    const std::size_t mixed = setting < kAlikeSettings ? setting : setting + number * kAlikeSettings;
+    if (mixed >= std::size(kReals))
+        return draw_value(type, random);
+    if (is_float(type))
+        return slot_of({type, 0, kReals[mixed]});
+    if (type == Type::boolean)
+        return slot_of({type, mixed % 2});
+    return slot_of({type, wrap(type, static_cast<std::uint64_t>(kIntegers[mixed]))});
+}
+
 }  // namespace
 
-LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data)
+LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data,
+                       const std::vector<FieldValue>* scalars)
     : bytecode_(compile_bytecode(op)),
       data_(data),
+      columns_of_places_(segfold::columns_of_places(op)),
       places_(choose_places(op, bytecode_)),
       tables_(draw_tables(bytecode_, random)),
       working_(bytecode_, views(tables_)),
       wide_(bytecode_, views(tables_))
-{}
+{
+    add_settings(op, random, scalars);
+}
+
+void LawMachine::add_settings(const Operator& op, std::mt19937_64& random,
+                              const std::vector<FieldValue>* scalars)
+{
+    std::vector<FieldValue> known;
+    std::size_t table = 0;
+    std::size_t scalar = 0;
+    for (const auto& parameter : op.parameters) {
+        if (parameter.scalar && is_read(bytecode_, table)) {
+            scalar_tables_.push_back(table);
+            if (scalars != nullptr)
+                known.push_back((*scalars)[scalar]);
+        }
+        table += parameter.table ? 1 : 0;
+        scalar += parameter.scalar ? 1 : 0;
+    }
+    if (scalar_tables_.empty())
+        return;
+    for (std::size_t setting = 0; setting < (scalars != nullptr ? 1 : kSettings); ++setting) {
+        auto& values = scalar_values_.emplace_back();
+        for (std::size_t i = 0; i < scalar_tables_.size(); ++i)
+            values.push_back(scalars != nullptr
+                                 ? slot_of(known[i])
+                                 : draw_scalar(bytecode_.tables[scalar_tables_[i]], setting, i, random));
+        if (setting != 0) {
+            settings_.push_back(places_.size());
+            places_.push_back({kFirstIndex, 0, kSegment, setting});
+        }
+    }
+    setting_ = scalar_values_.size();  // none yet
+    set_scalars(0);
+}
+
+void LawMachine::set_scalars(std::size_t setting)
+{
+    if (setting == setting_)
+        return;
+    setting_ = setting;
+    for (std::size_t i = 0; i < scalar_tables_.size(); ++i) {
+        const auto table = scalar_tables_[i];
+        Machine<double>::store(scalar_values_[setting][i], bytecode_.tables[table], tables_[table].data(), 0);
+    }
+}
+
+std::vector<std::pair<std::string, FieldValue>> LawMachine::scalars(std::size_t place) const
+{
+    std::vector<std::pair<std::string, FieldValue>> values;
+    for (std::size_t i = 0; i < scalar_tables_.size(); ++i) {
+        const Type type = bytecode_.tables[scalar_tables_[i]];
+        const auto& slot = scalar_values_[places_[place].setting][i];
+        values.emplace_back(bytecode_.table_names[scalar_tables_[i]],
+                            is_float(type) ? FieldValue{type, 0, Machine<double>::get_real(slot, type)}
+                                           : FieldValue{type, slot.bits});
+    }
+    return values;
+}
 
 template <class Real>
 bool LawMachine::reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place)
 {
     auto& evaluator = this->evaluator<Real>();
+    set_scalars(places_[place].setting);
     const std::size_t columns = bytecode_.columns.size();
     std::vector<Slot<Real>> work(columns + num_fields());
     try {
@@ -110,7 +214,7 @@ bool LawMachine::reach(const Recipe& recipe, std::size_t start, Slot<Real>* stat
             for (std::size_t k = 0; k < columns; ++k)
                 work[k] = in_precision<Real>(bytecode_.columns[k], recipe[i][k]);
             const auto at = static_cast<std::int64_t>(start + i);
-            const auto [index, position, segment] = places_[place];
+            const auto& [index, position, segment, setting] = places_[place];
             Slot<Real>* lifted = i == 0 ? state : work.data() + columns;
             evaluator.lift(work.data(), index + at, position + at, segment, lifted);
             if (i != 0)
@@ -129,7 +233,7 @@ std::vector<Slot<Real>> LawMachine::element(const Element& values, std::size_t s
     std::vector<Slot<Real>> slots(columns + 3);
     for (std::size_t k = 0; k < columns; ++k)
         slots[k] = in_precision<Real>(bytecode_.columns[k], values[k]);
-    const auto [index, position, segment] = places_[place];
+    const auto& [index, position, segment, setting] = places_[place];
     const auto at = static_cast<std::int64_t>(start);
     slots[columns].bits = static_cast<std::uint64_t>(index + at);
     slots[columns + 1].bits = static_cast<std::uint64_t>(position + at);
@@ -144,7 +248,8 @@ template bool LawMachine::reach(const Recipe&, std::size_t, Slot<long double>*, 
 
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw)
 {
-    ElementDrawer drawer(machine.bytecode(), kTableLength, draw, random, machine.data());
+    ElementDrawer drawer(machine.bytecode(), machine.columns_of_places(), kTableLength, draw, random,
+                         machine.data());
     std::vector<Slot<double>> state(machine.num_fields());
     std::vector<Recipe> recipes;
     const auto wanted = static_cast<std::size_t>(count);
@@ -169,7 +274,8 @@ std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::m
 std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
                                       Draw draw)
 {
-    ElementDrawer drawer(machine.bytecode(), kTableLength, draw, random, machine.data());
+    ElementDrawer drawer(machine.bytecode(), machine.columns_of_places(), kTableLength, draw, random,
+                         machine.data());
     const auto lengths = choose_lengths(machine.bytecode());
     std::vector<Slot<double>> state(machine.num_fields());
     std::vector<Recipe> recipes;

@@ -17,16 +17,19 @@ using Recipe = std::vector<Element>;
 /// Most elements of a drawn recipe.
 inline constexpr std::size_t kMostDrawnElements = 4;
 
-/// Where the first element of a case lies.
+/// Where the first element of a case lies, and which values the scalars have there.
 struct ElementPlace {
     std::int64_t index, position, segment;
+    std::size_t setting = 0;  ///< number of the scalars' values, 0 where there are none
 };
 
 /// A bytecode with tables drawn for it, ready to run in both precisions.
 class LawMachine {
 public:
-    /// Elements are drawn from `data` where it is given, which must outlive the machine.
-    LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr);
+    /// Elements are drawn from `data` where it is given, which must outlive the machine. The scalars have the
+    /// values of `scalars`, in the order of the parameters; without these, one set of values after the other.
+    LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
+               const std::vector<FieldValue>* scalars = nullptr);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
 
@@ -51,14 +54,32 @@ public:
     template <class Real>
     std::vector<Slot<Real>> element(const Element& values, std::size_t start, std::size_t place = 0) const;
 
-    /// Where cases begin: near the front, and where narrow conversions of large places wrap. One alone where
-    /// lift does not look at the place.
+    /// Whether each column tells where a table is read.
+    [[nodiscard]] const std::vector<bool>& columns_of_places() const { return columns_of_places_; }
+
+    /// Where cases begin: near the front, and where narrow conversions of large places wrap; then near the
+    /// front once more for each set of scalars but the first. One alone where lift does not look at the place
+    /// and there are no scalars.
     [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
 
+    /// The numbers of places that differ in scalars alone; the first is 0.
+    [[nodiscard]] const std::vector<std::size_t>& settings() const { return settings_; }
+
+    /// The scalars' values at a place, by name.
+    [[nodiscard]] std::vector<std::pair<std::string, FieldValue>> scalars(std::size_t place) const;
+
 private:
+    void add_settings(const Operator& op, std::mt19937_64& random, const std::vector<FieldValue>* scalars);
+    void set_scalars(std::size_t setting);
+
     Bytecode bytecode_;
     const DataRanges* data_;
+    std::vector<bool> columns_of_places_;
     std::vector<ElementPlace> places_;
+    std::vector<std::size_t> settings_ = {0};
+    std::vector<std::size_t> scalar_tables_;                ///< the tables that are scalars
+    std::vector<std::vector<Slot<double>>> scalar_values_;  ///< [setting][scalar]
+    std::size_t setting_ = 0;                               ///< that the tables hold
     std::vector<Array> tables_;
     Evaluator<double> working_;
     Evaluator<long double> wide_;

@@ -62,22 +62,26 @@ void join(ColumnRange& range, const ColumnRange& part)
     range.has_nan |= part.has_nan;
 }
 
+FieldValue value_at(const Array& array, std::int64_t i)
+{
+    Slot<double> slot{};
+    Machine<double>::load(slot, array.type(), array.data(), i);
+    FieldValue value{array.type()};
+    if (is_float(value.type))
+        value.real = Machine<double>::get_real(slot, value.type);
+    else
+        value.bits = slot.bits;
+    return value;
+}
+
 ColumnRange range_of(const Array& array)
 {
     ColumnRange range;
     std::mutex mutex;
     for_parts(array, [&](std::int64_t begin, std::int64_t end) {
         ColumnRange part;
-        for (std::int64_t i = begin; i < end; ++i) {
-            Slot<double> slot{};
-            Machine<double>::load(slot, array.type(), array.data(), i);
-            FieldValue value{array.type()};
-            if (is_float(value.type))
-                value.real = Machine<double>::get_real(slot, value.type);
-            else
-                value.bits = slot.bits;
-            see(part, value);
-        }
+        for (std::int64_t i = begin; i < end; ++i)
+            see(part, value_at(array, i));
         const std::lock_guard lock(mutex);
         join(range, part);
     });
@@ -126,6 +130,15 @@ DataRanges data_ranges(const Workload& workload)
         if (!workload.op.parameters[i].table)
             ranges.push_back(range_of(workload.arrays[i]));
     return ranges;
+}
+
+std::vector<FieldValue> scalar_values(const Workload& workload)
+{
+    std::vector<FieldValue> values;
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+        if (workload.op.parameters[i].scalar)
+            values.push_back(value_at(workload.arrays[i], 0));
+    return values;
 }
 
 std::optional<std::string> find_not_finite(const Workload& workload)

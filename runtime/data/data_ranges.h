@@ -11,6 +11,9 @@ namespace segfold {
 /// The range of every column, read by all threads.
 [[nodiscard]] DataRanges data_ranges(const Workload& workload);
 
+/// The values of the scalars, in the order of the parameters.
+[[nodiscard]] std::vector<FieldValue> scalar_values(const Workload& workload);
+
 /// The first floating-point column or table with an infinity or NaN; nothing where all values are finite.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);
 

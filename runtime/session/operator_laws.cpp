@@ -44,6 +44,8 @@ LawReport report_on(const DataRanges& ranges, const Workload& workload)
 {
     auto options = kPatientLawOptions;
     options.data = &ranges;
+    const auto scalars = scalar_values(workload);
+    options.scalars = &scalars;
     return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
 }
 
