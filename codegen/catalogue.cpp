@@ -70,6 +70,7 @@ FormulaNames facts_of(const Problem& problem)
             {"uses_segment", uses_name(problem.op.lift, "segment")},
             {"gathers", lift_gathers(problem.op)},
             {"costly_combine", is_costly(problem.op)},
+            {"copies_items", copies_items(problem)},
             {"calls_library", combine_calls_library(problem.op)},
             {"mixed_fields", has_mixed_fields(problem.op)},
             {"many_fields", has_many_fields(problem.op)},

@@ -91,6 +91,7 @@ Facts weaving_facts(const Problem& problem)
             {"rows", has_rows(op)},
             {"map", op.map.has_value()},
             {"costly_combine", is_costly(op)},
+            {"copies_items", copies_items(problem)},
             {"async_copies", problem.target.has_async_copies},
             {"bf16_conversions", problem.target.has_bf16_conversions},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},

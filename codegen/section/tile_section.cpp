@@ -149,6 +149,23 @@ std::vector<const Parameter*> lifted_columns(const Operator& op)
     return columns;
 }
 
+const Parameter* kept_column(const Operator& op)
+{
+    const auto columns = lifted_columns(op);
+    if (op.state.size() != 1 || !op.has_identity() || !op.lift.lets.empty() || columns.size() != 1)
+        return nullptr;
+    const auto& lifted = op.lift.assignments[0].value;
+    const bool is_kept = lifted->kind == ExpressionKind::name && lifted->name == columns[0]->name &&
+                         columns[0]->type == op.state[0].type;
+    return is_kept ? columns[0] : nullptr;
+}
+
+bool copies_items(const Problem& problem)
+{
+    const auto* kept = kept_column(problem.op);
+    return kept && size_bytes(kept->type) == 8 && problem.target.has_async_copies;
+}
+
 std::vector<Piece> tile_section(const Problem& problem, int step_items)
 {
     Holes holes{{{"inputs", ""}, {"conditions", "true"}}, {{"column", {}}}};
@@ -173,6 +190,9 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
     const LiftUses lift_uses{problem.op};
     add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step_items}));
     add("lift_at", item_function("lift_at", problem.op, lift_uses, item_of_tile));
+    if (const auto* kept = kept_column(problem.op))
+        add("element_address",
+            vocabulary("tile.cuh", "element_address", {{{"name", cuda_identifier(kept->name)}}}));
     const auto* column = summed_bytes(problem.op);
     if (column && Chunks(column->type, step_items).in_words) {
         const Holes byte_holes{{{"name", cuda_identifier(column->name)},

@@ -35,7 +35,7 @@
 //% scratch arrivals : unsigned[num_partials] zero
 //% launch fold_runs grid = min(num_tiles, resident_threads / block_threads * num_multiprocessors) block = block_threads
 //% use     parts/segments/share_heads.cuh
-//% use     parts/tiles/slice_runs.cuh
+//% use     parts/tiles/read_slice.cuh
 //% use     parts/tiles/look_back.cuh
 //% use     parts/tiles/combining_tree.cuh
 

@@ -29,7 +29,8 @@
 //% let     two_waves = per_half <= 11 ? 11 : per_half <= 13 ? 13 : per_half <= 15 ? 15 : 11
 //% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
 //% let     light_warps = per_block <= 15 ? one_wave : two_waves
-//% let     is_second_wave = keys && state_bytes == 8 && num_elements > 3 * 132 * 4096
+//% let     wave_blocks = copies_items ? 4 : 3
+//% let     is_second_wave = keys && state_bytes == 8 && num_elements > wave_blocks * 132 * 4096
 //% let     wide_warps = is_little || is_second_wave ? 7 : state_bytes == 12 ? 11 : 8
 //% let     most_warps = keys && uses_length ? (state_bytes <= 4 ? 11 : 7) : 15
 //% prefer  block_threads = 32 + 32 * min(most_warps, state_bytes <= 4 ? light_warps : wide_warps)
@@ -46,7 +47,11 @@
 //% end
 //% scratch border_rest : u64[2 * num_tiles * rest_pieces] zero
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
-//% use     parts/tiles/slice_runs.cuh
+//% if copies_items
+//% use     parts/tiles/copy_slice.cuh
+//% else
+//% use     parts/tiles/read_slice.cuh
+//% end
 //% use     parts/tiles/look_back.cuh
 //% use     parts/segments/find_heads.cuh
 //% use     parts/reduce/state_pieces.cuh
@@ -257,10 +262,15 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
 
 // Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
 // four blocks of 288 or three of 384.
-//% if keys
-constexpr int kReadBytes = kItems * int(sizeof(State) + sizeof(Key));
+//% if copies_items
+constexpr int kItemBytes = 0;  // no register holds them meanwhile
 //% else
-constexpr int kReadBytes = kItems * int(sizeof(State) + 1);
+constexpr int kItemBytes = int(sizeof(State));
+//% end
+//% if keys
+constexpr int kReadBytes = kItems * (kItemBytes + int(sizeof(Key)));
+//% else
+constexpr int kReadBytes = kItems * (kItemBytes + 1);
 //% end
 constexpr int kMostResident = kReadBytes > 160 ? 1024 : kResidentThreads;
 
@@ -311,7 +321,9 @@ fold_tiles(Inputs inputs,
         if (Index(blockIdx.x) >= lane && lane < 2)
             (void)border_words[Index(blockIdx.x) - lane];
     }
+    //% if !copies_items
     State items[kItems];
+    //% end
     unsigned heads = 0;  // a bit for each of the lane's items
     int up_to_here = 0;  // heads in the slice, up to the lane's
     Index tile = Index(blockIdx.x);
@@ -320,7 +332,12 @@ fold_tiles(Inputs inputs,
     for (;;) {
         begin = (tile * num_warps + warp) * kSliceItems;
         if (is_folding) {
+            //% if copies_items
+            wait_for_items();  // of another tile's
+            copy_slice(staged, inputs, segments, begin);
+            //% else
             read_slice(items, inputs, segments, begin);
+            //% end
             heads = find_heads(exchanges + warp * kExchanged, segments, begin);
             up_to_here = warp_scan_counts(__popc(heads));
             if (lane == kWarpThreads - 1)
@@ -336,7 +353,11 @@ fold_tiles(Inputs inputs,
     int num_heads = 0;  // in the slice; for the last warp in the tile
     if (is_folding) {
         num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+        //% if copies_items
+        wait_for_items();  // the lane's are there
+        //% else
         stage_slice(staged, items);
+        //% end
         __syncwarp();  // all items are staged
         const State carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), identity());
         __syncwarp();  // all totals are complete

@@ -86,6 +86,13 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
     return items;
 }
 
+//% piece element_address
+// Where the element at `index` of the input lies; its state is the element itself.
+__device__ __forceinline__ const State* element_address(const Inputs& inputs, Index index)
+{
+    return inputs.@name@ + index;
+}
+
 //% piece lift_item
 // Item k of a step, which is the element at `index` of the input, lifted.
 __device__ __forceinline__ State lift_item(const Inputs&@inputs@, const Items& items, int k, Index@index@)

@@ -245,7 +245,8 @@ TEST(RuleOfThumb, RunStreamTakesAsManySlicesAsOneWaveNeeds)
     EXPECT_EQ(slices(SegmentForm::flags, 8 * kWave, 7), 8);
 }
 
-/// Three blocks of 288 threads reside on each of 132 multiprocessors; four of 256 do.
+/// Three blocks of 288 threads reside on each of 132 multiprocessors; four of 256 do, and four of 288 that
+/// copy their items past registers.
 TEST(RuleOfThumb, RunTilesTakesSmallerBlocksBeyondOneWave)
 {
     const auto& stage = Catalogue::standard().stage("run_tiles");
@@ -255,10 +256,14 @@ TEST(RuleOfThumb, RunTilesTakesSmallerBlocksBeyondOneWave)
         return default_configuration(stage, plan_facts(Problem(standard_operator(op), form), shape))
             .at("block_threads");
     };
-    for (const auto* op : {"sum_f64", "argmax_f32"}) {
+    for (const auto* op : {"max_f64", "argmax_f32"}) {
         EXPECT_EQ(threads(op, SegmentForm::keys, kWave), 288) << op;
         EXPECT_EQ(threads(op, SegmentForm::keys, kWave + 1), 256) << op;
         EXPECT_EQ(threads(op, SegmentForm::flags, kWave + 1), 288) << op << ": four blocks reside";
+    }
+    for (const auto* op : {"sum_f64", "sum_i64"}) {
+        EXPECT_EQ(threads(op, SegmentForm::keys, kWave / 3 * 4), 288) << op;
+        EXPECT_EQ(threads(op, SegmentForm::keys, kWave / 3 * 4 + 1), 256) << op;
     }
 }
 

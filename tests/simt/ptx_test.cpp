@@ -20,6 +20,9 @@ TEST(ReplacePtx, ACopyTakesItsOperandsInOrder)
     EXPECT_EQ(
         replace_ptx("asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" : : \"r\"(to), \"l\"(from));"),
         "__segfold_copy_word_async(to, from);");
+    EXPECT_EQ(
+        replace_ptx("asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8;\" : : \"r\"(to), \"l\"(from));"),
+        "__segfold_copy_double_async(to, from);");
 }
 
 TEST(ReplacePtx, CommentsStayAsTheyAre)

@@ -63,6 +63,21 @@ Operator short_hash()
         })");
 }
 
+/// An exact one that does not commute, whose states are elements of eight bytes as they are.
+Operator packed_hash()
+{
+    return parse_operator("packed_hash", R"(
+        operator packed_hash(x: u64) -> u64 {
+            state packed: u64 = 0x100000000
+            lift x
+            combine(a, b) {
+                let power = (a >> 32) * (b >> 32);
+                let hash = (a & 0xffffffff) * (b >> 32) + (b & 0xffffffff);
+                packed = power << 32 | hash & 0xffffffff
+            }
+        })");
+}
+
 /// index, segment and length reach the operator, and a table is read.
 Operator places()
 {
@@ -148,6 +163,7 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
     const Through all[] = {{standard_operator("trace_u64"), SegmentForm::keys},
                            {standard_operator("affine_u32"), SegmentForm::flags},
                            {short_hash(), SegmentForm::keys},
+                           {packed_hash(), SegmentForm::keys},
                            {standard_operator("keep_first_i32"), SegmentForm::keys},
                            {hash_and_length(), SegmentForm::keys},
                            {hash_and_length(), SegmentForm::flags, 64},
@@ -168,7 +184,7 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
             };
             const auto comparison = run(simt::options_from_seed(seed++));
             ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
-            if (op.name == "trace" || op.name == "short_hash") {
+            if (op.name == "trace" || op.name == "short_hash" || op.name == "packed_hash") {
                 const auto other = run(overtaking());
                 ASSERT_TRUE(other.agrees()) << "overtaking: " << segfold::print(other);
             }
@@ -179,7 +195,7 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
 /// Each kind of schedule, with few blocks in flight and with nearly all.
 TEST_P(RunStages, SchedulesDoNotMatter)
 {
-    for (const auto& op : {standard_operator("trace_u64"), short_hash()}) {
+    for (const auto& op : {standard_operator("trace_u64"), short_hash(), packed_hash()}) {
         const Problem problem(op, SegmentForm::keys);
         const auto configuration = smallest_configuration(stage(), problem);
         const auto emitted = emit(problem, stage(), configuration);
@@ -276,8 +292,8 @@ TEST_P(RunStages, FlagsAndKeysAreReadInVectors)
 /// States of every width are staged in vectors or one by one, of arrays that begin anywhere.
 TEST_P(RunStages, ItemsAreReadInVectors)
 {
-    for (const char* name : {"sum_i8", "sum_bf16", "sum_i32", "affine_u32", "trace_u64", "appended_pair",
-                             "max_subarray_i32", "appended_hash"}) {
+    for (const char* name : {"sum_i8", "sum_bf16", "sum_i32", "sum_i64", "affine_u32", "trace_u64",
+                             "appended_pair", "max_subarray_i32", "appended_hash"}) {
         const auto op = matrix_operator(name);
         for (const int items : {stage().name == "lean_stream" ? 8 : 4, 16}) {
             const auto kind = items < 16 ? LayoutKind::keys : LayoutKind::flags;

@@ -20,6 +20,7 @@ struct Twin {
 constexpr std::array kTwins = {
     Twin{"cp.async.cg.shared.global [%0], [%1], 16;", "__segfold_copy_async("},
     Twin{"cp.async.ca.shared.global [%0], [%1], 4;", "__segfold_copy_word_async("},
+    Twin{"cp.async.ca.shared.global [%0], [%1], 8;", "__segfold_copy_double_async("},
     Twin{"cp.async.commit_group;", "__segfold_commit_copies("},
     Twin{"cp.async.wait_group 1;", "__segfold_wait_for_copies(1"},
     Twin{"cp.async.wait_group 0;", "__segfold_wait_for_copies(0"},

@@ -424,47 +424,6 @@ __device__ __forceinline__ int read_place(int k)
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
 }
 
-// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
-// once.
-__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
-                                           const Segments& segments, Index begin)
-{
-    if (begin + kSliceItems <= segments.num_items && (!kInVectors || is_aligned(inputs))) {
-        #pragma unroll
-        for (int k = 0; k < kItems; k += kUnit) {
-            const Index index = begin + read_place(k);
-            if (!kInVectors) {
-                items[k] = load_item(inputs, index, 0, 0);
-                continue;
-            }
-            const Items some = load_vectors(inputs, index);
-            #pragma unroll
-            for (int item = 0; item < kUnit; ++item)
-                items[k + item] = lift_item(inputs, some, item, index + item);
-        }
-        return;
-    }
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + read_place(k);
-        items[k] = identity();
-        if (item < segments.num_items)
-            items[k] = load_item(inputs, item, 0, 0);
-    }
-}
-
-__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
-{
-    #pragma unroll
-    for (int k = 0; k < kItems; k += kUnit) {
-        Unit unit;
-        #pragma unroll
-        for (int item = 0; item < kUnit; ++item)
-            unit.at[item] = items[k + item];
-        *reinterpret_cast<Unit*>(staged + staged_place(read_place(k))) = unit;
-    }
-}
-
 // Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
 // a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
 // lane, `carry` the run that is open before the slice.
@@ -554,6 +513,47 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_war
     tile.tail = run.total;
     tile.ends = run.ends;
     return tile;
+}
+
+// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
+// once.
+__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
+                                           const Segments& segments, Index begin)
+{
+    if (begin + kSliceItems <= segments.num_items && (!kInVectors || is_aligned(inputs))) {
+        #pragma unroll
+        for (int k = 0; k < kItems; k += kUnit) {
+            const Index index = begin + read_place(k);
+            if (!kInVectors) {
+                items[k] = load_item(inputs, index, 0, 0);
+                continue;
+            }
+            const Items some = load_vectors(inputs, index);
+            #pragma unroll
+            for (int item = 0; item < kUnit; ++item)
+                items[k + item] = lift_item(inputs, some, item, index + item);
+        }
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + read_place(k);
+        items[k] = identity();
+        if (item < segments.num_items)
+            items[k] = load_item(inputs, item, 0, 0);
+    }
+}
+
+__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
+{
+    #pragma unroll
+    for (int k = 0; k < kItems; k += kUnit) {
+        Unit unit;
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            unit.at[item] = items[k + item];
+        *reinterpret_cast<Unit*>(staged + staged_place(read_place(k))) = unit;
+    }
 }
 
 // Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the

@@ -62,6 +62,10 @@ __segfold_support void __segfold_copy_word_async(unsigned to, const void* from)
 {
     __segfold_hooks.copy_async(__segfold_shared_address(to), from, 4, __segfold_site);
 }
+__segfold_support void __segfold_copy_double_async(unsigned to, const void* from)
+{
+    __segfold_hooks.copy_async(__segfold_shared_address(to), from, 8, __segfold_site);
+}
 __segfold_support void* __segfold_map_shared(const void* mine, unsigned rank)
 {
     return __segfold_hooks.in_block(mine, rank, __segfold_site);

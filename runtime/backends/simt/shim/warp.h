@@ -7,6 +7,7 @@ unsigned long long __segfold_meet(unsigned mask, unsigned kind, unsigned long lo
 void __segfold_fence(unsigned scope);
 void __segfold_copy_async(unsigned to, const void* from);
 void __segfold_copy_word_async(unsigned to, const void* from);
+void __segfold_copy_double_async(unsigned to, const void* from);
 void* __segfold_map_shared(const void* mine, unsigned rank);
 void __segfold_wait_for_cluster();
 void __segfold_commit_copies();
