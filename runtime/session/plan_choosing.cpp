@@ -67,7 +67,7 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
                 of.sizes, parts.backend->context()->info().multiprocessors,
                 [form = of.form](const Emitted& emitted) { return suits_device(emitted, form); }};
     auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr,
-                            room ? &*room : nullptr);
+                            room ? &*room : nullptr, parts.texts.get());
     if (is_on_device && !suits_device(made.emitted, of.form)) {
         if (options.request.stage)
             throw InputError(

@@ -24,7 +24,8 @@ struct PlanParts {
     std::shared_ptr<const tune::RecordStore> records;  ///< null: none is asked, for this reason
     std::string reason;
     PlanOptions options;
-    std::shared_ptr<std::mutex> turn;  ///< of runs of the back end, which serves one thread at a time
+    std::shared_ptr<std::mutex> turn;     ///< of runs of the back end, which serves one thread at a time
+    std::shared_ptr<EmittedTexts> texts;  ///< that the session has emitted
 };
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements);

@@ -87,6 +87,7 @@ struct Session::State {
     std::mutex mutex;  ///< of what follows
     /// Of the back end's runs; plans hold it too.
     std::shared_ptr<std::mutex> run_mutex = std::make_shared<std::mutex>();
+    std::shared_ptr<EmittedTexts> texts = std::make_shared<EmittedTexts>();  ///< plans ask them, too
     std::shared_ptr<Backend> backend;
     std::map<std::string, OperatorLaws> judged;
     std::shared_ptr<const tune::RecordStore> store;
@@ -241,8 +242,9 @@ Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem,
     else
         chosen.lookup.reason = reason;
     chosen.without_identity = laws.without_identity;
-    chosen.plan = choose_plan(request, problem, shape, laws, catalogue,
-                              chosen.lookup.point ? &*chosen.lookup.point : nullptr, room);
+    chosen.plan =
+        choose_plan(request, problem, shape, laws, catalogue,
+                    chosen.lookup.point ? &*chosen.lookup.point : nullptr, room, state().texts.get());
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
     chosen.rule = plan_text(rule, default_configuration(rule, plan_facts(problem, shape)));
     return chosen;
@@ -314,7 +316,8 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
     const auto backend = state().running();
     require_stages(options.request, *backend);
     const auto& catalogue = state().catalogue(*backend, options.request.is_reproducible);
-    PlanParts parts{op, backend, &catalogue, state().laws(op), nullptr, "", options, state().run_mutex};
+    PlanParts parts{op, backend, &catalogue,        state().laws(op), nullptr,
+                    "", options, state().run_mutex, state().texts};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state().options.asks_records)
         parts.reason = "the session asks no records";

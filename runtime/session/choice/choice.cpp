@@ -109,8 +109,12 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned,
-                       const ScratchRoom* room)
+                       const ScratchRoom* room, EmittedTexts* texts)
 {
+    const auto text_of = [&](const Stage& stage, const Configuration& configuration) {
+        return texts == nullptr ? emit(problem, stage, configuration, catalogue, request.numbers)
+                                : texts->get(problem, stage, configuration, catalogue, request.numbers);
+    };
     const auto in_room = [&](PlanChoice choice) {
         return room == nullptr ? choice
                                : fitting(std::move(choice), request, problem, shape, catalogue, *room);
@@ -123,15 +127,13 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     if (tuned != nullptr && request.is_open()) {
         const auto& stage = catalogue.stage(tuned->stage);
         require(stage, problem, laws.report, catalogue);
-        return in_room(
-            {&stage, false, emit(problem, stage, tuned->configuration, catalogue, request.numbers), true});
+        return in_room({&stage, false, text_of(stage, tuned->configuration), true});
     }
     const auto& stage =
         request.stage ? catalogue.stage(*request.stage) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
     const auto configuration = configure(stage, request.settings, plan_facts(problem, shape));
-    PlanChoice choice{&stage, request.stage.has_value(),
-                      emit(problem, stage, configuration, catalogue, request.numbers)};
+    PlanChoice choice{&stage, request.stage.has_value(), text_of(stage, configuration)};
     choice.emitted.is_reproducible = request.is_reproducible;
     return in_room(std::move(choice));
 }

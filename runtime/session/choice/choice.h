@@ -8,6 +8,7 @@
 #include "codegen/emit.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/data/workload.h"
+#include "runtime/session/choice/emitted_texts.h"
 #include "runtime/session/choice/lookup.h"
 #include "runtime/session/choice/point.h"
 #include "runtime/session/operator_laws.h"
@@ -55,10 +56,12 @@ struct ScratchRoom {
 /// Where its scratch memory does not fit `room`, an open request gets the stage of the next rank whose does.
 /// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
 /// refuted, and for an operator whose identity is refuted, which all stages rely on; DeviceError where
-/// scratch memory does not fit and the request is not open, or none fits.
+/// scratch memory does not fit and the request is not open, or none fits. What `texts` remembers is not
+/// emitted anew.
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue,
-                       const tune::Point* tuned = nullptr, const ScratchRoom* room = nullptr);
+                       const tune::Point* tuned = nullptr, const ScratchRoom* room = nullptr,
+                       EmittedTexts* texts = nullptr);
 
 /// A choice with its reasons.
 struct Chosen {
