@@ -16,6 +16,7 @@
 #include "runtime/data/index_at.h"
 #include "runtime/data/narrow_offsets.h"
 #include "runtime/data/non_decreasing.h"
+#include "runtime/data/segment_starts.h"
 #include "runtime/support/processes/parallel.h"
 #include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
@@ -117,47 +118,23 @@ std::int64_t total_range_length(const Array& begins, const Array& ends)
     return total;
 }
 
-/// Segments that start at every element for which `starts(element)` holds; the first element must be one.
-template <class Starts>
-Segments segments_from_starts(std::int64_t num_elements, Starts starts)
+/// Segments that start at every element that `mark` marks; see segment_starts.h.
+template <class Marks>
+Segments segments_from_starts(std::int64_t num_elements, const Marks& mark)
 {
-    const std::int64_t num_chunks = (num_elements + kChunk - 1) / kChunk;
-    std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before a chunk
-    const auto for_chunks = [&](auto work) {
-        parallel_for(num_chunks, 4, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t chunk = first; chunk < last; ++chunk)
-                work(static_cast<std::size_t>(chunk), chunk * kChunk,
-                     std::min(num_elements, (chunk + 1) * kChunk));
-        });
-    };
-    for_chunks([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
-        std::int64_t count = 0;
-        for (std::int64_t i = begin; i < end; ++i)
-            count += starts(i) ? 1 : 0;
-        before[chunk + 1] = count;
-    });
-    for (std::size_t chunk = 1; chunk < before.size(); ++chunk)
-        before[chunk] += before[chunk - 1];
-
     Segments segments;
     segments.form = SegmentForm::offsets;
     segments.num_elements = num_elements;
-    segments.num_segments = before.back();
     const Type type = index_type_for({num_elements});
     segments.has_wide_indices = type == Type::i64;
-    segments.offsets = Array(type, static_cast<std::size_t>(before.back()) + 1);
-    visit_indices(segments.offsets, [&](auto offsets) {
-        using Index = typename decltype(offsets)::value_type;
-        for_chunks([&](std::size_t chunk, std::int64_t begin, std::int64_t) {
-            // Written without a branch, and never past the chunk's last start.
-            auto* place = offsets.data() + before[chunk];
-            auto* const stop = offsets.data() + before[chunk + 1];
-            for (std::int64_t i = begin; place != stop; ++i) {
-                *place = static_cast<Index>(i);
-                place += starts(i) ? 1 : 0;
-            }
+    find_starts(mark, num_elements, [&](std::int64_t count, auto write) {
+        segments.num_segments = count;
+        segments.offsets = Array(type, static_cast<std::size_t>(count) + 1);
+        visit_indices(segments.offsets, [&](auto offsets) {
+            using Index = typename decltype(offsets)::value_type;
+            write(offsets.data());
+            offsets.back() = static_cast<Index>(num_elements);
         });
-        offsets.back() = static_cast<Index>(num_elements);
     });
     return segments;
 }
@@ -316,9 +293,7 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
                                      flags.length(), num_elements));
     Segments segments;
     visit_bits(flags, [&](auto bits) {
-        const auto* flag = bits.data();
-        segments =
-            segments_from_starts(num_elements, [flag](std::int64_t i) { return i == 0 || flag[i] != 0; });
+        segments = segments_from_starts(num_elements, FlagMarks{bits.data()});
         if (size_bytes(flags.type()) != 1) {
             segments.flags = Array(Type::u8, flags.length());
             std::ranges::transform(bits, segments.flags.as<std::uint8_t>().begin(),
@@ -347,8 +322,7 @@ Segments segments_from_keys(Array keys, std::int64_t num_elements)
     visit_bits(keys, [&](auto bits) {
         using Bits = typename decltype(bits)::value_type;
         const auto* key = bits.data();
-        segments = segments_from_starts(num_elements,
-                                        [key](std::int64_t i) { return i == 0 || key[i] != key[i - 1]; });
+        segments = segments_from_starts(num_elements, KeyMarks{key});
         segments.keys.emplace(keys.type(), static_cast<std::size_t>(segments.num_segments));
         auto* run_keys = reinterpret_cast<std::remove_const_t<Bits>*>(segments.keys->data());
         visit_indices(segments.offsets, [&](auto offsets) {

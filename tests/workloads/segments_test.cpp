@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <random>
 
 #include "tests/common/files.h"
 
@@ -348,6 +350,58 @@ TEST(Segments, MayBeGivenAsFlagsOrKeys)
             given_as(SegmentForm::keys, segments_from_offsets(integers({0, 2, 2, 3}), 3));
         }),
         "segment 1 covers elements 2 to 2 after 2; for keys, segments must be contiguous and not empty");
+}
+
+/// Flags or keys of `type`, of which `starts[i]` says whether a segment starts at element i.
+Array marks_of(SegmentForm form, Type type, const std::vector<bool>& starts)
+{
+    Array marks(type, starts.size());
+    const auto bytes = size_bytes(type);
+    std::uint8_t key = 1;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        key = static_cast<std::uint8_t>(starts[i] ? key ^ 0x81 : key);
+        auto* const value = marks.data() + i * bytes;
+        std::memset(value, 0, bytes);
+        value[bytes - 1] = static_cast<std::byte>(form == SegmentForm::keys ? key
+                                                  : starts[i]               ? std::uint8_t{0x80}
+                                                                            : 0);
+        if (type == Type::boolean && value[0] != std::byte{0})
+            value[0] = std::byte{1};
+    }
+    return marks;
+}
+
+/// Around the sizes that are looked at together, with no start, few, many and all.
+TEST(Segments, StartsAreFoundAtEveryPlace)
+{
+    std::mt19937 random(5);
+    for (const std::size_t size : {0, 1, 2, 63, 64, 65, 127, 128, 1000, 65535, 65536, 65537, 131072 + 77})
+        for (const unsigned one_in : {1U, 2U, 9U, 300U, 0U}) {
+            std::vector<bool> starts(size);
+            for (std::size_t i = 0; i < size; ++i)
+                starts[i] = one_in != 0 && random() % one_in == 0;
+            if (size > 64)
+                starts[63] = starts[64] = starts[size - 1] = one_in != 0;
+            Integers wanted;
+            for (std::size_t i = 0; i < size; ++i)
+                if (i == 0 || starts[i])
+                    wanted.push_back(static_cast<std::int64_t>(i));
+            wanted.push_back(static_cast<std::int64_t>(size));
+            for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+                for (const Type type : {Type::boolean, Type::u8, Type::i16, Type::i32, Type::u64}) {
+                    if (form == SegmentForm::keys && type == Type::boolean)
+                        continue;
+                    const auto count = static_cast<std::int64_t>(size);
+                    const auto segments = form == SegmentForm::flags
+                                              ? segments_from_flags(marks_of(form, type, starts), count)
+                                              : segments_from_keys(marks_of(form, type, starts), count);
+                    ASSERT_EQ(segments.num_segments, std::ssize(wanted) - 1)
+                        << size << ", one in " << one_in << ", " << name(form) << " of " << name(type);
+                    for (std::size_t s = 0; s < wanted.size(); ++s)
+                        ASSERT_EQ(segments.offsets.as<std::int32_t>()[s], wanted[s])
+                            << size << ", one in " << one_in << ", " << name(form) << " of " << name(type);
+                }
+        }
 }
 
 }  // namespace
