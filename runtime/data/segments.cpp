@@ -92,7 +92,10 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
 {
     check_integers(bounds, what);
     visit_integers(bounds, [&](auto values) {
-        for (std::size_t s = 0; s < values.size(); ++s)
+        bool is_outside = false;  // no branch in the loop, which is one of vectors then
+        for (const auto value : values)
+            is_outside |= std::cmp_less(value, 0) || std::cmp_greater(value, num_elements);
+        for (std::size_t s = 0; is_outside && s < values.size(); ++s)
             if (std::cmp_less(values[s], 0) || std::cmp_greater(values[s], num_elements))
                 throw InputError(
                     fmt::format("range {} {} at {}, outside of the data; it must be from 0 to {}, the "
@@ -101,20 +104,39 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
     });
 }
 
-/// The sum of the lengths of all ranges, or the largest integer where that overflows.
+/// Throws for a range that ends before it begins.
+[[noreturn]] void refuse_backward_range(const Array& begins, const Array& ends)
+{
+    std::int64_t s = 0;
+    while (index_at(ends, s) >= index_at(begins, s))
+        ++s;
+    throw InputError(
+        fmt::format("range {} ends at {}, before its begin {}; an end must not lie before its begin", s,
+                    index_at(ends, s), index_at(begins, s)));
+}
+
+/// The sum of the lengths of all ranges, given by indices of one type, or the largest integer where that
+/// overflows.
 std::int64_t total_range_length(const Array& begins, const Array& ends)
 {
     std::int64_t total = 0;
-    for (std::int64_t s = 0; s < signed_length(begins); ++s) {
-        const std::int64_t begin = index_at(begins, s), end = index_at(ends, s);
-        if (end < begin)
-            throw InputError(
-                fmt::format("range {} ends at {}, before its begin {}; an end must not lie before its "
-                            "begin",
-                            s, end, begin));
-        if (__builtin_add_overflow(total, end - begin, &total))
-            total = std::numeric_limits<std::int64_t>::max();
+    bool is_backward = false;
+    if (begins.type() == Type::i32) {  // whose sum cannot overflow
+        const auto first = begins.as<std::int32_t>(), last = ends.as<std::int32_t>();
+        for (std::size_t s = 0; s < first.size(); ++s) {
+            is_backward |= last[s] < first[s];
+            total += static_cast<std::int64_t>(last[s]) - first[s];
+        }
+    } else {
+        const auto first = begins.as<std::int64_t>(), last = ends.as<std::int64_t>();
+        for (std::size_t s = 0; s < first.size() && !is_backward; ++s) {
+            is_backward = last[s] < first[s];
+            if (__builtin_add_overflow(total, last[s] - first[s], &total))
+                total = std::numeric_limits<std::int64_t>::max();
+        }
     }
+    if (is_backward)
+        refuse_backward_range(begins, ends);
     return total;
 }
 

@@ -104,6 +104,18 @@ std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::i
     return longest <= num_elements ? std::optional(longest) : std::nullopt;
 }
 
+std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t num_elements)
+{
+    for (const auto* bounds : {&segments.first, &segments.second})
+        if (bounds->place != Place::host || bounds->data == nullptr)
+            return std::nullopt;
+    try {
+        return shape_of(borrow_segments(segments, num_elements, {}));
+    } catch (const InputError&) {
+        return std::nullopt;  // a run says what is wrong
+    }
+}
+
 void require_longest(std::int64_t longest)
 {
     if (longest < 0)

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/data/shape.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/segments_view.h"
 
@@ -24,6 +25,10 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
 /// The length of the longest segment as a fold would look at it: 0 where there are too many to be asked.
 /// Nothing where it cannot be told without a workload, and for segments that are wrong.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
+
+/// The shape of ranges, of which a plan's sizes say little: how many items they hold, and the longest.
+/// Nothing where they lie on a device, have no address, or are wrong.
+std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t num_elements);
 
 /// Throws InputError for a caller's length of the longest segment that is none.
 void require_longest(std::int64_t longest);

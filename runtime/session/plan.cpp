@@ -182,6 +182,8 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     is_on_device = context != nullptr;
     if (!parts.backend->runs_stages())
         return;
+    if (sizes.form == SegmentForm::ranges)
+        ranges = shape_of_ranges(segments, num_elements);
     auto chosen = choose(sizes);
     choice = std::make_shared<const PlanChoice>(std::move(chosen.choice));
     explanation = std::move(chosen.explanation);
@@ -199,6 +201,7 @@ Plan::State::State(const State& other)
       warnings(other.warnings),
       sizes(other.sizes),
       sizes_at_choice(other.sizes_at_choice),
+      ranges(other.ranges),
       device(other.device ? std::make_unique<DevicePlan>(*other.device, sizes) : nullptr),
       is_on_device(other.is_on_device)
 {
@@ -373,6 +376,8 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     if (state().device)
         state().device = std::make_unique<DevicePlan>(*state().device, sizes);
     state().sizes = sizes;
+    if (sizes.form == SegmentForm::ranges)
+        state().ranges = shape_of_ranges(segments, num_elements);
     if (state().native)
         state().load_native();
 }

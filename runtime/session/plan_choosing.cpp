@@ -46,10 +46,14 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
         for (const auto& parameter : parts.op.parameters)
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
-    const Shape shape{
+    Shape shape{
         of.sizes.num_elements,
         is_found(of.form) ? std::max<std::int64_t>(1, of.sizes.num_elements / 64) : of.sizes.num_segments,
         of.form == SegmentForm::uniform ? of.sizes.uniform_length : options.longest, of.sizes.num_features};
+    if (of.form == SegmentForm::ranges && ranges) {
+        shape = *ranges;
+        shape.num_features = of.sizes.num_features;
+    }
     const auto& catalogue = *parts.catalogue;
     if (parts.records != nullptr)
         explanation.lookup =

@@ -58,6 +58,7 @@ struct Plan::State {
     std::vector<std::string> warnings;
     PlanSizes sizes;
     PlanSizes sizes_at_choice;           ///< before any resize(): the stage was chosen for them
+    std::optional<Shape> ranges = {};    ///< of ranges on the host: those that the sizes were taken from
     std::unique_ptr<DevicePlan> device;  ///< null on the host
     /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
     std::unique_ptr<cpu::NativePlan> native;

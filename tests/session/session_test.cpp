@@ -304,6 +304,37 @@ TEST(Session, APlanSaysWhatItIs)
 }
 
 /// lean_stream makes offsets of flags in scratch memory, run_stream needs next to none.
+/// A plan reads the ranges of the host that it is made for: what they hold decides, not the elements.
+TEST(Session, APlanOverRangesCountsWhatTheyHold)
+{
+    SessionOptions options;
+    options.backend = "cpu";
+    Session session(options);
+    const auto op = standard_operator("sum_f64");
+    constexpr std::int64_t kWindows = 2000;
+    const auto plan_of = [&](std::int64_t length, bool has_data) {
+        std::vector<std::int64_t> begins(kWindows), ends(kWindows);
+        for (std::int64_t i = 0; i < kWindows; ++i) {
+            begins[static_cast<std::size_t>(i)] = i;
+            ends[static_cast<std::size_t>(i)] = i + length;
+        }
+        auto segments = ranges(begins, ends);
+        if (!has_data)
+            segments.first.data = segments.second.data = nullptr;
+        auto plan = session.plan(op, segments, kWindows + length);
+        if (has_data) {
+            const std::vector<double> ones(static_cast<std::size_t>(kWindows + length), 1);
+            std::vector<double> sums(kWindows);
+            plan.run({ones}, segments, {sums});
+            EXPECT_EQ(sums[7], static_cast<double>(length));
+        }
+        return plan.stage();
+    };
+    EXPECT_EQ(plan_of(300, true), "vector_per_segment");
+    EXPECT_EQ(plan_of(2, true), "lane_per_segment");
+    EXPECT_EQ(plan_of(300, false), "lane_per_segment") << "as if each element were held once";
+}
+
 TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
 {
     auto session = session_on("simt");
