@@ -110,7 +110,7 @@ TEST(Tutorial, ListingsInCppArePartsOfTheExamples)
 {
     EXPECT_TRUE(stands_in({"a", " b"}, {"x", "  a", "   b", "y"}));
     EXPECT_FALSE(stands_in({"a", "b"}, {"  a", "   b"}));
-    expect_parts_of_examples(kExamples / "README.md", 9);
+    expect_parts_of_examples(kExamples / "README.md", 10);
     expect_parts_of_examples(kSource / "README.md", 1);
 }
 
@@ -160,7 +160,7 @@ TEST(Tutorial, ExamplesAreShort)
         ++programs;
         EXPECT_LE(counted_lines(read_text(source.string())), 25) << source;
     }
-    EXPECT_EQ(programs, 5);
+    EXPECT_EQ(programs, 6);
 }
 
 /// What differs between machines: the number of threads, and whether the program was built with Thrust.
@@ -270,7 +270,7 @@ TEST(Tutorial, CommandsPrintWhatItShows)
                                                  << joined(found);
         ++run;
     }
-    EXPECT_EQ(run, 14);
+    EXPECT_EQ(run, 15);
 }
 
 TEST(Tutorial, CommandsOnAGpuPrintWhatItShows)

@@ -5,6 +5,7 @@
 //     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // host spans in, results out
 //     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
+//     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // more than memory holds
 //     auto laws = session.prove(op);                                      // verdict, means and time of each
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
@@ -17,5 +18,6 @@
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/bench/workloads/bench_workload.h"
+#include "runtime/session/fold_stream.h"
 #include "runtime/session/session.h"
 #include "runtime/tune/tune_workload.h"

@@ -1,0 +1,29 @@
+// A stream: more elements than the bound on memory holds, made as they are read.
+#include <segfold/segfold.h>
+#include <algorithm>
+#include <iostream>
+#include <span>
+
+int main()
+{
+    std::int64_t next = 0;
+    const auto readings = segfold::StreamArray::made<float>(
+        [&next](std::span<float> into) {
+            for (float& value : into)
+                value = static_cast<float>(next++ % 1000);
+            return std::ssize(into);  // fewer at the end alone
+        },
+        10'000'000);  // or segfold::StreamArray::file("readings.npy")
+
+    segfold::Session session;
+    const auto mean = segfold::standard_operator("mean_f32");
+    double highest = 0;
+    const auto streamed = segfold::fold_stream(
+        session, mean, {readings}, segfold::uniform(400), {.memory_bytes = 1 << 20},
+        [&](const segfold::Folded& means, std::int64_t) {  // of the next segments, in their order
+            for (const double value : means.values<double>())
+                highest = std::max(highest, value);
+        });
+    std::cout << streamed.segments << " means of " << streamed.elements << " readings, at most " << highest
+              << '\n';
+}
