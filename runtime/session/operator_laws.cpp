@@ -124,7 +124,8 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
     if (proof != nullptr && proof->seconds > 0) {
         prove::Solver solver;
         prove::prove_laws(op, report, solver, *proof);
-        prove::remember(op, report);
+        if (options.scalars == nullptr)  // others do not know these values
+            prove::remember(op, report);
     }
     return conclude(op, std::move(report), options, assumed);
 }

@@ -267,5 +267,58 @@ TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
     }
 }
 
+/// Its identity is neutral where tol is not negative.
+constexpr auto kTolerance =
+    "operator widest(x: i32, tol: scalar i32) -> i32 {\n"
+    "  state { n: i32 = 0; t: i32 = 0 }\n"
+    "  lift { n = 1; t = tol }\n"
+    "  combine(a, b) { n = a.n + b.n; t = max(a.t, b.t) }\n"
+    "  finish t\n"
+    "}\n";
+
+TEST_F(LawsOfRunTest, CheckJudgesTheScalarsThatItIsGiven)
+{
+    (void)folder_.write("widest.seg", kTolerance);
+    const auto check = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"check",     "widest.seg", "--prove",    "off",
+                                          "--layout",  "uniform=10", "--stage",    "thread_per_segment",
+                                          "--backend", "simt",       "--elements", "100"};
+        words.insert(words.end(), more.begin(), more.end());
+        return folder_.run(words);
+    };
+    const auto all = check({});
+    EXPECT_EQ(all.exit_code, 1);
+    EXPECT_NE(all.output.find("the identity is not neutral with tol = -"), std::string::npos) << all.output;
+    EXPECT_NE(all.output.find("(many values of the scalars were tried; --scalar tol=VALUE asks about one)\n"),
+              std::string::npos)
+        << all.output;
+    const auto right = check({"--scalar", "tol=5"});
+    EXPECT_EQ(right.exit_code, 0) << right.output << right.errors;
+    EXPECT_NE(right.output.find("identity: not refuted by"), std::string::npos) << right.output;
+    const auto wrong = check({"--scalar", "tol=-5"});
+    EXPECT_EQ(wrong.exit_code, 1);
+    EXPECT_NE(wrong.output.find("the identity is not neutral with tol = -5:"), std::string::npos)
+        << wrong.output;
+}
+
+/// A run knows its scalars: it relies on what is wrong for others with a warning, and refuses what is wrong
+/// for its own.
+TEST_F(LawsOfRunTest, RunsAskTheirOwnScalars)
+{
+    (void)folder_.write("widest.seg", kTolerance);
+    const auto run = [&](const std::string& tol) {
+        return folder_.run({"run", "widest.seg", "--input", "x=[1,2,3]", "--layout", "uniform=3", "--backend",
+                            "simt", "--scalar", "tol=" + tol});
+    };
+    const auto right = run("5");
+    EXPECT_EQ(right.exit_code, 0) << right.errors;
+    EXPECT_NE(right.errors.find("it is relied on, as no values of the data's range"), std::string::npos)
+        << right.errors;
+    const auto wrong = run("-5");
+    EXPECT_NE(wrong.exit_code, 0);
+    EXPECT_NE(wrong.errors.find("the identity is not neutral with tol = -5:"), std::string::npos)
+        << wrong.errors;
+}
+
 }  // namespace
 }  // namespace segfold::cli_laws_test

@@ -182,9 +182,10 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     request.values = static_cast<ValueRange>(arguments.choice("values", kRangeNames).value_or(0));
     if (const auto width = arguments.choice("index-bits", kWidths))
         request.index_bits = *width == 0 ? 32 : 64;
+    if (arguments.declares("scalar"))
+        request.scalars = scalar_values(arguments, op);
     if (with_inputs) {
         request.inputs = input_files(arguments, op);
-        request.scalars = scalar_values(arguments, op);
         require_scalars(op, request);
     }
     return request;

@@ -36,8 +36,9 @@ constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
 constexpr Flag kCheckFlags[] = {
-    {"stage", "STAGE|all"},   {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
-    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"tree"},           {"reproducible"}};
+    {"stage", "STAGE|all"},        {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
+    {"prove", "SECONDS|off"},      {"smt-lib", "DIR"},          {"tree"},           {"reproducible"},
+    {"scalar", "NAME=VALUE", true}};
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
@@ -76,6 +77,17 @@ std::string prover_note(const LawReport& report)
         return "";
     return report.prover.starts_with("nothing") ? report.prover + "\n"
                                                 : fmt::format("({}, {:.2f} s)\n", report.prover, seconds);
+}
+
+/// How to ask about one value of the scalars that a law is refuted with.
+std::string scalar_note(const LawReport& report, const CheckRequest& request)
+{
+    for (const auto& finding : report.findings)
+        if (finding.counter_example && !finding.counter_example->scalars.empty() &&
+            request.workload.scalars.empty())
+            return fmt::format("(many values of the scalars were tried; --scalar {}=VALUE asks about one)\n",
+                               finding.counter_example->scalars.front().first);
+    return {};
 }
 
 /// What the stages rely on in spite of a refuted law, or do without.
@@ -424,8 +436,8 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
-                    nan_note(laws) + law_notes(laws) + print_faults(arguments, op, backend, found.faults) +
-                    "\n";
+                    scalar_note(laws.report, request) + nan_note(laws) + law_notes(laws) +
+                    print_faults(arguments, op, backend, found.faults) + "\n";
         text += found.has_stages ? print_checks(request, found, backend, command)
                                  : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);

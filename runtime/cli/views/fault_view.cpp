@@ -126,6 +126,8 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
         (request.ranks != nullptr ? fmt::format("mpirun -n {} ", request.ranks->size()) : std::string()) +
         "segfold check");
     command.repeat(arguments, join({kOperatorFlags, kCheckedFlags}));
+    for (const auto& [name, value] : request.workload.scalars)
+        command.add("--scalar", fmt::format("{}={}", name, value));
     command.add("--backend", std::string(backend.name()));
     // Segments that are given in another form have no name on the command line: then all layouts are tried.
     const auto layout = std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name);
