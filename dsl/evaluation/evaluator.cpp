@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dsl/stopped.h"
+
 namespace segfold {
 
 template <class Real>
@@ -151,6 +153,8 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     // The earlier operand stays in combine's frame; `state` holds the outputs while they move there.
     std::copy_n(state, n, earlier);
     for (std::int64_t i = begin + 1; i < end; ++i) {
+        if (i % kElementsBetweenLooks == 0)
+            throw_if_stopped();
         for (std::size_t c = 0; c < num_columns; ++c)
             Machine<Real>::load(lifted[c], bytecode_.columns[c], columns[c], i);
         lifted[num_columns].bits = static_cast<std::uint64_t>(i);

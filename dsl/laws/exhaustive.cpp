@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dsl/stopped.h"
+
 namespace segfold {
 namespace {
 
@@ -176,6 +178,7 @@ void StateTable::try_associativity(Deadline deadline, Exhaustion& result) const
 {
     const auto row = [&](int state) { return table_.data() + static_cast<std::size_t>(state * size_); };
     for (const int a : reached_) {
+        throw_if_stopped();
         if (std::chrono::steady_clock::now() > deadline)
             return;
         const auto* a_row = row(a);

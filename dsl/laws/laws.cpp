@@ -8,6 +8,7 @@
 #include "dsl/laws/narrow.h"
 #include "dsl/laws/pool.h"
 #include "dsl/laws/shrink.h"
+#include "dsl/stopped.h"
 
 namespace segfold {
 namespace {
@@ -124,6 +125,8 @@ private:
     {
         const auto cases = pool_.num_cases(equation, options_.most_cases);
         for (std::int64_t n = 0; n < cases; ++n) {
+            if (n % kCasesPerLook == 0)
+                throw_if_stopped();
             if (n >= kSureCases && n % kCasesPerLook == 0 && Clock::now() > deadline)
                 return;
             const auto chosen = pool_.choose(equation, n, random_);
@@ -155,6 +158,7 @@ private:
     bool refute(Equation equation, LawCase recipes, LawFinding& finding)
     {
         const auto breaks = [&](const LawCase& tried) {
+            throw_if_stopped();
             return is_in_data(tried) && judge_.refutes(equation, tried);
         };
         if (!breaks(recipes))

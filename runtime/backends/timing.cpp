@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "dsl/stopped.h"
 #include "runtime/support/statistics.h"
 
 namespace segfold {
@@ -24,6 +25,7 @@ std::vector<double> Timing::wall_milliseconds(const TimedLaunch& launch, int war
     using Clock = std::chrono::steady_clock;
     std::vector<double> milliseconds;
     for (int run = -warmups; run < repeats; ++run) {
+        throw_if_stopped();
         if (flush)
             fill_cache();
         wait();
@@ -42,6 +44,7 @@ double Timing::host_microseconds(const TimedLaunch& launch, int launches)
     using Clock = std::chrono::steady_clock;
     std::vector<double> rounds;
     for (int round = 0; round < kHostRounds; ++round) {
+        throw_if_stopped();
         wait();
         const auto start = Clock::now();
         for (int i = 0; i < launches; ++i)

@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "dsl/evaluation/table_reads.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/probe.h"
@@ -113,6 +114,7 @@ private:
     template <class Work>
     void attempt(Entry entry, Work work)
     {
+        throw_if_stopped();
         progress(entry.name);
         try {
             work(entry);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dsl/evaluation/interpreter.h"
+#include "dsl/stopped.h"
 #include "runtime/support/random.h"
 
 namespace segfold {
@@ -89,6 +90,8 @@ private:
         Value* const item = arena_.data() + depth * folder_.state_fields();
         folder_.lift(stripes_.element(begin), state);
         for (std::int64_t i = begin + 1; i < end; ++i) {
+            if (i % kElementsBetweenLooks == 0)
+                throw_if_stopped();
             folder_.lift(stripes_.element(i), item);
             folder_.combine(state, item, i, state);
         }
@@ -124,12 +127,16 @@ private:
             folder_.lift(stripes_.element(begin), state);
             return;
         }
+        if (end - begin >= kElementsBetweenLooks)
+            throw_if_stopped();
         const std::int64_t middle = split(begin, end);
         Value* const later = arena_.data() + depth * folder_.state_fields();
         if (threads > 1 && end - begin >= kMinParallelLength) {
             TreeFold other(folder_, order_, stripes_, seed_);
-            auto branch =
-                std::async(std::launch::async, [&] { other.fold_tree(middle, end, threads / 2, 0, later); });
+            auto branch = std::async(std::launch::async, [&, flag = stop_flag()] {
+                exchange_stop_flag(flag);
+                other.fold_tree(middle, end, threads / 2, 0, later);
+            });
             fold_tree(begin, middle, threads - threads / 2, depth + 1, state);
             branch.get();
         } else {

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "dsl/check/rows.h"
+#include "dsl/stopped.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/support/processes/segment_blocks.h"
 
@@ -100,6 +101,8 @@ void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluat
     const std::int64_t length = workload.segments.length(segment);
     std::vector<Slot<Real>> outputs(evaluator.output_fields());
     for (std::int64_t i = 0; i < length; ++i) {
+        if ((begin + i) % kElementsBetweenLooks == 0)
+            throw_if_stopped();
         evaluator.map(inputs.columns, begin + i, i, segment, length, result, outputs.data());
         store(begin + i, outputs);
     }

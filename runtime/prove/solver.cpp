@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/prove/solver_program.h"
 #include "runtime/support/processes/process.h"
 
@@ -35,6 +36,8 @@ constexpr double kGraceSeconds = 0.25;
 constexpr double kStarved = 0.8;
 /// How long a child that had no processor is waited for at a time.
 constexpr double kStarvedSeconds = 0.05;
+/// Whether the work was stopped is looked at so often.
+constexpr double kLookSeconds = 0.05;
 
 constexpr const char* kLibraries[] = {"libz3.so.4", "libz3.so"};
 constexpr const char* kHint = "install libz3-4 or libz3-dev, or name the library in SEGFOLD_Z3";
@@ -179,6 +182,7 @@ std::optional<std::string> Solver::receive(double seconds)
     const double had = processor_seconds();
     std::string bytes;
     for (;;) {
+        throw_if_stopped();  // the destructor ends the child
         std::uint32_t length = 0;
         if (bytes.size() >= sizeof length) {
             std::memcpy(&length, bytes.data(), sizeof length);
@@ -193,7 +197,7 @@ std::optional<std::string> Solver::receive(double seconds)
             left = kStarvedSeconds;
         }
         pollfd waits = {channel_, POLLIN, 0};
-        const int ready = poll(&waits, 1, static_cast<int>(left * 1e3) + 1);
+        const int ready = poll(&waits, 1, static_cast<int>(std::min(left, kLookSeconds) * 1e3) + 1);
         if (ready < 0 && errno != EINTR)
             return std::nullopt;
         if (ready <= 0)

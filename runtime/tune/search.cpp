@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "dsl/stopped.h"
 #include "runtime/support/random.h"
 
 namespace segfold::tune {
@@ -68,6 +69,7 @@ private:
             return false;
         ++spent_;
         Trial trial{place, evaluator_.evaluate(space_[place], best_)};
+        throw_if_stopped();  // a compiler that was ended is no finding on the plan
         if (listener_.measured)
             listener_.measured(trial);
         add(std::move(trial));

@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "dsl/stopped.h"
 #include "runtime/support/rank_tests.h"
 #include "runtime/support/statistics.h"
 
@@ -74,6 +75,7 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
     for (const auto place : places)
         points.push_back(space[place]);
     const auto samples = evaluator.rank(points, options.rounds);
+    throw_if_stopped();
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (samples[i].empty())
             continue;
@@ -94,6 +96,7 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         if (stays)
             winner = today;
         const auto verdict = evaluator.validate(space[winner->place]);
+        throw_if_stopped();
         if (verdict.outcome == Outcome::correct) {
             session.winner = winner->place;
             session.reason = dropped;

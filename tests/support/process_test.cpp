@@ -12,7 +12,7 @@
 #include "dsl/error.h"
 #include "runtime/support/files/leftovers.h"
 #include "runtime/support/processes/coprocess.h"
-#include "runtime/support/processes/program_stopper.h"
+#include "runtime/support/processes/work_stopper.h"
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
@@ -40,7 +40,7 @@ TEST(Process, AStopperEndsAProgramAndWhatItHasStarted)
 {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
-    const auto stopper = std::make_shared<ProgramStopper>();
+    const auto stopper = std::make_shared<WorkStopper>();
     std::thread stopping([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         stopper->stop();
@@ -49,14 +49,14 @@ TEST(Process, AStopperEndsAProgramAndWhatItHasStarted)
         "/bin/sh was ended, because the call that it ran for was interrupted; call again";
     const auto run = [] { (void)run_stoppable(shell("sleep 60 & wait")); };
     {
-        const ProgramStopper::Here here(stopper);
+        const WorkStopper::Here here(stopper);
         EXPECT_EQ(test::message_of<DeviceError>(run), message);
         EXPECT_EQ(test::message_of<DeviceError>(run), message) << "no other begins";
     }
     stopping.join();
     EXPECT_LT(Clock::now() - begin, std::chrono::seconds(30));
     EXPECT_EQ(run_stoppable(shell("echo out; exit 3")).status, 3) << "without a stopper";
-    const ProgramStopper::Here other(std::make_shared<ProgramStopper>());
+    const WorkStopper::Here other(std::make_shared<WorkStopper>());
     EXPECT_EQ(run_stoppable(shell("echo out; kill -TERM $$")).status, 128 + SIGTERM);
 }
 

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <set>
 
+#include "dsl/stopped.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/support/processes/work_stopper.h"
 #include "runtime/support/random.h"
 
 namespace segfold::tune::tune_search_test {
@@ -196,6 +198,32 @@ TEST(Search, TakesUpWhereItWasStopped)
     for (const auto& point : second.asked)
         EXPECT_FALSE(before.contains(point)) << print(point);
     EXPECT_LE(best_of(all), best_of(half));
+}
+
+/// Work that is stopped ends a plan's compiler, which looks like a plan that cannot be compiled.
+TEST(Search, APlanDuringWhichWorkStopsIsNotJudged)
+{
+    class Stopping : public Synthetic {
+    public:
+        using Synthetic::Synthetic;
+        Evaluation evaluate(const Point& point, double best) override
+        {
+            if (asked.size() == 3) {
+                stopper->stop();
+                return {Outcome::compile, 0, {}, "the compiler was ended"};
+            }
+            return Synthetic::evaluate(point, best);
+        }
+        std::shared_ptr<WorkStopper> stopper = std::make_shared<WorkStopper>();
+    };
+    const auto space = synthetic_space();
+    Stopping evaluator(1);
+    std::size_t told = 0;
+    SearchListener listener;
+    listener.measured = [&](const Trial&) { ++told; };
+    const WorkStopper::Here here(evaluator.stopper);
+    EXPECT_THROW(search(space, evaluator, {}, listener), Stopped);
+    EXPECT_EQ(told, 3U);
 }
 
 TEST(Search, LooksAtSeedsFirst)

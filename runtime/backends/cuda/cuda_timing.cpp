@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/measuring_kernels.h"
 #include "runtime/support/statistics.h"
@@ -292,6 +293,7 @@ std::vector<std::vector<double>> CudaTiming::time_by_turns(std::span<const Timed
     stream_.synchronize();
     for (std::size_t i = 0; i < events.front().size(); ++i)
         for (std::size_t k = 0; k < launches.size(); ++k) {
+            throw_if_stopped();
             events[k][i].first.record(stream_);
             launches[k]();
             events[k][i].second.record(stream_);

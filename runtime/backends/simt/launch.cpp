@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "dsl/stopped.h"
 #include "runtime/backends/simt/execution/worker.h"
 #include "runtime/backends/simt/judging/crash_guard.h"
 
@@ -205,6 +206,7 @@ LaunchStatistics Program::launch(const std::string& kernel, const Dimensions& di
     launch.shadow = options.shadow_check && module_->checked();
     const unsigned cores = options.os_threads > 0 ? static_cast<unsigned>(options.os_threads)
                                                   : std::max(1u, std::thread::hardware_concurrency());
+    launch.stop = stop_flag();
     launch.num_workers = static_cast<unsigned>(std::min<std::uint64_t>(cores, resident_clusters(launch)));
     launch.progress = std::vector<Launch::Progress>(launch.num_workers);
     launch.strong_progress = std::vector<Launch::Progress>(launch.num_workers);

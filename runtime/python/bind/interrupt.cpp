@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/support/processes/program_stopper.h"
+#include "runtime/support/processes/work_stopper.h"
 
 namespace segfold::python {
 namespace {
@@ -15,7 +15,7 @@ constexpr auto kPatience = std::chrono::milliseconds(50);
 
 struct Job {
     std::function<void()> work;
-    std::shared_ptr<ProgramStopper> compilers = std::make_shared<ProgramStopper>();
+    std::shared_ptr<WorkStopper> stopper = std::make_shared<WorkStopper>();
     std::vector<ArrayIn> arrays;  ///< of work that was left behind; freed with the interpreter's lock
     std::exception_ptr failure;
     bool is_done = false;
@@ -67,7 +67,7 @@ void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays)
     const auto job = std::make_shared<Job>();
     job->work = std::move(work);
     std::thread([job] {
-        const ProgramStopper::Here here(job->compilers);
+        const WorkStopper::Here here(job->stopper);
         try {
             job->work();
         } catch (...) {
@@ -84,7 +84,7 @@ void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays)
                 break;
         }
         if (PyErr_CheckSignals() != 0) {
-            job->compilers->stop();
+            job->stopper->stop();
             job->arrays = std::move(arrays);
             abandoned().push_back(job);
             throw nb::python_error();

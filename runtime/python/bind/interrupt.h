@@ -10,9 +10,9 @@ namespace segfold::python {
 
 /// Runs `work` without the interpreter's lock; the caller holds it.
 ///
-/// In the main thread a signal whose handler raises ends the wait: the exception is thrown at once. Compilers
-/// that the work runs are ended; the rest of it goes on in a thread of its own. So `work` owns what it uses,
-/// and `arrays` stay until it is done.
+/// In the main thread a signal whose handler raises ends the wait: the exception is thrown at once. The work
+/// goes on in a thread of its own until its next throw_if_stopped(); compilers that it runs are ended. So
+/// `work` owns what it uses, and `arrays` stay until it is done.
 void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
 
 /// Below this a fold is not worth a thread of its own, which Ctrl-C needs.
@@ -21,7 +21,7 @@ inline constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
 /// The same of a fold by a compiled native text, which takes some hundredths of a second.
 inline constexpr std::int64_t kElementsOfAShortNativeFold = 1 << 25;
 
-/// Waits for work that was left behind; for the interpreter's exit.
+/// Waits for work that was left behind, which ends soon; for the interpreter's exit.
 void wait_for_abandoned();
 
 /// Remembers the main thread; at import.

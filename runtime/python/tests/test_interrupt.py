@@ -1,6 +1,7 @@
-"""What Ctrl-C ends: compilers that a call waits for."""
+"""What Ctrl-C ends: a call, the work that it leaves behind, and compilers that it waits for."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -58,3 +59,53 @@ def test_a_compiler_ends_with_the_call_that_waits_for_it(tmp_path, backend):
         time.sleep(0.05)
     assert not any(map(is_running, started))
     assert not list(scratch.glob("**/text.cpp")), "an interrupted compilation leaves nothing behind"
+
+
+LONG_CALLS = {
+    "reference": "sf.standard.moments(x, uniform=1000, backend='reference')",
+    "one long segment": "sf.standard.moments(x, backend='reference')",
+    "check of a fold": "sf.standard.moments(x, check=True)",
+    "simt": "sf.standard.sum(x, uniform=1000, backend='simt')",
+    "bench": "sf.bench(sf.standard.sum, x[:1 << 22], uniform=128, repeats=100000, backend='cpu')",
+    "tune": "sf.tune(sf.standard.sum, x[:1 << 22], uniform=128, seconds=60, backend='cpu')",
+    "check": "sf.check(renamed, seconds=60, cases=10**9, prove=0)",
+    "proof": "sf.check(renamed, seconds=0.01, prove=60)",
+}
+LEFT_BEHIND = """
+import os, time
+import numpy as np, segfold as sf
+
+x = np.random.default_rng(1).random(60_000_000)
+renamed = sf.operator(sf.standard.linear_regression.typed("f64").text.replace("linear_regression", "fitted"))
+print("begin", flush=True)
+try:
+    CALL
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+time.sleep(1)
+before = os.times()
+time.sleep(0.5)
+after = os.times()
+print(after.user - before.user, flush=True)
+"""
+
+
+@pytest.mark.parametrize("call", LONG_CALLS)
+def test_work_that_is_left_behind_ends_soon(call, tmp_path):
+    words = {**os.environ, "SEGFOLD_CACHE_DIR": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    program = LEFT_BEHIND.replace("CALL", LONG_CALLS[call])
+    with subprocess.Popen([sys.executable, "-c", program], env=words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begin\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        line = process.stdout.readline()
+        if line == "done\n":
+            process.communicate(timeout=100)
+            pytest.skip("the call had ended before the signal came")
+        assert line == "interrupted\n" and time.monotonic() - begin < 1
+        assert float(process.stdout.readline()) < 0.1, "seconds of the processor in half a second, a second after"
+        begin = time.monotonic()
+        process.communicate(timeout=100)
+        assert process.returncode == 0 and time.monotonic() - begin < 2

@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "dsl/stopped.h"
+#include "runtime/support/processes/work_stopper.h"
+
 namespace segfold {
 
 void parallel_for(std::int64_t count, std::int64_t smallest,
@@ -20,8 +23,11 @@ void parallel_for(std::int64_t count, std::int64_t smallest,
 
     std::mutex mutex;
     std::exception_ptr first_exception;
+    const auto stopper = WorkStopper::here();
     const auto run_part = [&](std::int64_t part) {
+        const WorkStopper::Here here(stopper);
         try {
+            throw_if_stopped();
             // Two factors, so that count * part cannot overflow.
             const std::int64_t share = count / parts, left = count % parts;
             const std::int64_t begin = part * share + std::min(part, left);

@@ -8,7 +8,7 @@ namespace segfold {
 /// Calls `work(begin, end)` for consecutive parts of 0 .. count - 1, on all threads of the host, and waits.
 ///
 /// A part has at least `smallest` items, so short loops stay on this thread. The first exception is thrown
-/// here.
+/// here: Stopped, too, where the caller's work is stopped.
 void parallel_for(std::int64_t count, std::int64_t smallest,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& work);
 

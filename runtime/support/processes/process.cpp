@@ -11,7 +11,7 @@
 
 #include "dsl/error.h"
 #include "runtime/support/processes/child.h"
-#include "runtime/support/processes/program_stopper.h"
+#include "runtime/support/processes/work_stopper.h"
 
 extern char** environ;
 
@@ -36,7 +36,7 @@ std::string read_to_end(int descriptor)
     throw DeviceError(program + " was ended, because the call that it ran for was interrupted; call again");
 }
 
-ProcessResult run(const std::vector<std::string>& arguments, ProgramStopper* stopper)
+ProcessResult run(const std::vector<std::string>& arguments, WorkStopper* stopper)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -141,7 +141,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments) { return ru
 
 ProcessResult run_stoppable(const std::vector<std::string>& arguments)
 {
-    const auto stopper = ProgramStopper::here();
+    const auto stopper = WorkStopper::here();
     return run(arguments, stopper.get());
 }
 

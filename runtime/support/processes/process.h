@@ -46,7 +46,7 @@ std::optional<std::string> find_program(std::string_view program);
 /// Runs `arguments[0]` and waits for its end. Throws DeviceError when it cannot be started.
 ProcessResult run_process(const std::vector<std::string>& arguments);
 
-/// The same of a program that may run for long. Where this thread has a ProgramStopper, that ends it, and
+/// The same of a program that may run for long. Where this thread has a WorkStopper, that ends it, and
 /// DeviceError is thrown.
 ProcessResult run_stoppable(const std::vector<std::string>& arguments);
 

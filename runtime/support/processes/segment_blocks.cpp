@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "dsl/stopped.h"
+#include "runtime/support/processes/work_stopper.h"
+
 namespace segfold {
 
 int thread_count(int threads)
@@ -25,12 +28,15 @@ void for_blocks(std::int64_t count, int threads,
     std::mutex mutex;
     std::exception_ptr exception;
     std::int64_t exception_block = count;
+    const auto stopper = WorkStopper::here();
     const auto run = [&] {
+        const WorkStopper::Here here(stopper);
         while (true) {
             const std::int64_t first = next.fetch_add(block_size);
             if (first >= count)
                 return;
             try {
+                throw_if_stopped();
                 work(first, std::min(first + block_size, count));
             } catch (...) {
                 const std::lock_guard lock(mutex);

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "dsl/stopped.h"
+
 namespace segfold {
 
 int num_usable_cores()
@@ -58,13 +60,17 @@ struct ThreadPool::Shared {
     int home = -1;    ///< the core on which the caller began
     std::int64_t count = 0;
     const std::function<void(std::int64_t)>* work = nullptr;
+    const std::atomic<bool>* stop = nullptr;  ///< the caller's stop_flag()
     std::atomic<std::int64_t> next = 0;
     std::vector<std::jthread> threads;
 
     void take_parts()
     {
-        for (std::int64_t part = next.fetch_add(1); part < count; part = next.fetch_add(1))
+        for (std::int64_t part = next.fetch_add(1); part < count; part = next.fetch_add(1)) {
+            if (stop != nullptr && stop->load(std::memory_order_relaxed))
+                return;
             (*work)(part);
+        }
     }
 
     void wait_for_loops()
@@ -117,8 +123,10 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
     auto& shared = *shared_;
     const std::lock_guard turn(shared.turn);
     if (count <= 1 || threads_ == 1) {
-        for (std::int64_t part = 0; part < count; ++part)
+        for (std::int64_t part = 0; part < count; ++part) {
+            throw_if_stopped();
             work(part);
+        }
         return;
     }
     {
@@ -128,6 +136,7 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
         shared.home = sched_getcpu();
         shared.count = count;
         shared.work = &work;
+        shared.stop = stop_flag();
         shared.next = 0;
         shared.working = threads_ - 1;
         ++shared.loop;
@@ -136,6 +145,7 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
     shared.take_parts();
     std::unique_lock lock(shared.mutex);
     shared.ends.wait(lock, [&] { return shared.working == 0; });
+    throw_if_stopped();
 }
 
 }  // namespace segfold

@@ -24,7 +24,8 @@ public:
     [[nodiscard]] int threads() const { return threads_; }
 
     /// Calls `work(i)` for 0 .. count - 1, each once and in any order, and waits. `work` must not throw, nor
-    /// run a loop itself. Loops of several callers take turns.
+    /// run a loop itself. Loops of several callers take turns. Where the caller's work is stopped, no other
+    /// part begins, and Stopped is thrown.
     void run(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
 private:

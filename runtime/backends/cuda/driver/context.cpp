@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 
 namespace segfold::cuda {
 namespace {
@@ -172,6 +173,7 @@ std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
                                   const std::function<void()>& before_each)
 {
     const auto prepare = [&] {
+        throw_if_stopped();
         if (before_each)
             before_each();
     };

@@ -157,7 +157,8 @@ struct Launch {
     std::atomic<bool> failed{false};
     std::mutex failure_mutex;
     std::optional<SimtError> failure;
-    std::exception_ptr error;  ///< of the executor itself
+    std::exception_ptr error;                 ///< of the executor itself
+    const std::atomic<bool>* stop = nullptr;  ///< the caller's stop_flag()
 
     /// One for each OS thread, on cache lines of their own.
     struct alignas(64) Progress {

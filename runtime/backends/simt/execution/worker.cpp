@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "dsl/stopped.h"
+
 namespace segfold::simt {
 
 thread_local Worker* current_worker = nullptr;
@@ -42,6 +44,18 @@ void report(Launch& launch, Fault fault, const std::string& message)
     launch.failed.store(true, std::memory_order_relaxed);
 }
 
+namespace {
+
+void stop(Launch& launch)
+{
+    const std::lock_guard lock(launch.failure_mutex);
+    if (!launch.failure && !launch.error)
+        launch.error = std::make_exception_ptr(Stopped());
+    launch.failed.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
 Worker::Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots)
     : launch_(launch), memory_(memory), index_(index), random_(launch.options.seed * 1000003 + index)
 {
@@ -60,6 +74,10 @@ void Worker::run()
     for (std::size_t i = 0; i < memory_.slots.size(); i += launch_.cluster_blocks)
         start_cluster(memory_.slots[i]);
     while (num_active_ != 0 && !launch_.failed.load(std::memory_order_relaxed)) {
+        if (launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed)) {
+            stop(launch_);
+            break;
+        }
         Block* next = choose_block();
         if (next == nullptr) {
             next_round();
