@@ -2,34 +2,11 @@
 
 import itertools
 import math
-import operator
-import os
-import sys
 
-from . import _segfold
+from . import _of_numpy
+from ._refusal import place, refuse
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _numbers = itertools.count()
-
-
-def _is_inside(frame):
-    """Whether code is this package's, or NumPy's, which calls methods of what it is given."""
-    return (os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
-            or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
-
-
-def place():
-    """The file and line of the caller's code: the innermost frame outside of this package."""
-    frame = sys._getframe(1)
-    while frame is not None and _is_inside(frame):
-        frame = frame.f_back
-    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
-
-
-def refuse(message, hint="", at=None):
-    """Raises SpecError with the line of the caller's code, or with ``at`` where that is known."""
-    file, line = at if at and at[0] else place()
-    _segfold.raise_spec_error(file, line, message, hint)
 
 
 class Type:
@@ -46,8 +23,13 @@ class Type:
         """``value`` as this type: integers by their low bits, floating-point values toward zero and saturating."""
         return make("convert", (self.name,), (as_value(value),), self)
 
+    @property
+    def word(self):
+        """Its name in this package."""
+        return "bool_" if self.name == "bool" else self.name
+
     def __repr__(self):
-        return "segfold." + ("bool_" if self.name == "bool" else self.name)
+        return f"segfold.{self.word}"
 
     def __str__(self):
         return self.name
@@ -286,35 +268,26 @@ class Value:
     def __ceil__(self):
         refuse("a traced value is no number yet, so math.ceil cannot take it", "write sf.ceil(x)")
 
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)  # Python and libraries ask for what a value might do
+        _of_numpy.refuse_attribute(name, "a traced value is one number, and has no '{}'")
+
     def __array_ufunc__(self, function, method, *inputs, **words):
         name = function.__name__
-        if method == "__call__" and not words and name in _OPERATORS and len(inputs) == 2:
-            return _OPERATORS[name](*map(as_value, inputs))  # numpy.float32(2) * x
-        ours = _NUMPY_NAMES.get(name, name)
-        refuse(f"a traced value is no number yet, so numpy.{name} cannot take it",
-               f"write sf.{ours}({', '.join('xyz'[:function.nin])})" if ours in _FUNCTIONS
-               else "write it with the operators of Python and functions such as sf.exp and sf.maximum")
+        if method == "__call__" and not words and name in _of_numpy.OPERATORS and len(inputs) == 2:
+            return _of_numpy.OPERATORS[name](*map(as_value, inputs))  # numpy.float32(2) * x
+        _of_numpy.refuse_function(name if method == "__call__" else f"{name}.{method}")
+
+    def __array_function__(self, function, types, arguments, words):
+        _of_numpy.refuse_function(function.__name__)
+
+    def __array__(self, *arguments, **words):
+        _of_numpy.refuse_array()
 
     def _require(self, symbol, property, wanted, type):
         if self._sf_type is None or not getattr(self._sf_type, property):
             refuse(f"'{symbol}' takes {wanted}, and {self._sf_described()} is given", f"convert it, as in sf.{type}(x)")
-
-
-# NumPy's functions that its numbers call for an operator of Python.
-_OPERATORS = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-    "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
-    "left_shift": operator.lshift, "right_shift": operator.rshift, "bitwise_and": operator.and_, "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor, "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
-    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-}  # fmt: skip
-
-# The functions of trace.py that NumPy has too, and those that have another name there.
-_FUNCTIONS = set(
-    "sqrt exp exp2 expm1 log log2 log1p sin cos tanh floor ceil minimum maximum absolute power copysign isnan isfinite "
-    "logical_and logical_or logical_not".split()
-)
-_NUMPY_NAMES = {"fmax": "maximum", "fmin": "minimum", "fabs": "absolute", "float_power": "power"}
 
 
 _BINARY = {"+": "add radd", "-": "sub rsub neg", "*": "mul rmul", "/": "truediv rtruediv", "//": "floordiv rfloordiv", "%": "mod rmod",
@@ -339,6 +312,9 @@ def refuse_operations(kind):
     for symbol, names in [*_BINARY.items(), *_UNARY.items()]:
         for name in names.split():
             setattr(kind, f"__{name}__", refusing(symbol))
+    kind.__array_ufunc__ = lambda given, function, *rest, **words: refusing(f"numpy.{function.__name__}")(given)
+    kind.__array_function__ = lambda given, function, *rest: refusing(f"numpy.{function.__name__}")(given)
+    kind.__array__ = lambda given, *rest, **words: refusing("numpy")(given)
 
 
 class Table:
@@ -410,12 +386,10 @@ def as_value(value, whose="", at=None):
         return make("number", (bool(value),), (), BOOL)
     if isinstance(value, int):
         return make("number", (value,), (), None)
-    if isinstance(value, float) or type(value).__module__ == "numpy":
-        value = value.item() if getattr(value, "ndim", 1) == 0 else value
-        if isinstance(value, int):
-            return as_value(value)
-        if isinstance(value, float):
-            return _real(value)
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0 and type(value.item()) is not type(value):
+        return as_value(value.item(), whose, at)
+    if isinstance(value, float):
+        return _real(value)
     what = getattr(type(value), "_sf_described", f"a {type(value).__name__}")
     refuse(f"{whose}{what} stands where a value or a number belongs", at=at)
 
@@ -437,8 +411,8 @@ def _pair(symbol, a, b):
     a, b = as_value(a), as_value(b)
     if a._sf_type is not None and b._sf_type is not None and a._sf_type is not b._sf_type:
         refuse(f"'{symbol}' takes two values of one type, and {a._sf_described()} and {b._sf_described()} are given",
-               f"convert the bool, as in sf.{(b if a._sf_type is BOOL else a)._sf_type}(x)" if BOOL in (a._sf_type, b._sf_type)
-               else f"convert one of them, as in sf.{a._sf_type}(x)")
+               f"convert the bool, as in sf.{(b if a._sf_type is BOOL else a)._sf_type.word}(x)" if BOOL in (a._sf_type, b._sf_type)
+               else f"convert one of them, as in sf.{a._sf_type.word}(x)")
     return a, b, a._sf_type or b._sf_type
 
 

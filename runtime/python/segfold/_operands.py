@@ -1,6 +1,8 @@
 """The states that traced functions are given: of several fields, and of one."""
 
-from ._expressions import Value, make, refuse, refuse_operations
+from ._expressions import Value, make, refuse_operations
+from ._of_numpy import refuse_attribute
+from ._refusal import refuse
 
 
 def _refuse_assignment(name, fields):
@@ -21,7 +23,7 @@ class State:
 
     def _sf_advice(self, symbol):
         first = next(iter(self._sf_fields))
-        return f"write it of fields, as in a.{first} {symbol} b.{first}" if not symbol.isalpha() and symbol != "~" else self._sf_listed()
+        return f"write it of fields, as in a.{first} {symbol} b.{first}" if not symbol[0].isalpha() and symbol != "~" else self._sf_listed()
 
     def _sf_listed(self):
         return f"its fields are {', '.join(self._sf_fields)}"
@@ -75,9 +77,9 @@ class OneField(Value):
         return self if name == object.__getattribute__(self, "_sf_field") else object.__getattribute__(self, name)
 
     def __getattr__(self, name):
-        if name.startswith("_") or name in ("ndim", "item", "dtype"):
+        if name.startswith("_"):
             raise AttributeError(name)
-        refuse(f"unknown state field '{name}'; the field is {self._sf_field}")
+        refuse_attribute(name, f"unknown state field '{{}}'; the field is {self._sf_field}")
 
     def __setattr__(self, name, value):
         if not name.startswith("_sf_"):

@@ -8,9 +8,10 @@ import sys
 import typing
 
 from . import _segfold
-from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make, refuse
+from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make
 from ._kinds import each, row, scalar, table
 from ._operands import OneField, State
+from ._refusal import refuse
 
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
@@ -285,6 +286,7 @@ class _Tracer:
         for value in sets.values():
             if value._sf_part not in (None, self.part):
                 refuse(f"{part} of operator {self.name} returns {value._sf_origin()}", FOREIGN, at)
+        self.refuse_other_types(part, sets, kinds, at)
         if part in ("finish", "empty") and not self.results:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         if part == "map" and not self.outputs:
@@ -300,6 +302,17 @@ class _Tracer:
             # A column or a number that a function returns has the function's place.
             "sets": [(name, self.node(value, names, known), value._sf_place if value._sf_arguments or not at[0] else at) for name, value in sets.items()],
         }
+
+    @staticmethod
+    def refuse_other_types(part, sets, kinds, at):
+        """What the check of every operator would say, with Python's word for a conversion."""
+        wanted = {name: type for name, type, *_ in kinds}
+        what = "state field" if part in _PARTS[:3] else "output" if part == "map" else "result"
+        for name, value in sets.items():
+            type = wanted.get(name)
+            if type and value._sf_type is not None and value._sf_type is not type:
+                refuse(f"{what} '{name}' is {type}, but its value is {value._sf_type}", f"convert it, as in sf.{type.word}(x)",
+                       value._sf_place if value._sf_arguments else at)
 
     def stated(self, name, value, part, at):
         if value._sf_type is None:

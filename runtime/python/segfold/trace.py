@@ -15,10 +15,10 @@ from ._expressions import (
     constant,
     literal_type,
     make,
-    refuse,
     types,
 )
 from ._kinds import each, row, scalar, table
+from ._refusal import refuse
 
 bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 = types
 

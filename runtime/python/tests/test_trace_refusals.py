@@ -157,6 +157,25 @@ ASKED = {
     "a traced value does not change, and has no elements that an index could choose; return a new value": [lambda a, b: a.__setitem__(0, 1)],
     "pow of three numbers is no function of the language; write sf.power(x, y), and a % b of integers": [lambda a, b: pow(a, b, 2)],
     "'**' takes a floating-point value, and a value of i32 is given; convert it, as in sf.f32(x)": [lambda a, b: 2**a],
+    "a traced value is no number yet, so numpy.where cannot take it; write sf.where(condition, yes, no)":
+        [lambda a, b: np.where(a > b, a, b), lambda a, b: np.where(a > 0, 1, 0)],
+    "a traced value is no number yet, so numpy.clip cannot take it; write sf.minimum(sf.maximum(x, low), high)":
+        [lambda a, b: np.clip(a, 0, 1)],
+    "a traced value is no number yet, so numpy.sum cannot take it; combine joins the elements of a segment, two neighbours at a "
+    "time: write a + b": [lambda a, b: np.sum(a)],
+    "numpy.add.reduce cannot take it; combine joins": [lambda a, b: np.add.reduce(a)],
+    "numpy.any cannot take it; combine joins the elements of a segment, two neighbours at a time: write sf.logical_or(a, b)":
+        [lambda a, b: np.any(a)],
+    "numpy.cumsum cannot take it": [lambda a, b: np.cumsum(a)],
+    "numpy.percentile cannot take it; write it with the operators of Python": [lambda a, b: np.percentile(a, 2)],
+    "a traced value is no number yet, so that NumPy can make no array and no number of it; sf.f32(x) converts, as numpy.float32(x) "
+    "does with numbers": [lambda a, b: np.float32(a), lambda a, b: np.int64(a), lambda a, b: np.asarray(a), lambda a, b: np.array(b)],
+    "unknown state field 'dtype'; the field is value; x.type is its type, as sf.f32": [lambda a, b: a.dtype],
+    "unknown state field 'sqrt'; the field is value; write sf.sqrt(x)": [lambda a, b: a.sqrt()],
+    "a traced value is one number, and has no 'dtype'; x.type is its type, as sf.f32": [lambda a, b: (a + b).dtype],
+    "a traced value is one number, and has no 'shape'": [lambda a, b: (a + b).shape],
+    "state field 'value' is i32, but its value is bool; convert it, as in sf.i32(x)": [lambda a, b: a > b],
+    "'+' takes two values of one type, and a value of bool and a value of i32 are given; convert the bool": [lambda a, b: (a > b) + a],
 }  # fmt: skip
 
 
@@ -176,6 +195,32 @@ def test_a_value_may_be_printed():
     sf.operator(shown, identity=0)
 
 
+def test_results_of_another_type_are_refused_in_python_s_words():
+    class share:
+        x: sf.i32
+
+        class state:
+            low: sf.i32 = 0
+
+        def lift(x):
+            return x
+
+        def combine(a, b):
+            return a + b
+
+        def finish(a):
+            return dict(rest=sf.f32(a.low) / 2)
+
+        results = dict(rest=sf.f64)
+
+    with pytest.raises(sf.SpecError, match=re.escape("result 'rest' is f64, but its value is f32; convert it, as in sf.f64(x)")) as caught:
+        sf.operator(share)
+    assert line_of(caught) == share.finish.__code__.co_firstlineno + 1
+    share.results, share.finish = dict(rest=sf.bool_), lambda a: a.low
+    with pytest.raises(sf.SpecError, match=re.escape("'rest' is bool, but its value is i32; convert it, as in sf.bool_(x)")):
+        sf.operator(share)
+
+
 OF_STATES = {
     "a traced state has no element 0; its fields are low, high": lambda a, w: a[0],
     "a traced state has no element 'lwo'; its fields are low, high": lambda a, w: a["lwo"],
@@ -186,7 +231,12 @@ OF_STATES = {
     "'abs' takes values, and a state of 2 fields is given; its fields are low, high": lambda a, w: abs(a),
     "'len' takes values, and a state of 2 fields is given; its fields are low, high": lambda a, w: len(a),
     "a traced state is no number, so the format '3' cannot write it; its fields are low, high": lambda a, w: f"{a:3}",
+    "'numpy.sum' takes values, and a state of 2 fields is given; its fields are low, high": lambda a, w: np.sum(a),
+    "'numpy.multiply' takes values, and a state of 2 fields is given; its fields are low, high": lambda a, w: np.float32(2) * a,
+    "'numpy' takes values, and a state of 2 fields is given; its fields are low, high": lambda a, w: np.asarray(a),
     "'*' takes values, and a table is given; read an element of it, as in w[i]": lambda a, w: w * 2,
+    "'numpy.max' takes values, and a table is given; read an element of it, as in w[i]": lambda a, w: np.max(w),
+    "'numpy' takes values, and a table is given; read an element of it, as in w[i]": lambda a, w: np.float32(w),
     "'==' takes values, and a table is given; read an element of it, as in w[i]": lambda a, w: w == 2,
     "'len' takes values, and a table is given; read an element of it, as in w[i]": lambda a, w: len(w),
     "a traced table has no elements to go through, because its length is not known yet; read an element of it, as in w[i]":

@@ -1,0 +1,28 @@
+"""Refusing the caller's code, at the line where it is wrong."""
+
+import os
+import sys
+
+from . import _segfold
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _is_inside(frame):
+    """Whether code is this package's, or NumPy's, which calls methods of what it is given."""
+    return (os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
+            or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
+
+
+def place():
+    """The file and line of the caller's code: the innermost frame outside of this package."""
+    frame = sys._getframe(1)
+    while frame is not None and _is_inside(frame):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
+
+
+def refuse(message, hint="", at=None):
+    """Raises SpecError with the line of the caller's code, or with ``at`` where that is known."""
+    file, line = at if at and at[0] else place()
+    _segfold.raise_spec_error(file, line, message, hint)
