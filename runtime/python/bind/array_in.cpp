@@ -304,25 +304,13 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
 }
 
 ArrayIn::ArrayIn(ArrayIn&& other) noexcept = default;
+ArrayIn& ArrayIn::operator=(ArrayIn&& other) noexcept = default;
+ArrayIn::~ArrayIn() = default;
 
-ArrayIn& ArrayIn::operator=(ArrayIn&& other) noexcept
+void ArrayIn::ReleaseBuffer::operator()(Py_buffer* buffer) const
 {
-    std::swap(view_, other.view_);
-    std::swap(kind_, other.kind_);
-    std::swap(holds_, other.holds_);
-    std::swap(device_, other.device_);
-    std::swap(own_stream_, other.own_stream_);
-    std::swap(object_, other.object_);
-    std::swap(exported_, other.exported_);
-    std::swap(buffer_, other.buffer_);
-    std::swap(imported_, other.imported_);
-    return *this;
-}
-
-ArrayIn::~ArrayIn()
-{
-    if (buffer_)
-        PyBuffer_Release(buffer_.get());
+    PyBuffer_Release(buffer);
+    delete buffer;
 }
 
 void ArrayIn::take_memory(const std::string& what, Type type, const void* data, Place place,
@@ -366,7 +354,7 @@ void ArrayIn::take_buffer(const std::string& what, Access access)
             refuse_read_only(what);
         refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));
     }
-    buffer_ = std::move(buffer);
+    buffer_.reset(buffer.release());
     const auto& taken = *buffer_;
     const std::vector<std::int64_t> sizes(taken.shape, taken.shape + taken.ndim);
     require_dimensions(what, holds_, sizes);
@@ -457,15 +445,27 @@ void ArrayIn::take_cuda_interface(const std::string& what, Access access)
 
 void ArrayIn::take_dlpack(const std::string& what, Access access)
 {
+    std::string why;
+    nb::object lent = object_;
     if (kind_ == Kind::jax)
         object_.attr("block_until_ready")();  // its work is queued where nobody else can wait for it
-    if (!nb::try_cast(object_, imported_, false)) {
-        try {
-            object_.attr(names().dlpack)();
+    else
+        try {  // who knows versions may warn where none is asked for
+            lent = object_.attr(names().dlpack)(nb::arg("max_version") = nb::make_tuple(1, 0));
         } catch (const nb::python_error& error) {
-            refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));
+            if (!error.matches(PyExc_TypeError))  // that one is older than versions
+                why = text_of(error);
         }
-        refuse(what, fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_)));
+    if (!nb::try_cast(lent, imported_, false)) {
+        try {
+            if (lent.is(object_) && why.empty())
+                object_.attr(names().dlpack)();
+        } catch (const nb::python_error& error) {
+            why = text_of(error);
+        }
+        refuse(what, why.empty()
+                         ? fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_))
+                         : fmt::format("does not lend its memory: {}", why));
     }
     std::vector<std::int64_t> sizes, strides;
     for (std::size_t i = 0; i < imported_.ndim(); ++i)

@@ -72,6 +72,10 @@ private:
     void take_cuda_interface(const std::string& what, Access access);
     void take_dlpack(const std::string& what, Access access);
 
+    struct ReleaseBuffer {
+        void operator()(Py_buffer* buffer) const;
+    };
+
     ArrayView view_;
     Kind kind_ = Kind::other;
     Access access_ = Access::read;
@@ -80,7 +84,7 @@ private:
     std::uintptr_t own_stream_ = 0;
     nb::object object_;
     nb::object exported_;  ///< a view of the object that stands in for it
-    std::unique_ptr<Py_buffer> buffer_;
+    std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
     nb::ndarray<nb::ro> imported_;
 };
 

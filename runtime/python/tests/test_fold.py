@@ -2,6 +2,7 @@
 
 import array
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -169,6 +170,39 @@ def test_dlpack():
     lender = Lender(X.copy())
     np.testing.assert_array_equal(sf.standard.sum(lender, offsets=Lender(OFFSETS.copy()), backend="reference"), [8, 6, 0, 22])
     assert lender.lent == 1
+
+
+class VersionedLender(Lender):
+    """As pyarrow's arrays, it warns where a capsule without a version is asked for; what it lends may not be written."""
+
+    def __dlpack__(self, *, max_version=None, **words):
+        if max_version is None:
+            warnings.warn("Exporting an unversioned DLPack capsule", DeprecationWarning)
+        return super().__dlpack__(max_version=max_version, **words)
+
+
+class OldLender(Lender):
+    """It knows nothing of versions."""
+
+    def __dlpack__(self, stream=None):
+        return super().__dlpack__()
+
+
+def refuse_to_lend():
+    raise BufferError("it is frozen")
+
+
+@pytest.mark.filterwarnings("error")
+def test_dlpack_with_versions_and_without():
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for lender in VersionedLender(X.copy()), VersionedLender(frozen), OldLender(X.copy()):
+        np.testing.assert_array_equal(sf.standard.sum(lender, offsets=OFFSETS, backend="reference"), [8, 6, 0, 22])
+        assert lender.lent == 1
+    with pytest.raises(sf.InputError, match="'x' does not lend its memory: BufferError: it is frozen"):
+        sf.standard.sum(type("Frozen", (VersionedLender,), {"__dlpack__": lambda self, **words: refuse_to_lend()})(X))
+    pyarrow = pytest.importorskip("pyarrow", reason="no pyarrow is here")
+    np.testing.assert_array_equal(sf.standard.sum(pyarrow.array(X), offsets=pyarrow.array(OFFSETS), backend="reference"), [8, 6, 0, 22])
 
 
 def test_nothing_of_no_elements():
