@@ -90,8 +90,14 @@ nb::dict finding_of(const LawFinding& finding, const Operator& op)
 
 constexpr double kMostProofSeconds = 86400;
 
-nb::tuple check(const PyOperator& op, double seconds, std::int64_t cases, std::uint64_t seed, double prove)
+nb::tuple check(const PyOperator& op, nb::handle seconds_word, nb::handle cases_word, nb::handle seed_word,
+                nb::handle prove_word)
 {
+    constexpr auto kSeconds = "a number of seconds";
+    const auto seconds = value_of<double>("seconds", seconds_word, kSeconds);
+    const auto cases = value_of<std::int64_t>("cases", cases_word, "the number of cases of each law at most");
+    const auto seed = value_of<std::uint64_t>("seed", seed_word, "a number that is not negative");
+    const auto prove = value_of<double>("prove", prove_word, kSeconds);
     struct Search {
         Operator op;
         LawReport report;
@@ -272,7 +278,11 @@ nb::list devices()
 void bind_verbs(nb::module_& module)
 {
     using namespace nb::literals;
-    module.def("check", &check, "operator"_a, "seconds"_a, "cases"_a, "seed"_a, "prove"_a);
+    module.def(
+        "check", &check, "operator"_a, "seconds"_a.none(), "cases"_a.none(), "seed"_a.none(),
+        "prove"_a.none(),
+        nb::sig(
+            "def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple"));
     module.def("factors_of_sum", &factors_of_sum, "operator"_a);
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);

@@ -51,6 +51,8 @@ class StrangeDevice:
         return (8, 0)
 
 
+TYPED = sf.standard.sum.typed("i32")
+
 CASES = [
     # Columns.
     (lambda: SUM(), sf.InputError, "operator sum takes 1 array (x), and 0 are given"),
@@ -166,6 +168,11 @@ CASES = [
     (lambda: sf.bench(SUM, X, repeats="3"), TypeError, "repeats= takes how often each plan is timed, and '3' is given"),
     (lambda: sf.tune(SUM, X, seconds=-1), sf.InputError, "seconds is -1; a tuning takes more than 0"),
     (lambda: sf.tune(SUM, X, seconds="1"), TypeError, "seconds= takes a number of seconds, and '1' is given"),
+    (lambda: sf.check(TYPED, prove="x"), TypeError, "prove= takes a number of seconds, and 'x' is given"),
+    (lambda: sf.check(TYPED, prove=None), TypeError, "prove= takes a number of seconds, and None is given"),
+    (lambda: sf.check(TYPED, seconds=[1]), TypeError, "seconds= takes a number of seconds, and [1] is given"),
+    (lambda: sf.check(TYPED, cases=1.5), TypeError, "cases= takes the number of cases of each law at most, and 1.5 is given"),
+    (lambda: sf.check(TYPED, seed=-1), TypeError, "seed= takes a number that is not negative, and -1 is given"),
     (lambda: sf.tune(SUM, X, evaluations=0), sf.InputError, "evaluations is 0; a tuning measures 1 plan or more"),
     (lambda: sf.tune(SUM, X, evaluations=-1), sf.InputError, "evaluations is -1; a tuning measures 1 plan or more"),
     (lambda: sf.plan(SUM, X, longest=-1), sf.InputError,
