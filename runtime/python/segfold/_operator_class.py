@@ -11,11 +11,12 @@ from . import _segfold
 from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make
 from ._kinds import each, row, scalar, table
 from ._operands import OneField, State
-from ._refusal import refuse
+from ._refusal import caller, refuse
 
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
 _NAMES = ("state", *_PARTS, "results", "laws")  # of a class, beside its columns
+_A_TYPE = "an annotation is a type of segfold: sf.f32"
 _MOST_LEVELS = 150  # of a tree without names; the language allows 256
 _WORDS = set(
     "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
@@ -89,7 +90,28 @@ def _default_of(state, name):
 
 def _annotations(made):
     """Those of a class and of those that it inherits from, theirs first."""
-    return {name: kind for base in reversed(made.__mro__[:-1]) for name, kind in inspect.get_annotations(base, eval_str=True).items()}
+    return {name: kind for base in reversed(made.__mro__[:-1]) for name, kind in _own_annotations(base).items()}
+
+
+def _own_annotations(made):
+    """Those of a class or a function alone. Texts are read where it stands; a function that makes it may have names that they use."""
+    whose = getattr(made, "__name__", repr(made))
+    try:
+        annotations = inspect.get_annotations(made)
+    except NameError as error:  # Python 3.14 reads them here
+        refuse(f"an annotation of {whose} cannot be read: {error}", _A_TYPE, _place_of(made))
+    known = getattr(made, "__globals__", None) or vars(sys.modules.get(getattr(made, "__module__", None), typing))
+    frame = caller()
+    near = dict(frame.f_locals) if frame and frame.f_globals is known else {}
+    near.update(vars(made) if isinstance(made, type) else {})
+
+    def read(name, kind):
+        try:
+            return eval(kind, known, near) if isinstance(kind, str) else kind
+        except Exception as error:
+            refuse(f"the annotation {kind!r} of '{name}' in {whose} cannot be read: {error}", _A_TYPE, _place_of(made))
+
+    return {name: read(name, kind) for name, kind in annotations.items()}
 
 
 def _refuse_unknown_names(made, columns, at):
@@ -115,7 +137,7 @@ def _of_function(function, words):
     if len(names) != 2:
         refuse(f"combine of operator {function.__name__} takes {len(names)} values",
                "it takes two, the earlier one first: def total(a: sf.f32, b: sf.f32)", at)
-    annotations = inspect.get_annotations(function, eval_str=True)
+    annotations = _own_annotations(function)
     kinds = {annotations.get(name) for name in names}
     if len(kinds) != 1 or not isinstance(next(iter(kinds)), Type):
         refuse(f"the values of operator {function.__name__} have no type, or two", "write def total(a: sf.f32, b: sf.f32)", at)
@@ -123,7 +145,7 @@ def _of_function(function, words):
     lift = words.get("lift")
     columns = [_Column("x", kind)]
     if lift is not None:
-        lifted = _columns(inspect.get_annotations(lift, eval_str=True), at) if callable(lift) else []
+        lifted = _columns(_own_annotations(lift), at) if callable(lift) else []
         columns = lifted or [_Column(name, kind) for name in _arguments_of(f"lift of operator {function.__name__}", lift)]
     return _build(
         at=at,

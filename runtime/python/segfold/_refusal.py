@@ -14,11 +14,17 @@ def _is_inside(frame):
             or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
 
 
-def place():
-    """The file and line of the caller's code: the innermost frame outside of this package."""
+def caller():
+    """The frame of the caller's code: the innermost one outside of this package; None without."""
     frame = sys._getframe(1)
     while frame is not None and _is_inside(frame):
         frame = frame.f_back
+    return frame
+
+
+def place():
+    """The file and line of the caller's code."""
+    frame = caller()
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 

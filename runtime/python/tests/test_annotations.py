@@ -1,0 +1,68 @@
+"""Annotations that are texts, as all are with the import below."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+
+def summing(number):
+    @sf.operator
+    class summed:
+        x: number
+
+        class state:
+            sum: number = 0
+
+        def lift(x):
+            return x
+
+        def combine(a, b):
+            return a.sum + b.sum
+
+    @sf.operator(identity=0)
+    def total(a: number, b: number):
+        return a + b
+
+    return summed, total
+
+
+@pytest.mark.parametrize("number", [sf.i32, sf.f64])
+def test_names_of_the_function_that_makes_an_operator_are_known(number):
+    for op in summing(number):
+        assert op.results == (("result", str(number)),)
+        assert op(np.arange(4, dtype="i4" if number is sf.i32 else "f8")) == 6
+
+
+def line_of(error):
+    return int(re.search(r"test_annotations\.py:(\d+): ", str(error.value)).group(1))
+
+
+def test_what_cannot_be_read_is_refused_with_its_place():
+    class wrong:
+        x: nothing  # noqa: F821
+
+        class state:
+            sum: sf.f32 = 0
+
+        def lift(x):
+            return x
+
+        def combine(a, b):
+            return a + b
+
+    told = "the annotation 'nothing' of 'x' in wrong cannot be read: name 'nothing' is not defined; an annotation is a type of segfold: sf.f32"
+    with pytest.raises(sf.SpecError, match=re.escape(told)) as caught:
+        sf.operator(wrong)
+    assert line_of(caught) == wrong.lift.__code__.co_firstlineno
+
+    def total(a: f32, b: f32):  # noqa: F821
+        return a + b
+
+    with pytest.raises(sf.SpecError, match="the annotation 'f32' of 'a' in total cannot be read: name 'f32' is not defined") as caught:
+        sf.operator(total, identity=0)
+    assert line_of(caught) == total.__code__.co_firstlineno
