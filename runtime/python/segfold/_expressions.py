@@ -3,14 +3,14 @@
 import itertools
 import math
 
-from . import _of_numpy
+from . import _kinds, _of_numpy
 from ._refusal import place, refuse
 
 _numbers = itertools.count()
 
 
 class Type:
-    """A scalar type of the language; called, it converts: ``sf.f32(n)``."""
+    """A scalar type of the language; called, it converts: ``sf.f32(n)``; ``sf.f32[4]`` is an array of fields."""
 
     __slots__ = ("name", "is_float", "is_integer")
 
@@ -22,6 +22,12 @@ class Type:
     def __call__(self, value):
         """``value`` as this type: integers by their low bits, floating-point values toward zero and saturating."""
         return make("convert", (self.name,), (as_value(value),), self)
+
+    def __getitem__(self, length):
+        """The type of an array of so many fields, 1 to 256."""
+        return _kinds.array(self, length)
+
+    __iter__ = None  # Python would ask for entry 0, 1, ...
 
     @property
     def word(self):

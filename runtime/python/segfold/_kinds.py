@@ -3,6 +3,7 @@
 import sys
 
 from . import _segfold
+from ._refusal import refuse
 
 _DTYPES = {
     "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32",
@@ -28,6 +29,30 @@ def type_word(given):
         f"no type is called '{shown}'; {near}the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and NumPy's names of "
         "them, such as float32"
     )
+
+
+class array:
+    """The annotation of an array of fields of a state, or of results: ``sf.i32[24]`` is 24 numbers."""
+
+    __slots__ = ("type", "length")
+
+    _MOST = 256
+
+    def __init__(self, type, length):
+        self.type = type
+        self.length = length.__index__() if hasattr(length, "__index__") and not isinstance(length, bool) else 0
+        if not 0 < self.length <= self._MOST:
+            refuse(f"{type!r} is asked for {length!r} entries", f"an array has 1 to {self._MOST}, as in {type!r}[8]")
+
+    def __repr__(self):
+        return f"{self.type!r}[{self.length}]"
+
+    def __str__(self):
+        return f"{self.type}[{self.length}]"
+
+    def entries(self, name):
+        """The names of the fields that an array of this name is."""
+        return [f"{name}_{k}" for k in range(self.length)]
 
 
 class table:

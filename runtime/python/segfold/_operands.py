@@ -1,5 +1,6 @@
 """The states that traced functions are given: of several fields, and of one."""
 
+from ._arrays import values_of
 from ._expressions import Value, make, refuse_operations
 from ._of_numpy import refuse_attribute
 from ._refusal import refuse
@@ -15,8 +16,8 @@ class State:
 
     _sf_described = "a state"
 
-    def __init__(self, operand, fields, part):
-        self.__dict__["_sf_fields"] = {name: make("field", (operand, name), (), type, part) for name, type, _ in fields}
+    def __init__(self, operand, members, part):
+        self.__dict__["_sf_fields"] = values_of(members, lambda name, type: make("field", (operand, name), (), type, part))
 
     def _sf_told(self):
         return f"a state of {len(self._sf_fields)} fields"

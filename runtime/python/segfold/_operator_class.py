@@ -8,8 +8,9 @@ import sys
 import typing
 
 from . import _segfold
+from ._arrays import Entries, flat, is_list, spread, values_of
 from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make
-from ._kinds import each, row, scalar, table
+from ._kinds import array, each, row, scalar, table
 from ._operands import OneField, State
 from ._refusal import caller, refuse
 
@@ -54,7 +55,7 @@ def _of_class(made, words):
     state = made.state
     fields = []
     for name, kind in _annotations(state).items() if inspect.isclass(state) else ():
-        if not isinstance(kind, Type):
+        if not isinstance(kind, (Type, array)):
             refuse(f"state field '{name}' has no type of segfold", f"write {name}: sf.f32 = 0", at)
         fields.append((name, kind, _default_of(state, name)))
     if not fields:
@@ -194,6 +195,8 @@ def _columns(annotations, at):
         is_table, is_scalar = isinstance(kind, table), isinstance(kind, scalar)
         is_row = isinstance(kind, row) or (is_table and kind.is_row)
         type = kind.type if is_table or is_scalar or is_row else kind
+        if isinstance(type, array):
+            refuse(f"column '{name}' is {type!r}, and arrays are fields of a state", f"write {name}: sf.row({type.type!r}) for rows of numbers".replace("segfold.", "sf."), at)
         if not isinstance(type, Type):
             refuse(f"column '{name}' has no type of segfold",
                    f"write {name}: sf.f32, {name}: sf.row(sf.f32), or {name}: sf.table(sf.f32)", at)
@@ -212,8 +215,8 @@ def _declared_results(results, at):
     elif not isinstance(results, dict):
         results = _annotations(results)
     declared = [(name, kind.type if isinstance(kind, each) else kind, isinstance(kind, each)) for name, kind in results.items()]
-    for name, type, _ in declared:
-        if not isinstance(type, Type):
+    for name, type, is_each in declared:
+        if not isinstance(type, Type) and (is_each or not isinstance(type, array)):
             refuse(f"result '{name}' has no type of segfold", f"write {name}=sf.f32, or {name}=sf.each(sf.f32)", at)
     return declared
 
@@ -221,14 +224,18 @@ def _declared_results(results, at):
 class _Tracer:
     """Runs the parts of one operator."""
 
-    def __init__(self, at, name, columns, fields, declared):
+    def __init__(self, at, name, columns, members, declared):
         self.at = at
         self.name = name
         self.columns = columns
-        self.fields = fields
-        self.results = [(name, type) for name, type, is_each in declared if not is_each]
+        self.members = members  #: ``(name, type or array)`` of the state
+        self.result_members = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
         self.part = None  #: which runs
+
+    @property
+    def results(self):
+        return flat(self.result_members)
 
     def node(self, value, names, known):
         """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
@@ -240,10 +247,10 @@ class _Tracer:
         return known[value._sf_number]
 
     def operand(self, which):
-        if len(self.fields) == 1:
-            name, kind, _ = self.fields[0]
+        name, kind = self.members[0]
+        if len(self.members) == 1 and isinstance(kind, Type):
             return OneField(which, name, kind, self.part)
-        return State(which, self.fields, self.part)
+        return State(which, self.members, self.part)
 
     def column(self, column):
         if column.is_scalar:
@@ -259,7 +266,7 @@ class _Tracer:
         if part in ("lift", "append", "map"):
             known = {column.name: self.column(column) for column in self.columns if part != "map" or not column.is_table}
             if part == "map":
-                known.update((name, make("name", (name,), (), kind, self.part)) for name, kind in self.results)
+                known.update(values_of(self.result_members, lambda name, kind: make("name", (name,), (), kind, self.part)))
             states, given = (given[:1], given[1:]) if part == "append" else ([], given)
             for name in given:
                 if name not in known:
@@ -286,31 +293,35 @@ class _Tracer:
             refuse(f"{part} of operator {self.name} nests too deeply", "give parts of it names: local variables", _place_of(function))
 
     def block(self, part, returned, found, at):
-        kinds = self.fields if part in _PARTS[:3] else self.outputs if part == "map" else self.results
-        targets = [name for name, *_ in kinds]
+        members = self.members if part in _PARTS[:3] else self.outputs if part == "map" else self.result_members
+        targets = [name for name, _ in members]
+        what = f"{part} of operator {self.name}"
         if isinstance(returned, State):
             returned = returned._sf_fields
         elif dataclasses.is_dataclass(returned) and not isinstance(returned, type):
             returned = {field.name: getattr(returned, field.name) for field in dataclasses.fields(returned)}
         elif hasattr(returned, "_asdict"):
             returned = returned._asdict()
+        if len(members) == 1 and isinstance(members[0][1], array) and is_list(returned):
+            returned = {targets[0]: returned}
         if isinstance(returned, dict):
-            sets = {name: as_value(value, f"{part} of operator {self.name} sets '{name}': ", at) for name, value in returned.items()}
+            sets = {name: as_value(value, f"{what} sets '{name}': ", at) for name, value in spread(what, returned, members, at).items()}
         elif returned is None:
-            refuse(f"{part} of operator {self.name} returns nothing", "return a value, or dict(field=value, ...)", at)
-        elif len(targets) > 1 or isinstance(returned, (tuple, list)):
-            what = f"a {type(returned).__name__} of {len(returned)}" if isinstance(returned, (tuple, list)) else "one value"
+            refuse(f"{what} returns nothing", "return a value, or dict(field=value, ...)", at)
+        elif len(targets) > 1 or is_list(returned):
+            told = f"{'an array' if isinstance(returned, Entries) else f'a {type(returned).__name__}'} of {len(returned)}" if is_list(returned) else "one value"
             wanted = f" for {', '.join(targets)}" if len(targets) > 1 else ""
-            refuse(f"{part} of operator {self.name} returns {what}{wanted}",
+            refuse(f"{what} returns {told}{wanted}",
                    f"return dict({', '.join(f'{target}=...' for target in targets or ['name'])})", at)
         else:
-            sets = {targets[0] if targets else "result": as_value(returned, f"{part} of operator {self.name} returns no value: ", at)}
+            name = targets[0] if targets else "result"
+            sets = {name: as_value(value, f"{what} returns no value: ", at) for name, value in spread(what, {name: returned}, members, at).items()}
         for value in sets.values():
             if value._sf_part not in (None, self.part):
                 refuse(f"{part} of operator {self.name} returns {value._sf_origin()}", FOREIGN, at)
-        self.refuse_other_types(part, sets, kinds, at)
-        if part in ("finish", "empty") and not self.results:
-            self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
+        self.refuse_other_types(part, sets, flat(members), at)
+        if part in ("finish", "empty") and not members:
+            self.result_members = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         if part == "map" and not self.outputs:
             self.outputs = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         at = at or ("", 0)
@@ -362,7 +373,7 @@ class _Tracer:
             if value._sf_number not in used:
                 used[value._sf_number] = value
                 open_values.extend(value._sf_arguments)
-        taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, *_ in self.fields}
+        taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, _ in flat(self.members)}
         taken |= {name for name, _ in self.results + self.outputs}
         lets = {}
 
@@ -419,6 +430,17 @@ def _identity_of(name, field, identity, at):
            "it is a number or a constant, as in sf.f32(0), sf.lowest(sf.f32) or sf.inf", at)
 
 
+def _identities_of(name, field, kind, identity, at):
+    """One for each field that a member of the state stands for; an array has one for all of its entries, or a list."""
+    if not isinstance(kind, array):
+        return [_identity_of(name, field, identity, at)]
+    identities = list(identity) if is_list(identity) else [identity] * kind.length
+    if len(identities) != kind.length:
+        refuse(f"the array '{field}' of operator {name} has {kind.length} entries, and {len(identities)} identities",
+               "give one for each, or one number for all", at)
+    return [_identity_of(name, entry, each_one, at) for entry, each_one in zip(kind.entries(field), identities)]
+
+
 def _build(at, name, description, columns, fields, parts, laws, declared):
     for part in ("lift", "combine"):
         if parts[part] is None:
@@ -429,16 +451,18 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
         refuse(f"operator {name} has fields with an identity and fields without", "all have one, or none", at)
     if keyword.iskeyword(name):
         name += "_"
-    fields = [(field, kind, _identity_of(name, field, identity, at)) for field, kind, identity in fields]
-    tracer = _Tracer(at, name, columns, fields, declared)
-    state_results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
+    members = [(field, kind) for field, kind, _ in fields]
+    fields = [(entry, type, identity) for field, kind, identities in fields
+              for (entry, type), identity in zip(flat([(field, kind)]), _identities_of(name, field, kind, identities, at))]  # fmt: skip
+    tracer = _Tracer(at, name, columns, members, declared)
+    state_results = [("result", fields[0][1])] if len(fields) == 1 else members
     keeps_results = parts["map"] is None or bool(tracer.results)
     if not keeps_results:  # map alone sees the results, which are the fields of the state
-        tracer.results = [(field, kind) for field, kind, _ in fields]
+        tracer.result_members = members
     blocks = {"lift": tracer.run("lift", parts["lift"]), "combine": tracer.run("combine", parts["combine"])}
     for part in _PARTS[2:]:
         if part in ("empty", "map") and parts[part] is not None and not tracer.results:
-            tracer.results = state_results
+            tracer.result_members = state_results
         blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
     names = _arguments_of(f"combine of operator {name}", parts["combine"])
     return _segfold.traced_operator({

@@ -25,7 +25,7 @@ def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any
     * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``append``, ``finish``,
       ``empty`` and ``map`` its functions, ``results`` what it gives, ``laws`` what it claims; other names begin with an
       underscore. The functions are called once, with traced values. ``x: sf.row(sf.f32)`` is a column of rows,
-      ``sf.each(sf.f32)`` in ``results`` an output of ``map``.
+      ``late: sf.i32[24] = 0`` an array of fields, ``sf.each(sf.f32)`` in ``results`` an output of ``map``.
     * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,
       ``map``, ``commutative`` and ``idempotent`` are further words.
 

@@ -13,12 +13,13 @@ __all__ = [
 Operand = typing.Union["Value", int, float, bool]
 
 class Type:
-    """A scalar type of the language; called, it converts: ``sf.f32(n)``."""
+    """A scalar type of the language; called, it converts: ``sf.f32(n)``; ``sf.f32[4]`` is an array of fields."""
 
     name: str
     is_float: bool
     is_integer: bool
     def __call__(self, value: Operand) -> Value: ...
+    def __getitem__(self, length: int) -> typing.Any: ...
 
 class Value:
     """A value that the operator will compute. Made by tracing, never by hand."""
