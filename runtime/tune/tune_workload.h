@@ -10,7 +10,7 @@ namespace segfold {
 
 /// How long a tuning may take.
 struct TuneOptions {
-    double seconds = 60;             ///< more than 0
+    double seconds = 60;             ///< more than 0; of the search, before the best are ranked
     std::int64_t evaluations = 200;  ///< plans measured at most, at least 1
 };
 

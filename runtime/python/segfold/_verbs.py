@@ -224,11 +224,12 @@ class Tuned:
 def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Tuned:
     """Measures plans for these arrays of the host on the GPU or the host, and keeps what it has found in the user's tuning records.
 
-    Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200), the limits of
-    the search. Later folds and plans take the winner, tensors of 64-bit offsets apart: indices of 32 bits are measured. Returns a
-    :class:`Tuned`. Raises DeviceError for a back end that is not timed, InputError on the host for operators over rows and with a
-    ``map``, which have no stage there. Plans of rows are measured on a GPU, and no later plan asks for what was found: records do
-    not tell rows of different lengths apart.
+    Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200): after so many the search
+    measures no other plan. The best are then compiled as they will run and ranked by turns, and the results of the winner are held
+    against the reference, which takes further seconds, on the host 4 to 10. Later folds and plans take the winner, tensors of 64-bit
+    offsets apart: indices of 32 bits are measured. Returns a :class:`Tuned`. Raises DeviceError for a back end that is not timed, such
+    as ``"reference"``. Operators over rows are measured too, and no later plan asks for what was found: records do not tell rows of
+    different lengths apart.
     """
     return Tuned(**_segfold.tune(_given("tune", operator), *arrays, **words))
 
@@ -291,8 +292,7 @@ def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any)
 
     Takes arrays and segments as a call of the operator does, and ``repeats`` (21), ``stages`` (names; all that can serve)
     and ``peers`` (names; of a GPU). Results are compared with each other and, up to 2^20 elements, with the reference. Returns
-    a :class:`Bench`. Raises DeviceError for a back end that is not timed, InputError on the host for operators over rows and with a
-    ``map``, which have no stage there.
+    a :class:`Bench`. Raises DeviceError for a back end that is not timed, such as ``"reference"``.
     """
     facts = _segfold.bench(_given("bench", operator), *arrays, **words)
     made = Bench(BenchEntry(**entry) for entry in facts.pop("entries"))
