@@ -37,12 +37,51 @@ class DeviceError(Error, RuntimeError):
 class InternalError(Error):
     \"\"\"{InternalError}\"\"\""""
 
+# What the extension gives, in words that the generator does not know: name, what it says, what is meant.
+_RESULTS = [
+    ("shape", "tuple", "tuple[int, ...]"),
+    ("__cuda_array_interface__", "dict", "dict[str, Any]"),
+    ("__dlpack_device__", "tuple", "tuple[int, int]"),
+    ("types", "tuple", "tuple[str, ...]"),
+    ("parameters", "tuple", "tuple[tuple[str, str, bool], ...]"),
+    ("scalars", "tuple", "tuple[str, ...]"),
+    ("rows", "tuple", "tuple[str, ...]"),
+    ("results", "tuple", "tuple[tuple[str, str], ...]"),
+    ("outputs", "tuple", "tuple[str, ...]"),
+    ("laws", "tuple", "tuple[str, ...]"),
+    ("__reduce__", "tuple", "tuple[Any, ...]"),
+    ("standard_names", "tuple", "tuple[tuple[str, str], ...]"),
+    ("check", "tuple", "tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], str]"),
+    ("tune", "dict", "dict[str, Any]"),
+    ("bench", "dict", "dict[str, Any]"),
+    ("devices", "list", "list[dict[str, Any]]"),
+    ("backends", "tuple", "tuple[tuple[str, str], ...]"),
+    ("nvrtc", "tuple", "tuple[str, str]"),
+]
+_ARGUMENTS = [
+    ("__dlpack__(self, **kwargs)", "__dlpack__(self, **kwargs: Any)"),
+    ("*arrays, **words)", "*arrays: Any, **words: Any)"),
+    ("columns: list,", "columns: list[Any],"),
+    ("facts: dict)", "facts: dict[str, Any])"),
+]
+
+
+def _typed(text):
+    """The text with the types of the tables above, all of which must be there."""
+    for name, said, meant in _RESULTS:
+        text, count = re.subn(rf"(    def |^def ){name}\((.*)\) -> {said}:", rf"\1{name}(\2) -> {meant}:", text, flags=re.MULTILINE)
+        assert count == 1, (name, count)
+    for said, meant in _ARGUMENTS:
+        assert said in text, said
+        text = text.replace(said, meant)
+    return text
+
 
 def stub():
     """The text of the stub."""
     generator = StubGen(module=_segfold)
     generator.put(_segfold)
-    text = generator.get()
+    text = _typed(generator.get())
     text = re.sub(r"^import typing\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^import segfold\._operator_docs\n|^    __signature__: .*\n\n", "", text, flags=re.MULTILINE)  # of each operator
     names = ("Error", "SpecError", "InputError", "OpenTypeError", "DeviceError", "InternalError")

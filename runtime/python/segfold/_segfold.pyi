@@ -34,7 +34,7 @@ class DeviceArray:
     def __len__(self) -> int: ...
 
     @property
-    def shape(self) -> tuple: ...
+    def shape(self) -> tuple[int, ...]: ...
 
     @property
     def dtype(self) -> str:
@@ -45,11 +45,11 @@ class DeviceArray:
         """The ordinal of the GPU."""
 
     @property
-    def __cuda_array_interface__(self) -> dict: ...
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
-    def __dlpack__(self, **kwargs) -> object: ...
+    def __dlpack__(self, **kwargs: Any) -> object: ...
 
-    def __dlpack_device__(self) -> tuple: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class Operator:
     """
@@ -109,31 +109,31 @@ class Operator:
         """True where the type ``T`` is that of the arrays."""
 
     @property
-    def types(self) -> tuple:
+    def types(self) -> tuple[str, ...]:
         """What ``T`` may be; empty for an operator of fixed types."""
 
     @property
-    def parameters(self) -> tuple:
+    def parameters(self) -> tuple[tuple[str, str, bool], ...]:
         """``(name, type, is_table)`` of each array and scalar that a call takes."""
 
     @property
-    def scalars(self) -> tuple:
+    def scalars(self) -> tuple[str, ...]:
         """The names of parameters that are one number each."""
 
     @property
-    def rows(self) -> tuple:
+    def rows(self) -> tuple[str, ...]:
         """
         The names of columns and tables that hold rows of features: arrays of two dimensions.
         """
 
     @property
-    def results(self) -> tuple:
+    def results(self) -> tuple[tuple[str, str], ...]:
         """
         ``(name, type)`` of each array that a call returns: results of segments, then those of elements. Raises OpenTypeError, an InputError and an AttributeError, for an operator without a type.
         """
 
     @property
-    def outputs(self) -> tuple:
+    def outputs(self) -> tuple[str, ...]:
         """
         The names of results that have a value for every element: what ``map`` gives.
         """
@@ -143,7 +143,7 @@ class Operator:
         """The comment above the operator."""
 
     @property
-    def laws(self) -> tuple:
+    def laws(self) -> tuple[str, ...]:
         """What is claimed beyond associativity."""
 
     @property
@@ -162,7 +162,7 @@ class Operator:
         Columns of one name are one column. Results whose names collide get their operator's name before theirs. Raises InputError where types exclude each other.
         """
 
-    def __reduce__(self) -> tuple: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -174,7 +174,7 @@ class Operator:
 
 def standard_operator(name: str) -> Operator: ...
 
-def standard_names() -> tuple: ...
+def standard_names() -> tuple[tuple[str, str], ...]: ...
 
 def is_standard(name: str) -> bool: ...
 
@@ -285,34 +285,34 @@ class Stream:
     @property
     def warnings(self) -> list[str]: ...
 
-def open_stream(operator: Operator, columns: list, layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool) -> Stream:
+def open_stream(operator: Operator, columns: list[Any], layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool) -> Stream:
     """What :func:`segfold.stream` calls."""
 
-def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple: ...
+def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], str]: ...
 
 def factors_of_sum(operator: Operator) -> object: ...
 
-def tune(operator: Operator, *arrays, **words) -> dict: ...
+def tune(operator: Operator, *arrays: Any, **words: Any) -> dict[str, Any]: ...
 
-def bench(operator: Operator, *arrays, **words) -> dict: ...
+def bench(operator: Operator, *arrays: Any, **words: Any) -> dict[str, Any]: ...
 
-def devices() -> list: ...
+def devices() -> list[dict[str, Any]]: ...
 
 def no_gpu_reason() -> str:
     """Why ``devices()`` is empty, in one sentence; empty where it is not."""
 
-def backends() -> tuple:
+def backends() -> tuple[tuple[str, str], ...]:
     """``(name, summary)`` of every back end."""
 
 def automatic_backend() -> str:
     """What ``backend="auto"`` stands for on this machine."""
 
-def nvrtc() -> tuple:
+def nvrtc() -> tuple[str, str]:
     """
     ``(version, path)`` of the CUDA compiler. Raises DeviceError where there is none, saying where it was looked for.
     """
 
-def traced_operator(facts: dict) -> Operator: ...
+def traced_operator(facts: dict[str, Any]) -> Operator: ...
 
 def raise_spec_error(file: str, line: int, message: str, hint: str) -> None: ...
 
