@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/support/processes/thread_pool.h"
 
 namespace segfold::cpu {
@@ -50,15 +51,22 @@ void NativePlan::run(std::span<const std::uint64_t> inputs, std::span<const std:
     bound_.bind_inputs(inputs, lengths, reinterpret_cast<std::uint64_t>(outside_.data()));
     bound_.bind_segments(segments);
     bound_.bind_results(results);
-    for (const auto& kernel : kernels_)
-        ThreadPool::shared().run(kernel.parts,
-                                 [&kernel](std::int64_t part) { kernel.entry.run(part, kernel.arguments); });
+    try {
+        for (const auto& kernel : kernels_)
+            ThreadPool::shared().run(
+                kernel.parts, [&kernel](std::int64_t part) { kernel.entry.run(part, kernel.arguments); });
+    } catch (const Stopped&) {
+        fill_scratch(true, 0);  // the kernels that leave it fit for the next run have not come to it
+        throw;
+    }
 }
 
-void NativePlan::poison_scratch(std::uint8_t byte)
+void NativePlan::poison_scratch(std::uint8_t byte) { fill_scratch(false, byte); }
+
+void NativePlan::fill_scratch(bool is_zero, std::uint8_t byte)
 {
     for (std::size_t i = 0; i < scratch_.size(); ++i)
-        if (!bound_.scratch()[i].zero)
+        if (bound_.scratch()[i].zero == is_zero)
             std::memset(reinterpret_cast<void*>(scratch_addresses_[i]), byte,
                         static_cast<std::size_t>(bound_.scratch()[i].bytes));
 }

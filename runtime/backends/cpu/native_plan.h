@@ -39,6 +39,9 @@ private:
         std::vector<void*> arguments;
     };
 
+    /// Fills the memory that must be zero before the first run, or all other.
+    void fill_scratch(bool is_zero, std::uint8_t byte);
+
     std::shared_ptr<const NativeProgram> program_;
     BoundPlan bound_;
     std::vector<std::vector<std::byte>> scratch_;
