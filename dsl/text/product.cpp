@@ -151,6 +151,15 @@ private:
         }
     }
 
+    /// What a result is called where no other of the product has its name: a nameless one as its operator.
+    [[nodiscard]] std::string wished_name(std::size_t factor, const ResultField& result) const
+    {
+        const auto& label = renamings_[factor].label;
+        if (result.name == kResultName)
+            return label;
+        return factors_[factor].label.empty() ? result.name : label + "_" + result.name;
+    }
+
     void name_all()
     {
         std::map<std::string, int> labels, fields, results;
@@ -161,7 +170,7 @@ private:
             if (const int again = labels[renamings_.back().label]++; again > 0)
                 renamings_.back().label += std::to_string(again + 1);
             for (const auto& result : op.results)
-                ++results[result.name];
+                ++results[wished_name(renamings_.size() - 1, result)];
         }
         for (std::size_t i = 0; i < factors_.size(); ++i) {
             const auto& op = factors_[i].op;
@@ -169,11 +178,12 @@ private:
             for (const auto& field : op.state)
                 names.fields[field.name] =
                     fields[field.name] > 1 ? names.label + "_" + field.name : field.name;
-            for (const auto& result : op.results)
-                names.results[result.name] = result.name == kResultName ? names.label
-                                             : results[result.name] > 1 || !factors_[i].label.empty()
-                                                 ? names.label + "_" + result.name
-                                                 : result.name;
+            for (const auto& result : op.results) {
+                const auto wished = wished_name(i, result);
+                const bool is_bare = result.name != kResultName && factors_[i].label.empty();
+                names.results[result.name] =
+                    is_bare && results[wished] > 1 ? names.label + "_" + wished : wished;
+            }
         }
     }
 

@@ -22,8 +22,8 @@ struct Factor {
 ///
 /// Parameters of one name are one parameter, and must be of one type. Fields and locals whose names collide
 /// get their operator's name before theirs, as do results; a result without a name of its own is called as
-/// its operator. A law holds where it holds for all. Where one factor has no identity the product has none.
-/// Throws InputError.
+/// its operator and keeps that name. A law holds where it holds for all. Where one factor has no identity the
+/// product has none. Throws InputError.
 Operator product(std::vector<Factor> factors);
 
 /// product() of two operators: `mean_variance & argmax`. Where one is such a product itself, the result is

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dsl/printer.h"
@@ -125,6 +128,14 @@ TEST(Operator, EmptySegments)
     EXPECT_FALSE(shape("", "empty nan").has_identity());
 }
 
+std::vector<std::string> result_names(const Operator& op)
+{
+    std::vector<std::string> names;
+    for (const auto& result : op.results)
+        names.push_back(result.name);
+    return names;
+}
+
 /// However `&` is nested, names are those of one product.
 TEST(Operator, ProductsOfProductsAreOne)
 {
@@ -136,10 +147,49 @@ TEST(Operator, ProductsOfProductsAreOne)
         EXPECT_TRUE(same(nested, wanted)) << print(nested);
         EXPECT_EQ(nested.name, "argmax_and_first_and_last_and_sum");
     }
-    std::vector<std::string> names;
-    for (const auto& result : wanted.results)
-        names.push_back(result.name);
-    EXPECT_EQ(names[0], "argmax_value");
+    EXPECT_EQ(result_names(wanted)[0], "argmax_value");
+}
+
+/// A result without a name of its own takes its operator's, which may be a name in another operator.
+TEST(Operator, NamelessResultsCollideByTheirOperatorsName)
+{
+    const auto mean = standard_operator("mean_f32"), both = standard_operator("mean_variance_f32");
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(result_names(mean & both), (Names{"mean", "mean_variance_mean", "variance"}));
+    EXPECT_EQ(result_names(both & mean), (Names{"mean_variance_mean", "variance", "mean"}));
+    EXPECT_EQ(result_names(mean & mean & both), (Names{"mean", "mean2", "mean_variance_mean", "variance"}));
+    EXPECT_EQ(result_names(read("operator f(x: f32) { use mean use mean_variance }")),
+              (Names{"mean", "mean_variance_mean", "variance"}));
+    EXPECT_EQ(result_names(read("operator f(x: f32) { use sum as mean use mean_variance }")),
+              (Names{"mean", "mean_variance_mean", "variance"}));
+}
+
+/// Any two standard operators of one type fold in one pass, and all results have names of their own.
+TEST(Operator, AllPairsOfStandardOperatorsHaveProducts)
+{
+    for (const Type type : {Type::f32, Type::i32}) {
+        std::vector<Operator> all;
+        for (const auto& standard : standard_operators())
+            if (std::ranges::find(standard.types, type) != standard.types.end())
+                if (auto op = standard_operator(standard.name, type); !op.map)
+                    all.push_back(std::move(op));
+        const auto kind = [](const Parameter& p) { return std::tuple(p.type, p.table, p.scalar, p.row); };
+        const auto agree = [&](const Operator& left, const Operator& right) {
+            return std::ranges::all_of(left.parameters, [&](const Parameter& p) {
+                const auto other = std::ranges::find(right.parameters, p.name, &Parameter::name);
+                return other == right.parameters.end() || kind(*other) == kind(p);
+            });
+        };
+        for (const auto& left : all)
+            for (const auto& right : all)
+                if (agree(left, right)) {
+                    SCOPED_TRACE(left.name + " & " + right.name);
+                    std::vector<std::string> names;
+                    ASSERT_NO_THROW(names = result_names(left & right));
+                    EXPECT_EQ(names.size(), left.results.size() + right.results.size());
+                    EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+                }
+    }
 }
 
 }  // namespace
