@@ -151,10 +151,11 @@ bool depends_on_data(const OperatorLaws& laws)
            (!contains(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
 }
 
-OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
+namespace {
+
+/// What the data change of a doubtful identity.
+void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
-    if (!depends_on_data(laws))
-        return laws;
     auto report = laws.report;
     bool holds_on_finite = is_neutral_on_finite_alone(report, laws);
     if (!laws.has_sound_identity) {
@@ -170,12 +171,19 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
                 laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
                 *report.find(Law::identity));
     }
-    if (!laws.has_sound_identity || !holds_on_finite)
-        return laws;
-    if (const auto name = find_not_finite(workload))
-        laws.without_identity = fmt::format(
-            "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
-    else if (!laws.refuted_by_nan.empty()) {
+    if (laws.has_sound_identity && holds_on_finite)
+        if (const auto name = find_not_finite(workload))
+            laws.without_identity = fmt::format(
+                "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
+}
+
+}  // namespace
+
+OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
+{
+    if (depends_on_data(laws))
+        judge_identity(laws, workload);
+    if (laws.has_sound_identity && !laws.refuted_by_nan.empty()) {
         // Finite elements may still make a NaN, as log(-1) does.
         const auto found = report_on(data_ranges(workload), workload);
         std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
@@ -235,7 +243,8 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
         laws.knows_data ? "" : "; a fold asks its data whether they show it, and a plan knows none"));
 }
 
-std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op)
+std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
+                                      const std::string& ordered_stage)
 {
     std::vector<std::string> warnings;
     const auto warn = [&](Law law, const std::string& what) {
@@ -260,8 +269,12 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
     for (const auto law : laws.refuted_by_nan)
         if (law != Law::identity || !laws.without_identity)
             warn(law, fmt::format(
-                          "{} for all states but NaN; results of segments with NaN may depend on the stage",
-                          law == Law::identity ? "has an identity" : "is associative"));
+                          "{} for all states but NaN; results of segments with NaN may depend on the stage{}",
+                          law == Law::identity ? "has an identity" : "is associative",
+                          law == Law::associative && !ordered_stage.empty()
+                              ? fmt::format("; the stage {} folds from left to right, as the reference does",
+                                            ordered_stage)
+                              : ""));
     if (!laws.usable.associative)
         warn(Law::associative,
              "is not associative; only stages that fold strictly from left to right can serve");

@@ -54,7 +54,7 @@ OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vect
 /// the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
-/// True where on_data() may say something else.
+/// True where on_data() may say something else of the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
 /// What the data change: an identity that only other values refute is relied on, and one that is neutral on
@@ -72,7 +72,9 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {}
 /// are named.
 void require_sound_identity(const OperatorLaws& laws, const Operator& op);
 
-/// What the user should know before relying on results; no line breaks at the ends.
-std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op);
+/// What the user should know before relying on results; no line breaks at the ends. Where NaN alone refutes
+/// associativity, `ordered_stage` is named, a stage that folds from left to right.
+std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
+                                      const std::string& ordered_stage = {});
 
 }  // namespace segfold

@@ -95,7 +95,8 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
         made.is_asked = false;
     }
     chosen.warnings = segfold::warnings(parts.op);
-    std::ranges::move(law_warnings(laws, parts.op), std::back_inserter(chosen.warnings));
+    std::ranges::move(law_warnings(laws, parts.op, problem, shape, catalogue, *made.stage),
+                      std::back_inserter(chosen.warnings));
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
     explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
     explanation.taken = fmt::format(

@@ -211,7 +211,8 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                 sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
     auto chosen = choose_among(state().catalogue(*backend, request.is_reproducible), problem,
                                shape_of(workload), laws, request, without_records, room ? &*room : nullptr);
-    chosen.warnings = law_warnings(laws, workload.op);
+    chosen.warnings = law_warnings(laws, workload.op, problem, shape_of(workload),
+                                   state().catalogue(*backend), *chosen.plan->stage);
     if (auto note = backend->note(); !note.empty() && !state().has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
     return chosen;

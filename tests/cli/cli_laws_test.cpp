@@ -1,7 +1,10 @@
 // What the program says and does where a law is refuted: identities that are none, infinite data, --assume.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "runtime/data/formats/npy.h"
 #include "tests/cli/cli_program.h"
@@ -246,6 +249,45 @@ TEST_F(LawsOfRunTest, NanIsWarnedOfWhereTheDataCanMakeIt)
         EXPECT_EQ(finite.errors, "") << values;
     }
     EXPECT_TRUE(warns(run("sqrt(x)", "uniform")));
+}
+
+/// a > b ? a : b depends on the order over NaN alone.
+TEST_F(LawsOfRunTest, AStageThatKeepsTheOrderOfNanIsNamed)
+{
+    (void)folder_.write("greatest.seg",
+                        "operator greatest(x: f32) -> (m: f32, n: i32) {\n"
+                        "  state { m: f32 = -inf; n: i32 = 0 }\n"
+                        "  lift { m = x; n = 1 }\n"
+                        "  combine(a, b) { m = a.m > b.m || b.n == 0 ? a.m : b.m; n = a.n + b.n }\n"
+                        "}\n");
+    const auto nan = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> values;
+    for (int i = 0; i < 500; ++i)
+        values.push_back(i % 7 == 3 ? nan : static_cast<float>(i * 37 % 101));
+    write_npy(folder_.file("nan.npy"), Array::of<float>(Type::f32, std::span<const float>(values)));
+    for (auto& value : values)
+        value = std::isnan(value) ? std::numeric_limits<float>::infinity() : value;
+    write_npy(folder_.file("inf.npy"), Array::of<float>(Type::f32, std::span<const float>(values)));
+    const auto run = [&](const std::string& input, const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"run",         "greatest.seg", "--input", input,    "--layout",
+                                          "uniform=100", "--backend",    "simt",    "--check"};
+        words.insert(words.end(), more.begin(), more.end());
+        return folder_.run(words);
+    };
+    const std::string in_doubt = "is associative for all states but NaN";
+    const auto any_order = run("nan.npy", {"--stage", "warp_per_segment"});
+    EXPECT_EQ(any_order.exit_code, 1) << any_order.output;
+    EXPECT_NE(any_order.errors.find(in_doubt +
+                                    "; results of segments with NaN may depend on the stage; the stage "
+                                    "thread_per_segment folds from left to right, as the reference does\n"),
+              std::string::npos)
+        << any_order.errors;
+    const auto in_order = run("nan.npy", {"--stage", "thread_per_segment"});
+    EXPECT_EQ(in_order.exit_code, 0) << in_order.output << in_order.errors;
+    EXPECT_EQ(in_order.errors.find(in_doubt), std::string::npos) << in_order.errors;
+    const auto without_nan = run("inf.npy", {"--stage", "warp_per_segment"});
+    EXPECT_EQ(without_nan.exit_code, 0) << without_nan.output;
+    EXPECT_EQ(without_nan.errors.find(in_doubt), std::string::npos) << without_nan.errors;
 }
 
 TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)

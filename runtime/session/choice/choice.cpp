@@ -138,4 +138,21 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     return in_room(std::move(choice));
 }
 
+std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,
+                                      const Shape& shape, const Catalogue& catalogue, const Stage& taken)
+{
+    const auto in_doubt = std::ranges::find(laws.refuted_by_nan, Law::associative);
+    if (in_doubt == laws.refuted_by_nan.end())
+        return law_warnings(laws, op);
+    // Stages that do without associativity fold from left to right.
+    auto ordered = problem;
+    ordered.laws.associative = ordered.laws.assumes_associative = false;
+    if (!catalogue.unmet(taken, ordered)) {
+        laws.refuted_by_nan.erase(in_doubt);
+        return law_warnings(laws, op);
+    }
+    const auto stages = ranked_stages(ordered, shape, catalogue);
+    return law_warnings(laws, op, stages.empty() ? "" : stages.front()->name);
+}
+
 }  // namespace segfold

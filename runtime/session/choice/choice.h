@@ -63,6 +63,11 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
                        const tune::Point* tuned = nullptr, const ScratchRoom* room = nullptr,
                        EmittedTexts* texts = nullptr);
 
+/// law_warnings() of a fold of `op` by `taken`. Where NaN alone refutes associativity they name a stage that
+/// folds from left to right, as the reference does, and say nothing of that law where `taken` is one.
+std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,
+                                      const Shape& shape, const Catalogue& catalogue, const Stage& taken);
+
 /// A choice with its reasons.
 struct Chosen {
     std::optional<PlanChoice> plan;  ///< nothing for a back end that knows no stages
