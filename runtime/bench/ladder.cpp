@@ -12,6 +12,7 @@
 #include "dsl/stopped.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/agreement.h"
+#include "runtime/bench/plans.h"
 #include "runtime/bench/probe.h"
 #include "runtime/data/shape.h"
 
@@ -77,7 +78,7 @@ public:
         record_.padded_elements = shape.padded;
         record_.num_features = request.workload.num_features;
         record_.index_bits = segments_.index_bits();
-        record_.traffic = compulsory_traffic(request.problem.op, segments_, request.workload.num_features);
+        record_.traffic = traffic_by(read_form(request.problem, request.catalogue));
         record_.is_flushed = timing_.fits_cache(record_.traffic.total());
     }
 
@@ -147,8 +148,14 @@ private:
         return best_ && milliseconds > request_.options.hopeless * *best_;
     }
 
+    [[nodiscard]] Traffic traffic_by(SegmentForm form) const
+    {
+        return compulsory_traffic(request_.problem.op, segments_, request_.workload.num_features, form);
+    }
+
     /// Times what has been launched once and is right or not; fills in all that follows from times.
-    void time(Entry& entry, double first, const std::function<void()>& launch, bool waits)
+    void time(Entry& entry, double first, const std::function<void()>& launch, bool waits,
+              const Traffic& traffic)
     {
         const auto& options = request_.options;
         const auto affordable = static_cast<int>(options.most_milliseconds / std::max(first, 1e-3));
@@ -157,11 +164,11 @@ private:
         entry.milliseconds = quartiles(timing_.time(launch, warmups, repeats, record_.is_flushed));
         entry.runs = repeats;
         const double seconds = entry.milliseconds.median / kMillisecondsPerSecond;
-        entry.bytes_per_second = static_cast<double>(record_.traffic.total()) / seconds;
+        entry.bytes_per_second = static_cast<double>(traffic.total()) / seconds;
         entry.fraction = entry.bytes_per_second / bench_.ceiling.bytes_per_second;
         if (entry.is_by_key)
-            entry.fraction_with_keys = static_cast<double>(record_.traffic.total_by_key()) / seconds /
-                                       bench_.ceiling.bytes_per_second;
+            entry.fraction_with_keys =
+                static_cast<double>(traffic.total_by_key()) / seconds / bench_.ceiling.bytes_per_second;
         if (options.by_host_clock)
             entry.wall_milliseconds =
                 quartiles(timing_.wall_milliseconds(launch, warmups, repeats, record_.is_flushed));
@@ -230,7 +237,12 @@ private:
                 first = std::min(first, timing_.once(launch));
             if (is_hopeless(first) && !plan.is_chosen)
                 return abandon(own, fmt::format("one launch took {}", beside_best(first)));
-            time(own, first, launch, false);
+            const auto form = *served_form(*plan.stage, request_.problem.form);
+            if (form != segments_.form)
+                own.reason = fmt::format(
+                    "{} are made of the {} before anything is timed; the share counts the {} alone",
+                    name(form), name(segments_.form), name(form));
+            time(own, first, launch, false, traffic_by(form));
         });
     }
 
@@ -279,7 +291,7 @@ private:
             (void)timing_.once(launch);  // loads the code
             const double first = timing_.once(launch);
             own.agreement = agreements_.check(own.name, loaded->filled());
-            time(own, first, launch, peer.library == "thrust");
+            time(own, first, launch, peer.library == "thrust", record_.traffic);
         });
     }
 

@@ -9,6 +9,14 @@
 
 namespace segfold::bench {
 
+SegmentForm read_form(const Problem& problem, const Catalogue& catalogue)
+{
+    const bool finds = std::ranges::any_of(catalogue.stages(), [&](const Stage& stage) {
+        return served_form(stage, problem.form) == problem.form;
+    });
+    return finds ? problem.form : converted_form(problem.form);
+}
+
 std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, const Shape& shape,
                                      const OperatorLaws& laws, const PlanSelection& selection,
                                      std::vector<std::string>& warnings)
@@ -18,11 +26,6 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
                               selection.asks_records ? "" : "no record is to be asked");
     warnings.insert(warnings.end(), all.lookup.ignored.begin(), all.lookup.ignored.end());
     const auto& chosen = *all.plan;
-    if (served_form(*chosen.stage, problem.form) != problem.form)
-        warnings.push_back(
-            fmt::format("{} folds by offsets, which are made of the {} before anything is timed; its "
-                        "share counts the {} all the same",
-                        chosen.stage->name, name(problem.form), name(problem.form)));
     std::vector<LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
     if (selection.chosen.is_reproducible)
         plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});
@@ -38,11 +41,7 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
     }
     if (chosen.is_asked || !selection.others.empty())
         return plans;
-    // Where no stage finds segments itself, those that fold by offsets.
-    const bool finds = std::ranges::any_of(catalogue.stages(), [&](const Stage& stage) {
-        return served_form(stage, problem.form) == problem.form;
-    });
-    const auto form = finds ? problem.form : converted_form(problem.form);
+    const auto form = read_form(problem, catalogue);
     for (const auto& stage : catalogue.stages()) {
         if (served_form(stage, problem.form) == form && &stage != chosen.stage &&
             (!stage.is_rung || selection.with_rungs))

@@ -24,8 +24,11 @@ struct PlanSelection {
     bool asks_records = true;
 };
 
-/// The plans of a ladder, the one that a run takes first. `warnings` receives what the records complain of,
-/// and that a plan folds by offsets although flags or keys are given.
+/// The form in which stages read a problem's segments: its own where one takes it, else what it is made into
+/// before they run.
+[[nodiscard]] SegmentForm read_form(const Problem& problem, const Catalogue& catalogue);
+
+/// The plans of a ladder, the one that a run takes first. `warnings` receives what the records complain of.
 ///
 /// A stage that is asked for in `chosen` is alone. Throws InputError for a chosen stage that cannot serve;
 /// one of `others` that cannot has an objection.

@@ -51,12 +51,12 @@ struct Entry {
     bool is_host = false;       ///< ran on the CPU; times are the host's, and no ceiling is spoken of
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
     Outcome outcome = Outcome::measured;
-    std::string reason;      ///< why it was abandoned, left out, or what failed
+    std::string reason;      ///< why it was abandoned, left out, or what failed; or what its time leaves out
     Quartiles milliseconds;  ///< on the GPU
     int runs = 0;
     std::optional<double> host_microseconds;     ///< that the host is busy with one launch
     std::optional<Quartiles> wall_milliseconds;  ///< by the host's clock, until the GPU is done
-    double bytes_per_second = 0;                 ///< compulsory bytes
+    double bytes_per_second = 0;                 ///< compulsory bytes, of segments as they are read
     double fraction = 0;                         ///< of the read ceiling
     double fraction_with_keys = 0;  ///< peers by key: over the bytes that they have to move themselves
     std::optional<Resources> resources;

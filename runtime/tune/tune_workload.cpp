@@ -33,7 +33,8 @@ Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const P
     record.layout = layout;
     record.shape = shape_of(workload);
     record.evaluation.outcome = Outcome::runtime;  // nothing has been measured
-    record.bytes = compulsory_traffic(problem.op, workload.segments, workload.num_features).total();
+    record.bytes =
+        compulsory_traffic(problem.op, workload.segments, workload.num_features, problem.form).total();
     record.date = time_stamp();
     return record;
 }

@@ -62,6 +62,7 @@ TEST(BenchTraffic, CountsWhatMustMove)
     const auto keys = given_as(SegmentForm::keys, offsets_of({0, 3, 10}));
     EXPECT_EQ(compulsory_traffic(sum, keys).layout, 40 + 8) << "keys are read, those of runs written";
     EXPECT_EQ(compulsory_traffic(sum, given_as(SegmentForm::flags, keys)).layout, 10);
+    EXPECT_EQ(compulsory_traffic(sum, keys, 1, SegmentForm::offsets).layout, 12) << "made of keys before";
     EXPECT_EQ(compulsory_traffic(sum, with_index_bits(offsets_of({0, 10}), 64)).layout, 16);
     EXPECT_EQ(compulsory_traffic(standard_operator("dot_f32"), uniform_segments(12, 4)).columns, 96);
 }

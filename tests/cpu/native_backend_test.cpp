@@ -230,10 +230,24 @@ TEST(NativeBackend, EveryStageIsMeasuredWhereKeysAreGiven)
     const auto document = bench({"--peers", "none", "--given-as", "keys"}, "constant:length=10");
     const auto& entries = document["workloads"][0]["entries"];
     EXPECT_EQ(entries.size(), Catalogue::native().stages().size());
+    // Nothing counts the keys: the offsets are made of them before anything is timed.
+    const auto& bytes = document["workloads"][0]["bytes"];
+    EXPECT_EQ(bytes["layout"], 2001 * 4) << bytes;
+    const auto all = bytes["columns"].get<double>() + 2001 * 4 + bytes["results"].get<double>();
+    for (const auto& entry : entries)
+        if (entry["outcome"] == "measured") {
+            EXPECT_EQ(entry["reason"],
+                      "offsets are made of the keys before anything is timed; the share counts the offsets "
+                      "alone");
+            const auto seconds = entry["milliseconds"]["median"].get<double>() / 1e3;
+            EXPECT_NEAR(entry["bytes_per_second"].get<double>(), all / seconds, 1e-6 * all / seconds);
+        }
     const auto said =
         run_process({SEGFOLD_PROGRAM, "bench", "sum", "--backend", "cpu", "--elements", "20000", "--layout",
                      "constant:length=10", "--given-as", "flags", "--peers", "none", "--repeat", "3"});
-    EXPECT_NE(said.output.find("folds by offsets, which are made of the flags"), std::string::npos)
+    EXPECT_NE(said.output.find("lane_per_segment, vector_per_segment, lane_scan, row_tree: offsets are made "
+                               "of the flags before anything is timed; the share counts the offsets alone\n"),
+              std::string::npos)
         << said.output;
 }
 
@@ -266,8 +280,26 @@ TEST(NativeBackend, ATunedPlanIsTheOneThatARunTakes)
     };
     const auto tuned = run("tune", {"--evaluations", "3"});
     EXPECT_NE(tuned.find("agree with the reference"), std::string::npos) << tuned;
+    EXPECT_EQ(tuned.find("share counts"), std::string::npos) << tuned;
     const auto output = run("run", {});
     EXPECT_NE(output.find("(tuning record)"), std::string::npos) << output;
+}
+
+/// What a tuning of keys leaves out of its times is said.
+TEST(NativeBackend, TuningByKeysCountsTheOffsets)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    TemporaryFolder folder;
+    const auto result =
+        run_process({"/usr/bin/env", "SEGFOLD_TUNING_DIR=" + folder.file("records"), SEGFOLD_PROGRAM, "tune",
+                     "sum", "--type", "i32", "--backend", "cpu", "--input", "[1,2,3,4,5,6]", "--layout",
+                     "keys=[7,7,8,8,8,9]", "--evaluations", "2"});
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_NE(result.output.find("plans by offsets have them made of the keys before anything is timed; "
+                                 "their share counts the offsets alone\n"),
+              std::string::npos)
+        << result.output;
 }
 
 TEST(ThreadPool, CallsEachPartOnce)

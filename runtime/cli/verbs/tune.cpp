@@ -115,6 +115,7 @@ public:
     Tuning(const Words& words, const Arguments& arguments, const Operator& op, Session& session)
         : arguments_(arguments),
           request_(tune_request(arguments)),
+          session_(session),
           worker_(program_of(words), kSecondsForAnswer),
           greeting_((progress_.show("tune: getting ready"), parse_greeting(worker_.greeting()))),
           problem_(problem_of(op, session.laws(op), greeting_)),
@@ -210,9 +211,26 @@ private:
         return all;
     }
 
-    [[nodiscard]] double share(double milliseconds) const
+    /// The form that the segments are made into before a plan is timed; nothing where it reads them as they
+    /// are.
+    [[nodiscard]] std::optional<SegmentForm> made_before(const tune::Point& point) const
     {
-        return static_cast<double>(greeting_.record.bytes) / (milliseconds / 1e3) / greeting_.ceiling;
+        const auto form = served_form(session_.catalogue().stage(point.stage), problem_.form);
+        return form == problem_.form ? std::nullopt : form;
+    }
+
+    /// Of the ceiling, over the compulsory bytes of segments as the plan reads them.
+    [[nodiscard]] double share(const tune::Point& point, double milliseconds) const
+    {
+        const auto& shape = greeting_.record.shape;
+        const auto layout = [&](SegmentForm form) {
+            return layout_bytes(form, shape.num_elements, shape.num_segments, problem_.index_bits,
+                                problem_.key_bytes);
+        };
+        auto bytes = greeting_.record.bytes;
+        if (const auto form = made_before(point))
+            bytes += layout(*form) - layout(problem_.form);
+        return static_cast<double>(bytes) / (milliseconds / 1e3) / greeting_.ceiling;
     }
 
     [[nodiscard]] std::string outcomes(const tune::Session& session) const
@@ -259,13 +277,20 @@ private:
                          {"ms", TextTable::Align::right},
                          {"GB/s", TextTable::Align::right},
                          {"of ceiling", TextTable::Align::right}});
-        for (const auto& [place, evaluation] : session.finalists)
+        bool is_any_made = false;
+        for (const auto& [place, evaluation] : session.finalists) {
+            const auto part = share(space[place], evaluation.milliseconds);
+            is_any_made = is_any_made || made_before(space[place]);
             table.add({(session.winner == place ? "* " : "  ") + print(space[place]),
                        fmt::format("{:.4g}", evaluation.milliseconds),
-                       gigabytes_text(share(evaluation.milliseconds) * greeting_.ceiling),
-                       fmt::format("{:.3f}", share(evaluation.milliseconds))});
+                       gigabytes_text(part * greeting_.ceiling), fmt::format("{:.3f}", part)});
+        }
         std::vector<std::pair<std::string, std::string>> end = {
             {"winner", session.winner ? print(space[*session.winner]) : "none"}, {"why", session.reason}};
+        if (is_any_made)
+            end.emplace_back("times", fmt::format("plans by offsets have them made of the {} before anything "
+                                                  "is timed; their share counts the offsets alone",
+                                                  name(problem_.form)));
         if (session.winner)
             end.emplace_back("results", "agree with the reference");
         end.emplace_back("records", tuning_.path());
@@ -296,7 +321,7 @@ private:
         for (const auto& [place, evaluation] : session.finalists) {
             auto row = plan(place);
             row["milliseconds"] = evaluation.milliseconds;
-            row["fraction"] = share(evaluation.milliseconds);
+            row["fraction"] = share(space[place], evaluation.milliseconds);
             document["finalists"].push_back(std::move(row));
         }
         document["winner"] = session.winner ? plan(*session.winner) : Json();
@@ -307,6 +332,7 @@ private:
 
     const Arguments& arguments_;
     TuneRequest request_;
+    Session& session_;
     Progress progress_;
     tune::WorkerEvaluator worker_;
     TuneGreeting greeting_;

@@ -74,8 +74,16 @@ std::string summary(const WorkloadRecord& record)
 std::string notes(const WorkloadRecord& record)
 {
     std::string text;
+    std::vector<std::pair<std::string, std::string>> left_out;  // of times: what, and the plans
     for (const auto& entry : record.entries) {
-        if (!entry.reason.empty())  // a failure names the plan itself
+        if (entry.outcome == bench::Outcome::measured && !entry.reason.empty()) {
+            auto known =
+                std::ranges::find(left_out, entry.reason, &std::pair<std::string, std::string>::first);
+            if (known == left_out.end())
+                left_out.emplace_back(entry.reason, entry.name);
+            else
+                known->second += ", " + entry.name;
+        } else if (!entry.reason.empty())  // a failure names the plan itself
             text += entry.reason.starts_with(entry.name + ":")
                         ? entry.reason + "\n"
                         : fmt::format("{}: {}\n", entry.name, entry.reason);
@@ -87,6 +95,8 @@ std::string notes(const WorkloadRecord& record)
                                 is_found(record.form) ? "keys of 32 bits and one of each segment"
                                                       : "keys instead of offsets");
     }
+    for (const auto& [what, plans] : left_out)
+        text += fmt::format("{}: {}\n", plans, what);
     const bool has_old = std::ranges::any_of(record.entries, &Entry::is_compiled_before);
     return text + (has_old ? "peers were compiled earlier; compile ms is what that took\n" : "");
 }

@@ -4,27 +4,39 @@
 
 namespace segfold {
 
-Traffic compulsory_traffic(const Operator& op, const Segments& segments, std::int64_t num_features)
+std::int64_t layout_bytes(SegmentForm form, std::int64_t num_elements, std::int64_t num_segments,
+                          int index_bits, std::int64_t key_bytes)
+{
+    const std::int64_t index_bytes = index_bits / 8;
+    switch (form) {
+        case SegmentForm::offsets:
+            return (num_segments + 1) * index_bytes;
+        case SegmentForm::ranges:
+            return (2 * num_segments + 1) * index_bytes;
+        case SegmentForm::keys:  // keys are read, and the key of each run is written; flags are only read
+            return (num_elements + num_segments) * key_bytes;
+        case SegmentForm::flags:
+            return num_elements;
+        default:
+            return 0;
+    }
+}
+
+Traffic compulsory_traffic(const Operator& op, const Segments& segments, std::int64_t num_features,
+                           std::optional<SegmentForm> read_as)
 {
     constexpr std::int64_t kKeyBytes = 4;
     const std::int64_t elements = std::min(segments.num_elements, num_items(segments));
-    const std::int64_t index_bytes = segments.index_bits() / 8;
     Traffic traffic;
     for (const auto& parameter : op.parameters)
         if (!parameter.table &&
             (uses_name(op.lift, parameter.name) || (op.map && uses_name(*op.map, parameter.name))))
             traffic.columns += elements * static_cast<std::int64_t>(size_bytes(parameter.type)) *
                                (parameter.row ? num_features : 1);
-    if (segments.form == SegmentForm::offsets)
-        traffic.layout = (segments.num_segments + 1) * index_bytes;
-    if (segments.form == SegmentForm::ranges)
-        traffic.layout = (2 * segments.num_segments + 1) * index_bytes;
-    // Keys are read, and the key of each run is written; flags are only read.
-    if (segments.form == SegmentForm::keys)
-        traffic.layout = (segments.num_elements + segments.num_segments) *
-                         static_cast<std::int64_t>(size_bytes(segments.item_keys.type()));
-    if (segments.form == SegmentForm::flags)
-        traffic.layout = segments.num_elements;
+    traffic.layout = layout_bytes(
+        read_as.value_or(segments.form), segments.num_elements, segments.num_segments, segments.index_bits(),
+        segments.form == SegmentForm::keys ? static_cast<std::int64_t>(size_bytes(segments.item_keys.type()))
+                                           : 0);
     if (op.keeps_results)
         for (const auto& field : op.results)
             traffic.results +=

@@ -1,6 +1,7 @@
 #pragma once
 // Compulsory bytes: what any program that folds these segments has to move.
 #include <cstdint>
+#include <optional>
 
 #include "dsl/operator.h"
 #include "runtime/data/segments.h"
@@ -23,8 +24,15 @@ struct Traffic {
 ///
 /// Tables are not counted: how much of one is read, and how often from the caches, depends on the data, so
 /// that the share of the ceiling is never flattered. A column that lift does not read is not counted either.
-/// Ranges that leave gaps count the items in them, ranges that overlap each element once.
+/// Ranges that leave gaps count the items in them, ranges that overlap each element once. `read_as` is the
+/// form that the segments have been made into before, if any.
 [[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments,
-                                         std::int64_t num_features = 1);
+                                         std::int64_t num_features = 1,
+                                         std::optional<SegmentForm> read_as = {});
+
+/// Traffic::layout of segments in another form, as of the offsets that keys were made into.
+[[nodiscard]] std::int64_t layout_bytes(SegmentForm form, std::int64_t num_elements,
+                                        std::int64_t num_segments, int index_bits,
+                                        std::int64_t key_bytes = 0);
 
 }  // namespace segfold
