@@ -9,6 +9,7 @@
 #include "runtime/bench/peers/peer_library.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/npz.h"
+#include "runtime/support/files/file.h"
 #include "runtime/support/files/leftovers.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/kernel_folder.h"
@@ -126,6 +127,36 @@ TEST_F(Surroundings, ASignalLeavesNoFilesAndNoCompilerBehind)
         EXPECT_EQ(result.output.find("the compiler lives"), std::string::npos) << name;
         EXPECT_TRUE(fs::is_empty(folder_.file("temporary"))) << name;
     }
+}
+
+/// A tuning that a signal ends reports what it knows, with the signal's status.
+TEST_F(Surroundings, ATuningEndsWithTheSignalsStatus)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "the back end cpu needs a C++ compiler";
+    const auto result = shell(
+        "export SEGFOLD_TUNING_DIR=$PWD/records\n"
+        "'" SEGFOLD_PROGRAM
+        "' tune sum --type i32 --backend cpu --elements 4096 --every --json >tuned 2>&1 </dev/null &\n"
+        "program=$!\nfor i in $(seq 500); do [ -s records/*.jsonl ] && break; sleep 0.02; done\n"
+        "kill -TERM $program; wait $program");
+    EXPECT_EQ(result.status, 128 + SIGTERM) << read_text(folder_.file("tuned"));
+    EXPECT_NE(read_text(folder_.file("tuned")).find("\"interrupted\": true"), std::string::npos)
+        << read_text(folder_.file("tuned"));
+}
+
+/// What is written after long work is tried before, and the trial leaves nothing.
+TEST_F(Surroundings, WhatCannotBeWrittenIsFoundBefore)
+{
+    EXPECT_NO_THROW(require_writable(folder_.file("later")));
+    EXPECT_EQ(names_with("later"), Names());
+    (void)folder_.write("there", "1");
+    EXPECT_NO_THROW(require_writable(folder_.file("there")));
+    EXPECT_EQ(read_text(folder_.file("there")), "1");
+    EXPECT_THROW(require_writable(folder_.file("missing/later")), InputError);
+    EXPECT_THROW(require_writable(folder_.file("")), InputError);
+    ASSERT_EQ(mkfifo(folder_.file("pipe").c_str(), 0600), 0);
+    EXPECT_NO_THROW(require_writable(folder_.file("pipe"))) << "waits for no reader";
 }
 
 TEST_F(Surroundings, LeftoversGoWithTheProcess)

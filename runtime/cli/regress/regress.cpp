@@ -126,13 +126,19 @@ void require_asked_stage(const Arguments& arguments, const RelationsReport& repo
     throw InputError(reason);
 }
 
+/// What the file of --save holds already.
+regress::Baseline saved_before(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored)
+               ? naming_purpose("for --save", [&] { return regress::read_baseline(path); })
+               : regress::Baseline();
+}
+
 /// Puts what was measured into the file of --save; what it holds of other devices stays.
 void save(const std::string& path, const RegressReport& report)
 {
-    regress::Baseline baseline;
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored))
-        baseline = naming_purpose("for --save", [&] { return regress::read_baseline(path); });
+    auto baseline = saved_before(path);
     if (report.static_costs && report.static_costs->left_out.empty())
         baseline.static_costs = report.static_costs->costs;
     if (report.times && report.times->left_out.empty())
@@ -232,6 +238,10 @@ int verb_regress(const Words& words)
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))
         baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
+    if (const auto path = arguments.value("save")) {  // before what is to be saved is measured
+        require_writable(*path);
+        (void)saved_before(*path);
+    }
     Progress progress;
     RegressReport report;
     if (asked.relations) {

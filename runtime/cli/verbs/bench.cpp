@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -24,6 +25,8 @@
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/files/refuse.h"
 
 namespace segfold::cli {
 namespace {
@@ -225,14 +228,14 @@ public:
           with_operators_(with_operators)
     {
         if (const auto path = arguments.value("log")) {
-            log_.open(*path, std::ios::app);
+            open(log_, *path);
             log_path_ = *path;
             log(json_of(machine));
         }
         if (const auto path = arguments.value("rates")) {
             std::error_code error;
             const bool is_new = std::filesystem::file_size(*path, error) == 0 || error;
-            rates_.open(*path, std::ios::app);
+            open(rates_, *path);
             rates_path_ = *path;
             write_rates({}, is_new);
         }
@@ -272,6 +275,14 @@ public:
     }
 
 private:
+    static void open(std::ofstream& file, const std::string& path)
+    {
+        errno = 0;
+        file.open(path, std::ios::app);
+        if (!file)
+            refuse(path, "cannot be written: " + error_text(errno));
+    }
+
     /// One measurement; the log has it at once, so that a run that is stopped loses only what is still to
     /// come.
     void add(const WorkloadRecord& so_far, const Entry& entry)
@@ -312,16 +323,18 @@ private:
 
     void log(const Json& line)
     {
+        errno = 0;
         log_ << line.dump() << std::endl;
         if (!log_)
-            throw InputError(fmt::format("{}: cannot be written", log_path_));
+            refuse(log_path_, "cannot be written: " + error_text(errno));
     }
 
     void write_rates(const std::vector<WorkloadRecord>& records, bool titles)
     {
+        errno = 0;
         rates_ << bench::print_rates(records, titles) << std::flush;
         if (!rates_)
-            throw InputError(fmt::format("{}: cannot be written", rates_path_));
+            refuse(rates_path_, "cannot be written: " + error_text(errno));
     }
 
     [[nodiscard]] std::string mean_text() const
@@ -357,6 +370,9 @@ int verb_bench(const Words& words)
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
     const auto [operators, asked, cccl] = bench_request(arguments);
+    for (const auto* flag : {"log", "rates"})  // before anything is measured
+        if (const auto path = arguments.value(flag))
+            require_writable(*path);
     const Kernels kernels(arguments);
     const auto& catalogue = takes_native_stages(arguments) ? Catalogue::native() : kernels.catalogue();
     if (const auto& stage = asked.plans.chosen.stage)

@@ -154,8 +154,10 @@ int verb_paper(const Words& words)
     const auto& paper = papers::embedded_paper(arguments.operands().front());
     const auto experiments = chosen_experiments(arguments, paper);
     const auto plot_path = arguments.value("plot");
-    if (plot_path)
-        (void)papers::plot_format(*plot_path);  // before anything is measured for it
+    if (plot_path) {  // before anything is measured for it
+        (void)papers::plot_format(*plot_path);
+        require_writable(*plot_path);
+    }
     const auto no_gpu = cuda::no_device_reason();
     std::optional<MeasuredPaper> measured;
     if (arguments.has("measured") || !no_gpu.empty()) {
@@ -165,6 +167,8 @@ int verb_paper(const Words& words)
             arguments.refuse(flag, "speaks of what is measured, and " + why);
         measured = kept(paper, experiments);
     } else {
+        if (const auto path = arguments.value("save"))
+            require_writable(*path);
         measured = measure(arguments, experiments);
         if (const auto path = arguments.value("save"))
             write_whole(*path, json_of(paper.name, *measured).dump(1) + "\n");

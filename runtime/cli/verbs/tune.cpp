@@ -57,14 +57,14 @@ constexpr std::array<Effort, 3> kAllowed = {Effort{0, 0, 0}, Effort{60, 40, 8}, 
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// While it lives, an interrupt from the keyboard ends the search and not the program.
+/// While it lives, a signal that would end the program ends the search alone; `interrupted` is its number.
 class InterruptGuard {
 public:
     InterruptGuard()
     {
         interrupted = 0;
         struct sigaction action = {};
-        action.sa_handler = [](int) { interrupted = 1; };
+        action.sa_handler = [](int signal) { interrupted = signal; };
         sigaction(SIGINT, &action, &interrupt_);
         sigaction(SIGTERM, &action, &terminate_);
     }
@@ -251,7 +251,7 @@ private:
         else
             write_output(text(session));
         if (interrupted != 0)
-            return 128 + SIGINT;
+            return 128 + interrupted;
         return session.winner || session.trials.empty() ? 0 : 1;
     }
 
@@ -371,6 +371,8 @@ int verb_tune(const Words& words)
     (void)tune_request(arguments);
     if (arguments.has("worker"))
         return serve_plans(arguments, op, request);
+    if (const auto path = arguments.value("export-t4"))
+        require_writable(*path);
     auto options = session_options(arguments, op);
     options.backend = arguments.value("backend").value_or("auto");
     Session session(options);

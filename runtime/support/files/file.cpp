@@ -266,4 +266,13 @@ void write_whole(const std::string& path, std::string_view text)
     file.commit();
 }
 
+void require_writable(const std::string& path)
+{
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode))
+        (void)OutputFile(path);
+    else if (S_ISDIR(status.st_mode) || access(path.c_str(), W_OK) != 0)
+        refuse(path, "cannot be written: " + error_text(S_ISDIR(status.st_mode) ? EISDIR : errno));
+}
+
 }  // namespace segfold

@@ -114,4 +114,9 @@ private:
 /// The text as an OutputFile, committed. Throws InputError.
 void write_whole(const std::string& path, std::string_view text);
 
+/// Throws InputError where an OutputFile could not be begun; leaves nothing behind.
+///
+/// For what is written after long work. A pipe is not opened, since its reader would take that for the text.
+void require_writable(const std::string& path);
+
 }  // namespace segfold
