@@ -136,6 +136,22 @@ TEST(Parser, WithoutResultsTheStateIsTheResult)
     EXPECT_FALSE(op.finish);
 }
 
+/// As dsl/README.md says: operators and results may have them, nothing else.
+TEST(Parser, WordsOfTheLanguageNameOperatorsAndResultsAlone)
+{
+    const auto text = [](const std::string& op, const std::string& column, const std::string& field) {
+        return "operator " + op + "(" + column + ": i32) -> (" + op + ": i32, count: i32) { state " + field +
+               ": i32 = 0 lift " + column + " combine(a, b) a + b finish { " + op + " = " + field +
+               "; count = 1 } }";
+    };
+    for (const std::string word : {"lift", "map", "operator", "true", "index", "max", "f32"}) {
+        EXPECT_EQ(parse_operator("text", text(word, "x", "s")).name, word);
+        EXPECT_THROW((void)parse_operator("text", text("f", word, "s")), SpecError) << word;
+        EXPECT_THROW((void)parse_operator("text", text("f", "x", word)), SpecError) << word;
+    }
+    EXPECT_THROW((void)parse_operator("text", text("__f", "x", "s")), SpecError);
+}
+
 TEST(Parser, GenericTypeStandsForTheOneGiven)
 {
     const std::string text =
