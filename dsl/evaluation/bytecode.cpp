@@ -399,6 +399,8 @@ Bytecode compile_bytecode(const Operator& op)
     for (const auto& parameter : op.parameters) {
         (parameter.table ? result.tables : result.columns).push_back(parameter.type);
         (parameter.table ? result.table_names : result.column_names).push_back(parameter.name);
+        if (parameter.table)
+            result.are_scalars.push_back(parameter.scalar);
     }
     for (const auto& field : op.state)
         result.state.push_back(field.type);

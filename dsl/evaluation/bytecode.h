@@ -104,6 +104,7 @@ struct Bytecode {
     std::vector<Type> columns, state, results, outputs;
     std::vector<std::string> column_names, table_names;
     std::vector<Type> tables;
+    std::vector<bool> are_scalars;  ///< of the tables: those of one value, which is read at 0
 };
 
 /// Flattens a checked operator. Throws SpecError if it needs more than 65535 slots.

@@ -209,7 +209,7 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
             continue;
         if (instruction.opcode == Opcode::copy) {  // one of two sides, of which one reads a table
             if (run.moved.insert(instruction.out).second) {
-                run.slots[instruction.out] = open_value(instruction.type, "a table");
+                run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
                 run.types[instruction.out] = instruction.type;
             }
             continue;
@@ -221,6 +221,12 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto slot : program.outputs)
         outputs.push_back(run.slots[slot]);
     return outputs;
+}
+
+std::string Script::read_of_tables() const
+{
+    const auto& are_scalars = bytecode_.are_scalars;
+    return std::ranges::find(are_scalars, false) == are_scalars.end() ? "a scalar" : "a table";
 }
 
 std::string Script::step(Run& run, const Instruction& instruction)
@@ -249,7 +255,7 @@ std::string Script::translate(Run& run, const Instruction& instruction, Type res
     const auto& c = run.slots[c_slot];
     const auto theory = options_.theory;
     if (opcode == Opcode::gather)
-        throw OutOfReach("a table");
+        throw OutOfReach(bytecode_.are_scalars[instruction.b] ? "a scalar" : "a table");
     const bool reads_floats = is_float(type);
     if (theory == Theory::integers && (reads_floats || is_float(result))) {
         // Equal operations on equal floats give one value, of which nothing else is known.

@@ -75,6 +75,8 @@ private:
     std::vector<std::string> run(const Program& program, const std::vector<std::string>& inputs,
                                  const std::vector<Type>& types, bool leaves_open);
     std::string step(Run& run, const Instruction& instruction);
+    /// What a side of a condition reads that is not taken otherwise: a table where there is one, or a scalar.
+    [[nodiscard]] std::string read_of_tables() const;
     std::string translate(Run& run, const Instruction& instruction, Type result);
     std::string converted(const Instruction& instruction, const std::string& a);
     std::string uninterpreted(Opcode opcode, const std::vector<std::string>& arguments);

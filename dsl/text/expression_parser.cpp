@@ -1,6 +1,8 @@
 #include "dsl/text/expression_parser.h"
 
 #include <charconv>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "dsl/message/slips.h"
@@ -243,6 +245,14 @@ Expression ExpressionParser::called(const Token& token)
     return Expression(std::move(generic));
 }
 
+void ExpressionParser::refuse_real(const Token& token) const
+{
+    if (std::strtod(std::string(token.text).c_str(), nullptr) > 1)
+        cursor_.fail(token.position, quoted(token.text) + " is beyond the numbers of every type", "use inf");
+    cursor_.fail(token.position, quoted(token.text) + " is nearer to 0 than the numbers of every type",
+                 "use 0.0");
+}
+
 Expression ExpressionParser::number()
 {
     const Token token = cursor_.take();
@@ -251,7 +261,7 @@ Expression ExpressionParser::number()
     if (token.kind == TokenKind::real) {
         double value = 0;
         if (std::from_chars(first, last, value).ec != std::errc())
-            cursor_.fail(token.position, quoted(token.text) + " does not fit in f64");
+            refuse_real(token);
         return positioned(Expression(value), token.position);
     }
     const bool hex = token.text.starts_with("0x") || token.text.starts_with("0X");

@@ -39,6 +39,7 @@ private:
     Expression primary();
     Expression called(const Token& token);
     Expression number();
+    [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
     /// What `word` stands for in a generic text: `T`, or `Acc` in which many values of `T` are added up.

@@ -138,6 +138,11 @@ TEST_F(CacheVerb, UnusableFoldersAreInputErrorsButForStat)
         EXPECT_EQ(result.errors, "segfold: " + why + "\n");
     }
     EXPECT_EQ(json("stat")["state"], "unusable: " + why);
+    setenv("SEGFOLD_CACHE_DIR", "/proc/kernels", 1);
+    EXPECT_EQ(json("stat")["state"], "unusable: /proc/kernels cannot be made: No such file or directory");
+    setenv("SEGFOLD_CACHE_DIR", (folder_.file("new") + "/kernels").c_str(), 1);
+    EXPECT_EQ(json("stat")["state"], "on");
+    EXPECT_FALSE(fs::exists(folder_.file("new")));
     setenv("SEGFOLD_CACHE_BYTES", "lots", 1);
     EXPECT_EQ(
         folder_.run({"cache", "stat"}).errors,

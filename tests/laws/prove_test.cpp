@@ -205,6 +205,17 @@ TEST_F(ProveTest, NoTimeIsNoProof)
     }
 }
 
+/// Scalars are tables of one value inside; people know them as scalars.
+TEST_F(ProveTest, AScalarThatHindersAProofIsCalledOne)
+{
+    for (const std::string scaled : {"x * k", "x > 0 ? x * k : 0"}) {
+        const auto op =
+            parse_operator("f", "operator f(x: i32, k: scalar i32) -> i32 { state s: i32 = 0 lift " + scaled +
+                                    " combine(a, b) a + b append(a) a + (" + scaled + ") }");
+        EXPECT_EQ(judge(op).find(Law::append)->unproved, "a scalar") << scaled;
+    }
+}
+
 TEST_F(ProveTest, UndeclaredCommutativityIsFound)
 {
     const auto op =

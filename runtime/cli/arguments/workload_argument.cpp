@@ -60,10 +60,13 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
         return {op.parameters[0].name, text};
     if (!is_named) {
         const auto names = parameter_names(op, false);
-        throw InputError(fmt::format(
-            "--input '{}': operator {} has {} parameters; write {}", text, op.name, op.parameters.size(),
-            names.size() == 1 ? fmt::format("{}=FILE", names[0])
-                              : fmt::format("NAME=FILE, where NAME is one of {}", fmt::join(names, ", "))));
+        const auto form = names.size() == 1
+                              ? fmt::format("{}=FILE", names[0])
+                              : fmt::format("NAME=FILE, where NAME is one of {}", fmt::join(names, ", "));
+        if (text.empty())
+            throw InputError(fmt::format("--input '': neither a name nor a file is given; write {}", form));
+        throw InputError(fmt::format("--input '{}': operator {} has {} parameters; write {}", text, op.name,
+                                     op.parameters.size(), form));
     }
     const auto* parameter = find_parameter(op, name);
     if (parameter == nullptr)

@@ -49,7 +49,9 @@ std::string no_device(const Arguments& arguments)
     }
     // What to do without a GPU is said for runs; without a back end's name times are those of CUDA's stages.
     const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
-    return reason.empty() ? "" : "times are those of a GPU: " + reason.substr(0, reason.find("; use "));
+    return reason.empty() ? ""
+                          : "times are those of a GPU, or of the host with --backend cpu: " +
+                                reason.substr(0, reason.find("; use "));
 }
 
 /// What times are taken on: a schedule's seed, which speaks of relations, does not matter.

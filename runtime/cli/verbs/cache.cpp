@@ -18,6 +18,7 @@
 #include "runtime/prove/verdict_cache.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"
+#include "runtime/support/files/private_folder.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -231,6 +232,8 @@ int stat(bool json)
     std::string state = settings.is_on ? "on" : "off (SEGFOLD_CACHE)";
     try {
         contents = open_contents();
+        if (!contents.folder && settings.is_on)
+            cache::require_makeable(settings.folder);
     } catch (const InputError& error) {
         state = fmt::format("unusable: {}", error.what());
     }

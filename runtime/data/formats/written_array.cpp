@@ -226,6 +226,10 @@ Array read_written_array(const std::string& text)
         return std::ranges::all_of(list,
                                    [&](const Written& one) { return bits_of(one.value, type).has_value(); });
     };
+    for (const auto& one : list)
+        if (one.value != "true" && one.value != "false" && !is_number(one.value) &&
+            !bits_of(one.value, Type::f64) && !is_beyond(one.value, Type::f64))
+            refuse_array(text, fmt::format("'{}' is no number", visible(one.value)));
     const bool has_words = std::ranges::any_of(
         list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
     // Integers never become f64, which would not hold them all: what u64 does not hold is refused as such.

@@ -51,6 +51,19 @@ int open_private_folder(const fs::path& path)
     throw InputError(fmt::format("{} {}", path.string(), objection));
 }
 
+void require_makeable(const fs::path& path)
+{
+    std::error_code ignored;
+    auto missing = path;
+    while (missing.has_relative_path() && !fs::exists(fs::symlink_status(missing.parent_path(), ignored)))
+        missing = missing.parent_path();
+    // Rights do not tell: a folder of /proc takes none from anybody. So one is made and removed.
+    if (mkdir(missing.c_str(), S_IRWXU) == 0)
+        rmdir(missing.c_str());
+    else if (errno != EEXIST)
+        throw InputError(fmt::format("{} cannot be made: {}", path.string(), error_text(errno)));
+}
+
 void require_private_folder(const fs::path& path) { close(open_private_folder(path)); }
 
 }  // namespace segfold::cache

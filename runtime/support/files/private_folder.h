@@ -15,7 +15,10 @@ inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 /// user, or may be written by others.
 [[nodiscard]] int open_private_folder(const std::filesystem::path& path);
 
-/// The same check for those who go by the path.
+/// Throws InputError with the reason where the folder is not there and cannot be made; makes none.
+void require_makeable(const std::filesystem::path& path);
+
+/// The check of open_private_folder() for those who go by the path.
 void require_private_folder(const std::filesystem::path& path);
 
 }  // namespace segfold::cache
