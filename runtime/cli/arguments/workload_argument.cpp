@@ -172,6 +172,22 @@ void require_scalars(const Operator& op, const WorkloadRequest& request)
                 parameter.name, op.name, request.inputs.empty() ? "value" : request.inputs.begin()->first));
 }
 
+/// Flags of generated data change nothing where all data are given.
+void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
+{
+    const bool has_matrix = request.layout.kind == LayoutKind::rows;
+    const bool generates = std::ranges::any_of(op.parameters, [&](const Parameter& parameter) {
+        return !request.inputs.contains(parameter.name) && !request.scalars.contains(parameter.name) &&
+               !(has_matrix && !parameter.table &&
+                 (parameter.name == "value" || parameter.name == "column" || op.parameters.size() == 1));
+    });
+    if (generates || op.parameters.empty())
+        return;
+    arguments.refuse("values", "is a range of generated values, and none are generated; leave it out");
+    if (request.layout.kind != LayoutKind::generated)
+        arguments.refuse("seed", "is of generated values and layouts, and none are generated; leave it out");
+}
+
 }  // namespace
 
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs)
@@ -190,6 +206,7 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     if (with_inputs) {
         request.inputs = input_files(arguments, op);
         require_scalars(op, request);
+        refuse_idle_flags(arguments, op, request);
     }
     return request;
 }
