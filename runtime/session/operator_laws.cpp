@@ -240,7 +240,7 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
         error.what(), print(*laws.report.find(Law::identity), op),
         laws.assume_option.empty() ? ""
                                    : ", or rely on it all the same with " + laws.how_to_assume(Law::identity),
-        laws.knows_data ? "" : "; a fold asks its data whether they show it, and a plan knows none"));
+        laws.unseen_data.empty() ? "" : "; " + laws.unseen_data));
 }
 
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
@@ -253,8 +253,9 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
     };
     if (laws.spares_data && !laws.without_identity)
         warn(Law::identity,
-             "states an identity that is none; it is relied on, as no values of the data's range "
-             "were found to show it");
+             fmt::format("states an identity that is none; it is relied on, as no values of the data's range "
+                         "were found to show it{}",
+                         laws.knows_data ? "; a stream or a plan, which sees no data, refuses it" : ""));
     for (const auto law : laws.assumed)
         warn(law, fmt::format("is refuted to {}, and relied on because of {}",
                               law == Law::identity ? "have an identity" : "be " + std::string(name(law)),

@@ -30,6 +30,8 @@ struct OperatorLaws {
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
     bool knows_data = true;  ///< false for a plan: without_identity is then a precaution that no result shows
+    /// Of a fold that does not see its data: who would see them, as a refusal adds. Empty: it sees them.
+    std::string unseen_data = {};
     /// How the user can rely on a law that is refuted, as messages say it; LAW stands for the law. Empty: in
     /// no way.
     std::string assume_option = {};

@@ -31,6 +31,7 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
     const auto& options = parts.options;
     auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
     laws.knows_data = false;
+    laws.unseen_data = "a fold asks its data whether they show it, and a plan knows none";
     if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity &&
         !laws.assumes_identity) {
         laws.without_identity =

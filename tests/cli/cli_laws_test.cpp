@@ -106,7 +106,8 @@ TEST_F(LawsOfRunTest, IdentityThatTheDataDoNotRefuteIsReliedOn)
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_TRUE(
         result.errors.starts_with("segfold: warning: operator kadane states an identity that is none; it is "
-                                  "relied on, as no values of the data's range were found to show it\n"
+                                  "relied on, as no values of the data's range were found to show it; "
+                                  "a stream or a plan, which sees no data, refuses it\n"
                                   "the identity is not neutral:\n"))
         << result.errors;
     EXPECT_NE(result.output.find("13"), std::string::npos) << result.output;
@@ -173,6 +174,26 @@ TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSee
     const auto infinite = folder_.run({"run", "twice.seg", "--layout", "uniform=1", "--input",
                                        "[inf, inf, 3]", "--backend", "cpu", "--assume", "identity"});
     EXPECT_NE(infinite.errors.find("runs without its identity"), std::string::npos) << infinite.errors;
+}
+
+/// What data in memory spare is refused where they are read in parts, and both say why.
+TEST_F(LawsOfRunTest, AStreamSaysThatAFoldInOnePieceSeesItsData)
+{
+    const std::vector<std::string> words = {"run", "--op",       "max(a, b)", "--type",
+                                            "i32", "--identity", "0",         "--backend",
+                                            "cpu", "--input",    "[3, 1, 4]"};
+    const auto seen = folder_.run(words);
+    EXPECT_EQ(seen.exit_code, 0) << seen.errors;
+    EXPECT_NE(seen.errors.find("a stream or a plan, which sees no data, refuses it\n"), std::string::npos)
+        << seen.errors;
+    auto in_parts = words;
+    in_parts.insert(in_parts.end(), {"--memory", "1M"});
+    const auto unseen = folder_.run(in_parts);
+    EXPECT_EQ(unseen.exit_code, 2) << unseen.output;
+    EXPECT_TRUE(unseen.errors.ends_with(
+        "or rely on it all the same with --assume identity; a fold in one piece asks its data whether they "
+        "show it, and a stream does not know them\n"))
+        << unseen.errors;
 }
 
 TEST_F(LawsOfRunTest, InfiniteDataRunWithoutTheIdentity)

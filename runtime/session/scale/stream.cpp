@@ -54,6 +54,8 @@ OperatorLaws laws_without_data(OperatorLaws laws)
         laws.without_identity = fmt::format(
             "the identity is neutral on finite values alone, and a stream does not know its data{}",
             laws.assume_option.empty() ? "" : "; " + laws.how_to_assume(Law::identity) + " keeps it");
+    laws.unseen_data =
+        "a fold in one piece asks its data whether they show it, and a stream does not know them";
     return laws;
 }
 
