@@ -306,6 +306,11 @@ TEST_F(LawsOfRunTest, AStageThatKeepsTheOrderOfNanIsNamed)
     const auto in_order = run("nan.npy", {"--stage", "thread_per_segment"});
     EXPECT_EQ(in_order.exit_code, 0) << in_order.output << in_order.errors;
     EXPECT_EQ(in_order.errors.find(in_doubt), std::string::npos) << in_order.errors;
+    const std::string named = "thread_per_segment folds from left to right";
+    EXPECT_NE(folder_.run({"emit", "greatest.seg", "--layout", "offsets"}).errors.find(named),
+              std::string::npos);
+    EXPECT_EQ(folder_.run({"emit", "greatest.seg", "--stage", "thread_per_segment"}).errors.find(in_doubt),
+              std::string::npos);
     const auto without_nan = run("inf.npy", {"--stage", "warp_per_segment"});
     EXPECT_EQ(without_nan.exit_code, 0) << without_nan.output;
     EXPECT_EQ(without_nan.errors.find(in_doubt), std::string::npos) << without_nan.errors;

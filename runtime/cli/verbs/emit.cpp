@@ -191,7 +191,8 @@ int verb_emit(const Words& words)
     const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),
                                        "a text is asked for, and no record");
     const auto plan = in_namespace_of(arguments, *chosen.plan);
-    for (const auto& warning : law_warnings(laws, op))
+    for (const auto& warning :
+         law_warnings(laws, op, problem, request.shape, session.catalogue(), *plan.stage))
         write_error("warning: " + warning);
     if (plan.emitted.form != request.form && !arguments.json())
         write_error(
