@@ -79,6 +79,10 @@ nb::dict finding_of(const LawFinding& finding, const Operator& op)
     nb::dict shown;
     shown["states"] = nb::tuple(states);
     shown["elements"] = nb::tuple(elements);
+    nb::dict scalars;
+    for (const auto& [name, value] : example.scalars)
+        scalars[name.c_str()] = number_of(value);
+    shown["scalars"] = scalars;
     shown["left_side"] = example.left_side;
     shown["right_side"] = example.right_side;
     shown["left"] = state_of(op, example.left);

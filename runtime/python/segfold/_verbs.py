@@ -107,6 +107,7 @@ class CounterExample:
 
     states: typing.Tuple[typing.Dict[str, typing.Any], ...]  #: of dictionaries, one for each operand
     elements: typing.Tuple[typing.Tuple[typing.Dict[str, typing.Any], ...], ...]  #: the elements that each state was made of
+    scalars: typing.Dict[str, typing.Any]  #: their values, where the law is refuted with these
     left_side: str  #: ``"combine(combine(a, b), c)"``
     right_side: str
     left: typing.Dict[str, typing.Any]  #: what the left side gives

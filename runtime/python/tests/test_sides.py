@@ -55,6 +55,19 @@ def test_laws_are_objects():
         report["idempotent"]
 
 
+def test_a_counter_example_tells_its_scalars():
+    op = sf.operator("operator widest(x: i32, tol: scalar i32) -> i32 { state { n: i32 = 0; t: i32 = 0 }  lift { n = 1; t = tol }  "
+                     "combine(a, b) { n = a.n + b.n; t = max(a.t, b.t) }  finish t }")
+    example = sf.check(op)["identity"].counter_example
+    assert example.scalars["tol"] < 0
+    x = np.array(example.columns["x"], np.int32)
+    with pytest.raises(sf.SpecError, match="tol = -5"):
+        op(x, tol=-5)
+    with pytest.warns(UserWarning, match="relied on"):
+        assert op(x, tol=5)[0] == 5
+    assert sf.check(sf.expression("a - b", "i32"))["associative"].counter_example.scalars == {}
+
+
 def test_laws_that_hold():
     report = sf.check(sf.standard.trace.typed("u64"))
     assert report and report["associative"].counter_example is None
