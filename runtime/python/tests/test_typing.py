@@ -1,5 +1,6 @@
 """What a type checker says of the package: nothing under ``mypy --strict``, and faults of callers."""
 
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("mypy", reason="no mypy is here")
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="no mypy is here")
 
 SOURCES = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = '''
