@@ -372,7 +372,7 @@ int verb_bench(const Words& words)
     const auto [operators, asked, cccl] = bench_request(arguments);
     for (const auto* flag : {"log", "rates"})  // before anything is measured
         if (const auto path = arguments.value(flag))
-            require_writable(*path);
+            require_appendable(*path);
     const Kernels kernels(arguments);
     const auto& catalogue = takes_native_stages(arguments) ? Catalogue::native() : kernels.catalogue();
     if (const auto& stage = asked.plans.chosen.stage)

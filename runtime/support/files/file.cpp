@@ -266,6 +266,15 @@ void write_whole(const std::string& path, std::string_view text)
     file.commit();
 }
 
+void require_appendable(const std::string& path)
+{
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+        require_writable(path);
+    else if (access(path.c_str(), W_OK) != 0)
+        refuse(path, "cannot be written: " + error_text(errno));
+}
+
 void require_writable(const std::string& path)
 {
     struct stat status = {};

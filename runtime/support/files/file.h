@@ -119,4 +119,7 @@ void write_whole(const std::string& path, std::string_view text);
 /// For what is written after long work. A pipe is not opened, since its reader would take that for the text.
 void require_writable(const std::string& path);
 
+/// The same for a file that is added to, whose folder need not take new files where it is there.
+void require_appendable(const std::string& path);
+
 }  // namespace segfold
