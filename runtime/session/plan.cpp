@@ -373,11 +373,11 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
             fmt::format("resize() takes other numbers of elements and segments; the plan of {} is for "
                         "segments by {} with {}-bit indices",
                         state().parts.op.name, name(now.form), now.sizes.index_bits));
+    auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     if (state().device)
         state().device = std::make_unique<DevicePlan>(*state().device, sizes);
     state().sizes = sizes;
-    if (sizes.form == SegmentForm::ranges)
-        state().ranges = shape_of_ranges(segments, num_elements);
+    state().ranges = ranges;
     if (state().native)
         state().load_native();
 }

@@ -42,6 +42,9 @@ struct PlanOptions {
 
 /// A stage compiled for an operator, segments and sizes.
 ///
+/// Ranges that lie on the host are read when the plan is made, and by resize(): what they hold decides. Other
+/// arrays of segments are not read before a run.
+///
 /// On a GPU a run queues kernels on the caller's stream: it allocates nothing, waits for nothing, and may be
 /// captured into a graph. Scratch memory belongs to the plan, so one stream at a time may run it: the stream
 /// of the first run keeps it until move_to(); each further stream takes a copy(). On other back ends a run

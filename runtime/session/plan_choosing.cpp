@@ -51,9 +51,10 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
         of.sizes.num_elements,
         is_found(of.form) ? std::max<std::int64_t>(1, of.sizes.num_elements / 64) : of.sizes.num_segments,
         of.form == SegmentForm::uniform ? of.sizes.uniform_length : options.longest, of.sizes.num_features};
-    if (of.form == SegmentForm::ranges && ranges) {
+    if (of.form == SegmentForm::ranges && ranges && ranges->num_elements > 0) {
         shape = *ranges;
         shape.num_features = of.sizes.num_features;
+        shape.longest = std::max(shape.longest, options.longest);
     }
     const auto& catalogue = *parts.catalogue;
     if (parts.records != nullptr)
