@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/cpu/lane_program.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"
@@ -363,9 +364,11 @@ void interpret(const Workload& workload, Results& results)
     std::atomic<std::int64_t> next = 0;
     std::atomic<bool> reads_outside = false;
     auto& pool = ThreadPool::shared();
+    const auto* const stop = stop_flag();  // the loop throws once it has ended
+    const auto goes_on = [&] { return !reads_outside && (stop == nullptr || !*stop); };
     pool.run(std::min<std::int64_t>(num_shares, pool.threads()), [&](std::int64_t) {
         Folder folder(fold);
-        for (auto share = next++; share < num_shares && !reads_outside; share = next++)
+        for (auto share = next++; share < num_shares && goes_on(); share = next++)
             if (!folder.fold_share(fold.items.cut(share * kShareSteps),
                                    fold.items.cut((share + 1) * kShareSteps),
                                    shares[static_cast<std::size_t>(share)]))
