@@ -294,10 +294,11 @@ bool LawReport::any_refuted() const
 }
 
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
-                                        const std::vector<std::vector<std::vector<FieldValue>>>& states)
+                                        const std::vector<std::vector<std::vector<FieldValue>>>& states,
+                                        const std::vector<FieldValue>* scalars)
 {
     std::mt19937_64 random(LawOptions().seed);
-    LawMachine machine(op, random);
+    LawMachine machine(op, random, nullptr, scalars);
     LawJudge judge(op, machine);
     const auto& columns = machine.bytecode().columns;
     LawCase recipes;

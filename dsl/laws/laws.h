@@ -152,7 +152,8 @@ LawReport check_laws(const Operator& op, const LawOptions& options = {});
 /// to; nothing where the evaluator does not find that they break the law. They begin at element 10 of a
 /// segment.
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
-                                        const std::vector<std::vector<std::vector<FieldValue>>>& states);
+                                        const std::vector<std::vector<std::vector<FieldValue>>>& states,
+                                        const std::vector<FieldValue>* scalars = nullptr);
 
 /// The operator as a semigroup, without its identity. A state that no element has reached is absent. The
 /// result of an empty segment is that of `empty` or, where there is none, finish of the removed identity.

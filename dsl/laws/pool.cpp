@@ -57,8 +57,11 @@ CaseNumbers LawPool::choose(Equation equation, std::int64_t number, std::mt19937
     if (const auto& settings = machine_.settings(); num_states(equation) <= 1)
         return {{n / settings.size(), 0, 0}, settings[n % settings.size()]};
     const std::size_t first = std::min(size, triples ? kTripledRecipes : kPairedRecipes);
-    if (n < (triples ? first * first * first : first * first))
-        return {{n % first, n / first % first, n / first / first}};
+    if (n < (triples ? first * first * first : first * first)) {
+        const auto& settings = machine_.settings();
+        const auto place = settings.size() > 1 ? settings[random() % settings.size()] : 0;
+        return {{n % first, n / first % first, n / first / first}, place};
+    }
     CaseNumbers chosen = {{random() % size, random() % size, random() % size}};
     auto& numbers = chosen.recipes;
     if (random() % kCasesPerTie == 0)

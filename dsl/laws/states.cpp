@@ -143,12 +143,12 @@ LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRa
       working_(bytecode_, views(tables_)),
       wide_(bytecode_, views(tables_))
 {
-    add_settings(op, random, scalars);
+    add_settings(op, scalars);
 }
 
-void LawMachine::add_settings(const Operator& op, std::mt19937_64& random,
-                              const std::vector<FieldValue>* scalars)
+void LawMachine::add_settings(const Operator& op, const std::vector<FieldValue>* scalars)
 {
+    std::mt19937_64 random(1);  // whatever the search draws: remembered counter-examples are found again
     std::vector<FieldValue> known;
     std::size_t table = 0;
     std::size_t scalar = 0;

@@ -307,7 +307,7 @@ private:
                 }
             }
         }
-        auto example = confirmed(op_, finding.law, states);
+        auto example = confirmed(op_, finding.law, states, options_.scalars);
         if (!example)
             return false;
         finding.verdict = Verdict::refuted;

@@ -11,6 +11,8 @@ namespace segfold::prove {
 struct ProofOptions {
     double seconds = 3;      ///< for all laws together, of the processor
     bool invariants = true;  ///< false: laws must hold for every state that fits the fields' types
+    /// What the scalars are, in the order of the parameters, where a law is judged for these values alone.
+    const std::vector<FieldValue>* scalars = nullptr;
     std::filesystem::path smt_lib = {};  ///< a folder for the questions; empty: they are not kept
 };
 

@@ -95,6 +95,27 @@ TEST(ScalarLaws, ScalarsMayDiffer)
                    Law::identity));
 }
 
+/// Remembered counter-examples are elements alone; the scalars are found again whatever the seed was.
+TEST(ScalarLaws, CounterExamplesOfAnySeedAreConfirmed)
+{
+    const auto op = parse_operator("mine",
+                                   "operator mine(x: i32, k: scalar i32) -> i32 { state t: i32 = 0  "
+                                   "lift k > 100 ? -1 : abs(x)  combine(a, b) max(a, b) }");
+    for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+        const auto found = check_laws(op, {20000, 600, seed});
+        ASSERT_TRUE(found.refuted(Law::identity)) << seed;
+        const auto& example = *found.find(Law::identity)->counter_example;
+        std::vector<std::vector<std::vector<FieldValue>>> states;
+        for (const auto& state : example.states)
+            states.push_back(state.elements);
+        const auto again = confirmed(op, Law::identity, states);
+        ASSERT_TRUE(again) << seed;
+        EXPECT_EQ(again->text, example.text) << seed;
+        const std::vector<FieldValue> other = {{Type::i32, 7}};
+        EXPECT_FALSE(confirmed(op, Law::identity, states, &other)) << seed;
+    }
+}
+
 TEST(ScalarLaws, KnownScalarsAloneAreTried)
 {
     for (const std::int64_t value : {5, 0, -5}) {
