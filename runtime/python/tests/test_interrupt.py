@@ -83,11 +83,13 @@ try:
     print("done", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
-time.sleep(1)
-before = os.times()
-time.sleep(0.5)
-after = os.times()
-print(after.user - before.user, flush=True)
+begin = time.monotonic()
+busy = 1
+while busy > 0.1 and time.monotonic() - begin < 60:
+    before = os.times()
+    time.sleep(0.5)
+    busy = os.times().user - before.user
+print(time.monotonic() - begin, flush=True)
 """
 
 
@@ -104,8 +106,9 @@ def test_work_that_is_left_behind_ends_soon(call, tmp_path):
         if line == "done\n":
             process.communicate(timeout=100)
             pytest.skip("the call had ended before the signal came")
-        assert line == "interrupted\n" and time.monotonic() - begin < 1
-        assert float(process.stdout.readline()) < 0.1, "seconds of the processor in half a second, a second after"
+        # Within a second on an idle machine; left alone, most of these calls go on for a minute and more.
+        assert line == "interrupted\n" and time.monotonic() - begin < 4
+        assert float(process.stdout.readline()) < 6, "seconds until the processor has nothing to do"
         begin = time.monotonic()
         process.communicate(timeout=100)
-        assert process.returncode == 0 and time.monotonic() - begin < 2
+        assert process.returncode == 0 and time.monotonic() - begin < 4
