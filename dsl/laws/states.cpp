@@ -143,23 +143,23 @@ LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRa
       working_(bytecode_, views(tables_)),
       wide_(bytecode_, views(tables_))
 {
-    add_settings(op, scalars);
+    add_settings(scalars);
 }
 
-void LawMachine::add_settings(const Operator& op, const std::vector<FieldValue>* scalars)
+void LawMachine::add_settings(const std::vector<FieldValue>* scalars)
 {
     std::mt19937_64 random(1);  // whatever the search draws: remembered counter-examples are found again
     std::vector<FieldValue> known;
-    std::size_t table = 0;
     std::size_t scalar = 0;
-    for (const auto& parameter : op.parameters) {
-        if (parameter.scalar && is_read(bytecode_, table)) {
+    for (std::size_t table = 0; table < bytecode_.tables.size(); ++table) {
+        if (!bytecode_.are_scalars[table])
+            continue;
+        if (is_read(bytecode_, table)) {
             scalar_tables_.push_back(table);
             if (scalars != nullptr)
                 known.push_back((*scalars)[scalar]);
         }
-        table += parameter.table ? 1 : 0;
-        scalar += parameter.scalar ? 1 : 0;
+        ++scalar;
     }
     if (scalar_tables_.empty())
         return;

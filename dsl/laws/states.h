@@ -69,7 +69,7 @@ public:
     [[nodiscard]] std::vector<std::pair<std::string, FieldValue>> scalars(std::size_t place) const;
 
 private:
-    void add_settings(const Operator& op, const std::vector<FieldValue>* scalars);
+    void add_settings(const std::vector<FieldValue>* scalars);
     void set_scalars(std::size_t setting);
 
     Bytecode bytecode_;

@@ -96,8 +96,8 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
     return count;
 }
 
-/// The starts of all segments of `num_elements`, by all usable cores. `make(count)` gives the place for that
-/// many, as a pointer to integers.
+/// Finds the starts of all segments of `num_elements`, by all usable cores. `make(count, write)` is called
+/// once: it makes room for `count` integers, and gives `write` a pointer to it.
 template <class Marks, class Make>
 void find_starts(const Marks& mark, std::int64_t num_elements, Make make)
 {
