@@ -12,33 +12,33 @@ BENCHMARK = pathlib.Path(__file__).resolve().parents[1] / "benchmark" / "rows_be
 
 
 @pytest.fixture(scope="module")
-def benchmark():
+def rows_benchmark():
     spec = importlib.util.spec_from_file_location("rows_benchmark", BENCHMARK)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_lengths(benchmark):
+def test_lengths(rows_benchmark):
     num_rows = 2**16
-    for layout in benchmark.LAYOUTS:
-        lengths = benchmark.lengths_of(layout, num_rows)
+    for layout in rows_benchmark.LAYOUTS:
+        lengths = rows_benchmark.lengths_of(layout, num_rows)
         assert lengths.sum() == num_rows and lengths.min() >= 0, layout
-        assert np.array_equal(lengths, benchmark.lengths_of(layout, num_rows)), "each program sees the same segments"
-    assert (benchmark.lengths_of("equal", num_rows) == 32).all()
-    geometric = benchmark.lengths_of("geometric", num_rows)
+        assert np.array_equal(lengths, rows_benchmark.lengths_of(layout, num_rows)), "each program sees the same segments"
+    assert (rows_benchmark.lengths_of("equal", num_rows) == 32).all()
+    geometric = rows_benchmark.lengths_of("geometric", num_rows)
     assert (geometric == 0).any() and 30 < geometric.mean() < 34
-    zipf = benchmark.lengths_of("zipf", num_rows)
+    zipf = rows_benchmark.lengths_of("zipf", num_rows)
     assert num_rows // 32 < zipf.max() <= num_rows // 8 and np.median(zipf) <= 2
 
 
-def test_columns_are_places_of_the_table(benchmark):
-    columns = benchmark.columns_of(1000)
+def test_columns_are_places_of_the_table(rows_benchmark):
+    columns = rows_benchmark.columns_of(1000)
     assert columns.dtype == np.int32 and 0 <= columns.min() and columns.max() < 1000 and len(set(columns)) > 500
 
 
 @pytest.mark.parametrize("name", ["sum", "gather"])
-def test_operators(benchmark, name):
+def test_operators(rows_benchmark, name):
     """They say what the peers compute; of one feature they are operators of columns."""
     lengths, num_features = np.array([3, 0, 2]), 2
     segments = np.repeat(np.arange(3), lengths)
@@ -47,7 +47,7 @@ def test_operators(benchmark, name):
     rows = value[:, None] * x[column] if name == "gather" else x
     wanted = np.zeros((3, num_features))
     np.add.at(wanted, segments, rows)
-    operator = sf.operator(benchmark.OPERATORS[name].replace("row ", ""))
+    operator = sf.operator(rows_benchmark.OPERATORS[name].replace("row ", ""))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     for k in range(num_features):
         arrays = (value, column, x[:, k].copy()) if name == "gather" else (x[:, k].copy(),)
@@ -55,11 +55,11 @@ def test_operators(benchmark, name):
         np.testing.assert_allclose(found, wanted[:, k], rtol=1e-6)
 
 
-def test_without_a_gpu(benchmark, capsys):
+def test_without_a_gpu(rows_benchmark, capsys):
     if importlib.util.find_spec("torch") is None:
         with pytest.raises(SystemExit):
-            benchmark.main([])
+            rows_benchmark.main([])
         assert "torch is not installed" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        benchmark.main(["--layouts", "square"])
+        rows_benchmark.main(["--layouts", "square"])
     assert "square is not among equal, geometric, zipf" in capsys.readouterr().err

@@ -12,7 +12,7 @@ BENCHMARK = pathlib.Path(__file__).resolve().parents[1] / "benchmark" / "spmv_be
 
 
 @pytest.fixture(scope="module")
-def benchmark():
+def spmv_benchmark():
     spec = importlib.util.spec_from_file_location("spmv_benchmark", BENCHMARK)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -27,21 +27,21 @@ def dense(matrix):
     return found
 
 
-def test_words(benchmark, tmp_path):
+def test_words(spmv_benchmark, tmp_path):
     (tmp_path / "a.py").write_text("one two 3 one")
     (tmp_path / "b.py").write_text("(two, four)")
     (tmp_path / "c.txt").write_text("five")
-    near, in_files = benchmark.text_matrices(str(tmp_path), 1)
+    near, in_files = spmv_benchmark.text_matrices(str(tmp_path), 1)
     assert dense(near).tolist() == [[2, 2, 0], [2, 0, 1], [0, 1, 0]]  # one, two, four
     assert dense(in_files).tolist() == [[2, 0], [1, 1], [0, 1]]
     assert near.longest == 2 and near.bytes_moved == 8 * 5 + 4 * 4 + 4 * 3 + 4 * 3
     with pytest.raises(SystemExit, match="holds no words"):
-        list(benchmark.text_matrices(str(tmp_path / "nowhere"), 1))
+        list(spmv_benchmark.text_matrices(str(tmp_path / "nowhere"), 1))
 
 
 @pytest.mark.parametrize("points", [7, 27])
-def test_stencils(benchmark, points):
-    matrix = benchmark.stencil(points, 4)
+def test_stencils(spmv_benchmark, points):
+    matrix = spmv_benchmark.stencil(points, 4)
     places = np.stack(np.unravel_index(np.arange(64), (4, 4, 4)))
     steps = np.abs(places[:, :, None] - places[:, None, :])
     near = (steps.max(axis=0) <= 1) & ((steps.sum(axis=0) <= 1) | (points == 27))
@@ -51,8 +51,8 @@ def test_stencils(benchmark, points):
     assert np.array_equal(found, near.astype(np.float32) @ x)
 
 
-def test_without_a_gpu(benchmark, capsys):
+def test_without_a_gpu(spmv_benchmark, capsys):
     if importlib.util.find_spec("torch") is None:
         with pytest.raises(SystemExit):
-            benchmark.main([])
+            spmv_benchmark.main([])
         assert "torch is not installed" in capsys.readouterr().err
