@@ -325,7 +325,7 @@ void Catalogue::add(std::string path, std::string text, const std::string& folde
 {
     const bool is_native_stage = path.starts_with("cpu/") && path.ends_with(".cpp");
     if (path.starts_with("stages/") || path.starts_with("ladder/") || is_native_stage)
-        stages_.push_back(read_stage(std::move(path), std::move(text), folder));
+        stages_->push_back(read_stage(std::move(path), std::move(text), folder));
     else if (path.starts_with("probes/"))
         probes_.push_back(read_probe(std::move(path), std::move(text), folder));
     else
@@ -340,41 +340,42 @@ std::string Catalogue::shown(const std::string& place) const
 /// Sorts so that every stage follows the one it comes `after`; ties by name.
 void Catalogue::order()
 {
-    std::ranges::stable_sort(stages_, {}, &Stage::name);
-    const auto twin = std::ranges::adjacent_find(stages_, {}, &Stage::name);
-    if (twin != stages_.end())
+    auto& stages = *stages_;
+    std::ranges::stable_sort(stages, {}, &Stage::name);
+    const auto twin = std::ranges::adjacent_find(stages, {}, &Stage::name);
+    if (twin != stages.end())
         throw SpecError((twin + 1)->place + ": stage '" + twin->name + "' is already that of " + twin->place);
     std::vector<Stage> ordered;
-    while (!stages_.empty()) {
-        const auto ready = std::ranges::find_if(stages_, [&](const Stage& stage) {
+    while (!stages.empty()) {
+        const auto ready = std::ranges::find_if(stages, [&](const Stage& stage) {
             return stage.after.empty() ||
                    std::ranges::find(ordered, stage.after, &Stage::name) != ordered.end();
         });
-        if (ready == stages_.end())
-            throw SpecError(stages_.front().place + ": comes after '" + stages_.front().after +
+        if (ready == stages.end())
+            throw SpecError(stages.front().place + ": comes after '" + stages.front().after +
                             "', which is no stage, or after itself");
         ordered.push_back(std::move(*ready));
-        stages_.erase(ready);
+        stages.erase(ready);
     }
-    stages_ = std::move(ordered);
+    stages = std::move(ordered);
 }
 
 const Stage& Catalogue::stage(std::string_view name) const
 {
     const bool is_native = this == &native();
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
-    const auto& others = (is_native ? standard() : native()).stages_;
-    const bool is_known = std::ranges::any_of(stages_, is_named);
+    const auto& others = (is_native ? standard() : native()).stages();
+    const bool is_known = std::ranges::any_of(stages(), is_named);
     if (!is_known && std::ranges::any_of(others, is_named))
         throw InputError("stage '" + std::string(name) + "' is one of " +
                          (is_native ? "the back ends cuda and simt; those of the back end cpu are "
                                     : "the back end cpu; those of the back ends cuda and simt are ") +
-                         names_of(stages_));
-    if (!is_known && suggest(stages_, name).empty())
+                         names_of(stages()));
+    if (!is_known && suggest(stages(), name).empty())
         if (const auto suggestion = suggest(others, name); !suggestion.empty())
             throw InputError("unknown stage '" + std::string(name) + "'" + suggestion + " That is one of " +
                              (is_native ? "the back ends cuda and simt" : "the back end cpu"));
-    return find_named(stages_, name, "stage");
+    return find_named(stages(), name, "stage");
 }
 
 const Probe& Catalogue::probe(std::string_view name) const { return find_named(probes_, name, "probe"); }
@@ -409,7 +410,7 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
 std::string Catalogue::usable(const Problem& problem, bool rungs) const
 {
     std::string list;
-    for (const auto& stage : stages_)
+    for (const auto& stage : stages())
         if (stage.is_rung == rungs && !unmet(stage, problem))
             list += (list.empty() ? "" : ", ") + stage.name;
     return list.empty() ? "none" : list;
@@ -427,7 +428,7 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
     const auto facts = plan_facts(problem, shape);
     const Stage* best = nullptr;
     std::int64_t best_rank = 0;
-    for (const auto& stage : stages_) {
+    for (const auto& stage : stages()) {
         if (stage.is_rung)
             continue;
         const auto its_rank = rank(stage, facts);
@@ -439,7 +440,7 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
     if (best != nullptr)
         return *best;
     std::string reasons;
-    for (const auto& stage : stages_)
+    for (const auto& stage : stages())
         if (!stage.is_rung)
             reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
     throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +

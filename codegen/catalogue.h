@@ -1,6 +1,7 @@
 #pragma once
 // The stages and parts that are known: those embedded in the program, or those of a folder.
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,9 +40,11 @@ public:
     static Catalogue overlaid(const std::string& directory);
 
     /// In the order of the ladder: a stage comes after the one it improves on.
-    [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
+    [[nodiscard]] const std::vector<Stage>& stages() const { return *stages_; }
     /// Throws InputError for an unknown stage.
     [[nodiscard]] const Stage& stage(std::string_view name) const;
+    /// One of its stages, for who may outlive the catalogue.
+    [[nodiscard]] std::shared_ptr<const Stage> share(const Stage& stage) const { return {stages_, &stage}; }
     /// By name.
     [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
     /// Throws InputError for an unknown probe.
@@ -72,7 +75,7 @@ private:
     void order();
     [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;
 
-    std::vector<Stage> stages_;
+    std::shared_ptr<std::vector<Stage>> stages_ = std::make_shared<std::vector<Stage>>();
     std::vector<Probe> probes_;
     std::map<std::string, Part, std::less<>> parts_;
     std::string folder_;  ///< laid over the embedded files

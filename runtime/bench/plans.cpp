@@ -26,9 +26,9 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
                               selection.asks_records ? "" : "no record is to be asked");
     warnings.insert(warnings.end(), all.lookup.ignored.begin(), all.lookup.ignored.end());
     const auto& chosen = *all.plan;
-    std::vector<LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
+    std::vector<LadderPlan> plans = {{chosen.stage.get(), chosen.emitted.configuration, true, ""}};
     if (selection.chosen.is_reproducible)
-        plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});
+        plans.push_back({chosen.stage.get(), chosen.emitted.configuration, false, "", true});
     for (const auto& asked : selection.others) {
         const auto& stage = catalogue.stage(asked.stage);
         LadderPlan plan{&stage, {}, false, catalogue.unmet(stage, problem).value_or(""), false, asked.label};
@@ -43,7 +43,7 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
         return plans;
     const auto form = read_form(problem, catalogue);
     for (const auto& stage : catalogue.stages()) {
-        if (served_form(stage, problem.form) == form && &stage != chosen.stage &&
+        if (served_form(stage, problem.form) == form && &stage != chosen.stage.get() &&
             (!stage.is_rung || selection.with_rungs))
             plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
                              catalogue.unmet(stage, problem).value_or("")});

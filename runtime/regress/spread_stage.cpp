@@ -25,7 +25,8 @@ SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
     problem.choose = [&](const Problem& of, const Shape& shape) {
         const auto& serving =
             how.catalogue.unmet(how.stage, of) ? how.catalogue.rule_of_thumb(of, shape) : how.stage;
-        return PlanChoice{&serving, true, emit(of, serving, how.configure(serving, of), how.catalogue)};
+        return PlanChoice{how.catalogue.share(serving), true,
+                          emit(of, serving, how.configure(serving, of), how.catalogue)};
     };
     return problem;
 }

@@ -48,8 +48,8 @@ struct PlanOptions {
 /// On a GPU a run queues kernels on the caller's stream: it allocates nothing, waits for nothing, and may be
 /// captured into a graph. Scratch memory belongs to the plan, so one stream at a time may run it: the stream
 /// of the first run keeps it until move_to(); each further stream takes a copy(). On other back ends a run
-/// takes arrays of the host and has ended when it returns. Copies share the compiled program. Each call
-/// throws InputError after the plan was moved from.
+/// takes arrays of the host and has ended when it returns. Copies share the compiled program. A plan may
+/// outlive its session. Each call throws InputError after the plan was moved from.
 class Plan {
 public:
     ~Plan();

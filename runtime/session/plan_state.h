@@ -19,7 +19,7 @@ namespace segfold {
 struct PlanParts {
     Operator op;
     std::shared_ptr<Backend> backend;
-    const Catalogue* catalogue;
+    std::shared_ptr<const Catalogue> catalogue;
     OperatorLaws laws;
     std::shared_ptr<const tune::RecordStore> records;  ///< null: none is asked, for this reason
     std::string reason;

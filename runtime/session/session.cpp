@@ -28,7 +28,7 @@ struct Session::State {
     explicit State(SessionOptions asked) : options(std::move(asked))
     {
         if (!options.kernels.empty())
-            own_catalogue = Catalogue::overlaid(options.kernels);
+            own_catalogue = std::make_shared<const Catalogue>(Catalogue::overlaid(options.kernels));
     }
 
     /// The laws as far as no data speak; `proof` judges them anew.
@@ -63,7 +63,7 @@ struct Session::State {
         if (!backend) {
             const BackendOptions wanted{options.device, options.schedule_seed};
             backend =
-                make_backend(options.backend == "auto" ? automatic_backend(wanted, own_catalogue.has_value())
+                make_backend(options.backend == "auto" ? automatic_backend(wanted, own_catalogue != nullptr)
                                                        : options.backend,
                              wanted);
         }
@@ -71,20 +71,24 @@ struct Session::State {
     }
 
     /// The stages that `backend` runs; for a reproducible plan those of a GPU, which a native one runs too.
-    [[nodiscard]] const Catalogue& catalogue(const Backend& of, bool is_reproducible = false) const
+    [[nodiscard]] std::shared_ptr<const Catalogue> catalogue(const Backend& of,
+                                                             bool is_reproducible = false) const
     {
         const bool is_native = of.dialect() == Dialect::native && !is_reproducible;
         if (is_native && own_catalogue)
             throw InputError(fmt::format(
                 "the folder of kernels has stages of CUDA, which the back end {} does not run; take simt",
                 of.name()));
-        return own_catalogue ? *own_catalogue : is_native ? Catalogue::native() : Catalogue::standard();
+        if (own_catalogue)
+            return own_catalogue;
+        // Those of the program are never gone, and nobody owns them.
+        return {std::shared_ptr<void>(), is_native ? &Catalogue::native() : &Catalogue::standard()};
     }
 
     std::atomic<bool> has_told_note = false;  ///< what the back end's note() says
     SessionOptions options;
-    std::optional<Catalogue> own_catalogue;
-    std::mutex mutex;  ///< of what follows
+    std::shared_ptr<const Catalogue> own_catalogue;  ///< plans hold it, too; null without a folder
+    std::mutex mutex;                                ///< of what follows
     /// Of the back end's runs; plans hold it too.
     std::shared_ptr<std::mutex> run_mutex = std::make_shared<std::mutex>();
     std::shared_ptr<EmittedTexts> texts = std::make_shared<EmittedTexts>();  ///< plans ask them, too
@@ -191,7 +195,7 @@ void Session::forget_records()
 }
 
 Backend& Session::backend() { return *state().running(); }
-const Catalogue& Session::catalogue() { return state().catalogue(*state().running()); }
+const Catalogue& Session::catalogue() { return *state().catalogue(*state().running()); }
 
 Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                        const std::string& without_records)
@@ -209,10 +213,10 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                            device_bytes(workload);
                 },
                 sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
-    auto chosen = choose_among(state().catalogue(*backend, request.is_reproducible), problem,
+    auto chosen = choose_among(*state().catalogue(*backend, request.is_reproducible), problem,
                                shape_of(workload), laws, request, without_records, room ? &*room : nullptr);
     chosen.warnings = law_warnings(laws, workload.op, problem, shape_of(workload),
-                                   state().catalogue(*backend), *chosen.plan->stage);
+                                   *state().catalogue(*backend), *chosen.plan->stage);
     if (auto note = backend->note(); !note.empty() && !state().has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
     return chosen;
@@ -221,7 +225,7 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
 Chosen Session::choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                        const PlanRequest& request, const std::string& without_records)
 {
-    return choose_among(state().catalogue(*state().running(), request.is_reproducible), problem, shape, laws,
+    return choose_among(*state().catalogue(*state().running(), request.is_reproducible), problem, shape, laws,
                         request, without_records);
 }
 
@@ -316,9 +320,15 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
 {
     const auto backend = state().running();
     require_stages(options.request, *backend);
-    const auto& catalogue = state().catalogue(*backend, options.request.is_reproducible);
-    PlanParts parts{op, backend, &catalogue,        state().laws(op), nullptr,
-                    "", options, state().run_mutex, state().texts};
+    PlanParts parts{op,
+                    backend,
+                    state().catalogue(*backend, options.request.is_reproducible),
+                    state().laws(op),
+                    nullptr,
+                    "",
+                    options,
+                    state().run_mutex,
+                    state().texts};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state().options.asks_records)
         parts.reason = "the session asks no records";

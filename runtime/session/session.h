@@ -101,6 +101,7 @@ public:
     /// Runs a text; `plan` is null for a back end without stages.
     Results run(const Workload& workload, const PlanText* plan, RunTimes* times = nullptr);
     [[nodiscard]] Backend& backend();
+    /// Of the stages, for as long as the session lives.
     [[nodiscard]] const Catalogue& catalogue();
 
 private:

@@ -1,12 +1,15 @@
 // The front door on the host: folds and plans, every layout, borrowed arrays, misuse in words.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <thread>
 
+#include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/choice/explanation.h"
+#include "runtime/session/scale/slices/sliced.h"
 #include "tests/common/front_door.h"
 
 /// A caller's own 16-bit type.
@@ -408,6 +411,39 @@ TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
     EXPECT_EQ(fact(plan.copy(), "resized"), fact(plan, "resized"));
     plan.resize(uniform(4), 1000);
     EXPECT_EQ(fact(plan, "resized"), "");
+}
+
+/// Its stage is of a folder that the session has read, and gone with it but for who keeps it.
+TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
+{
+    const auto op = standard_operator("sum_i32");
+    std::optional<Plan> plan;
+    Chosen chosen;
+    Sliced sliced;
+    {
+        SessionOptions options;
+        options.backend = "simt";
+        options.kernels = SEGFOLD_SOURCE_DIR "/runtime/examples/kernels";
+        Session session(options);
+        const PlanRequest request{.stage = "one_by_one"};
+        plan.emplace(session.plan(op, offsets(kOffsets), 9, {.request = request}));
+        const auto workload = borrow_workload(op, std::vector<ArrayView>{kValues}, offsets(kOffsets));
+        chosen = session.choose(workload, request);
+        sliced = fold_sliced(session, workload, {2, request});
+    }
+    const auto others = Catalogue::overlaid(SEGFOLD_SOURCE_DIR "/runtime/examples/kernels");  // in its place
+    EXPECT_EQ(plan->stage(), "one_by_one");
+    EXPECT_EQ(chosen.plan->stage->name, "one_by_one");
+    EXPECT_EQ(sliced.plan->stage->title, others.stage("one_by_one").title);
+    auto copy = plan->copy();
+    plan.reset();
+    std::vector<int> sums(4);
+    copy.run({kValues}, offsets(kOffsets), {sums});
+    EXPECT_EQ(sums, (std::vector{8, 6, 0, 22}));
+    const std::vector<int> ends = {0, 9};
+    copy.resize(offsets(ends), 9);
+    const auto facts = copy.explain();  // which chooses anew among the session's stages
+    EXPECT_EQ(std::ranges::count(facts, "resized", &std::pair<std::string, std::string>::first), 1);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& 
         if (!request.is_open())
             throw DeviceError(fmt::format("{}; {} needs {}", lacks,
                                           print(tune::Point{stage->name, emitted.configuration}), bytes));
-        PlanChoice next{stage, false, std::move(emitted)};
+        PlanChoice next{catalogue.share(*stage), false, std::move(emitted)};
         next.passed_over = lacks;
         return next;
     }
@@ -127,13 +127,13 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     if (tuned != nullptr && request.is_open()) {
         const auto& stage = catalogue.stage(tuned->stage);
         require(stage, problem, laws.report, catalogue);
-        return in_room({&stage, false, text_of(stage, tuned->configuration), true});
+        return in_room({catalogue.share(stage), false, text_of(stage, tuned->configuration), true});
     }
     const auto& stage =
         request.stage ? catalogue.stage(*request.stage) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
     const auto configuration = configure(stage, request.settings, plan_facts(problem, shape));
-    PlanChoice choice{&stage, request.stage.has_value(), text_of(stage, configuration)};
+    PlanChoice choice{catalogue.share(stage), request.stage.has_value(), text_of(stage, configuration)};
     choice.emitted.is_reproducible = request.is_reproducible;
     return in_room(std::move(choice));
 }

@@ -2,6 +2,7 @@
 // Which stage runs, in which configuration, and whether the operator's laws allow it.
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,8 +25,8 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.
 struct PlanChoice {
-    const Stage* stage = nullptr;  ///< of the catalogue
-    bool is_asked = false;         ///< by name; else a record or the rule of thumb chose
+    std::shared_ptr<const Stage> stage = nullptr;  ///< of the catalogue, which may be gone before the choice
+    bool is_asked = false;                         ///< by name; else a record or the rule of thumb chose
     Emitted emitted;
     bool is_tuned = false;  ///< a tuning record chose
     /// Which stage would have been taken, and how much scratch memory it needs and there is; empty where that

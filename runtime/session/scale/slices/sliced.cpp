@@ -23,7 +23,7 @@ PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Ca
     catalogue.require(stage, problem);
     const auto configuration =
         configure(stage, {{"block_threads", 256}, {"items_per_thread", 4}}, plan_facts(problem));
-    PlanChoice choice{&stage, false, emit(problem, stage, configuration, catalogue)};
+    PlanChoice choice{catalogue.share(stage), false, emit(problem, stage, configuration, catalogue)};
     choice.emitted.is_reproducible = true;
     return choice;
 }
