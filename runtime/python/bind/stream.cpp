@@ -15,20 +15,19 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"
 #include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/session/scale/stream.h"
+#include "runtime/support/processes/work_stopper.h"
 
 namespace segfold::python {
 namespace {
 
 /// The interpreter's lock, for threads that may not have it.
 using Locked = nb::gil_scoped_acquire;
-
-/// Thrown on a stream's threads when nobody waits for its results any more.
-struct Stopped {};
 
 /// Set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
@@ -234,6 +233,7 @@ public:
             *closed_ = true;
             changed_.notify_all();
         }
+        stopper_->stop();
         if (reading == closed_.get())
             return;
         const std::lock_guard ending(ending_);
@@ -251,6 +251,7 @@ public:
     bool leave()
     {
         const nb::gil_scoped_release released;
+        stopper_->stop();
         std::unique_lock lock(mutex_);
         *closed_ = true;
         changed_.notify_all();
@@ -282,6 +283,7 @@ private:
     void run()
     {
         std::exception_ptr failure;
+        const WorkStopper::Here here(stopper_);
         try {
             stream_->run([&](StreamResults&& results, const StreamState&) {
                 std::unique_lock lock(mutex_);
@@ -330,7 +332,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<Results> ready_;
-    Closed closed_;  ///< written under mutex_
+    Closed closed_;                                                           ///< written under mutex_
+    std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();  ///< stopped once it is closed
     bool is_done_ = false;
     std::exception_ptr failure_;
     std::thread thread_;

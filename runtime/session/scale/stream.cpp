@@ -11,6 +11,7 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/backend.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/column_lengths.h"
@@ -19,6 +20,7 @@
 #include "runtime/session/scale/slices/slice_pipeline.h"
 #include "runtime/session/scale/slices/slice_queue.h"
 #include "runtime/support/files/refuse.h"
+#include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
 namespace {
@@ -280,13 +282,17 @@ struct Stream::State {
     {
         const auto begin_of_all = Clock::now();
         Queue queue(num_rooms());
-        std::jthread reader([&] { read_all(until, queue); });
+        std::jthread reader([&, stopper = WorkStopper::here()] {
+            const WorkStopper::Here here(stopper);
+            read_all(until, queue);
+        });
         const Queue::Closing closing{queue};  // the reader ends where taking has failed, and is joined
         while (true) {
             auto begin_of_part = Clock::now();
             const auto loaded = queue.pop();
             if (!loaded)
                 break;
+            throw_if_stopped();
             auto folded = fold(*loaded);
             timeline.waiting += seconds_since(begin_of_part);
             begin_of_part = Clock::now();
@@ -312,6 +318,7 @@ struct Stream::State {
                 queue.push(std::move(loaded));
             };
             for (std::size_t slice = 0; !cursor->is_done(until); ++slice) {
+                throw_if_stopped();
                 if (unread && !queue.has_room())
                     hand_on(std::move(unread));
                 const auto begin_of_wait = Clock::now();

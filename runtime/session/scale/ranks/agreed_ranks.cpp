@@ -10,13 +10,14 @@
 #include <string>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/simt/program.h"
 
 namespace segfold {
 namespace {
 
-/// The kinds of error that travel.
-enum class Kind : std::uint8_t { specification, input, device, internal, memory, simt_fault };
+/// The kinds of failure that travel.
+enum class Kind : std::uint8_t { specification, input, device, internal, memory, simt_fault, stopped };
 
 /// What precedes the bytes of each message.
 struct Heading {
@@ -56,6 +57,8 @@ struct Met : std::exception {
             throw std::bad_alloc();
         case Kind::simt_fault:
             throw simt::SimtError(static_cast<simt::Fault>(met.heading.fault), met.text);
+        case Kind::stopped:
+            throw Stopped();
         default:
             throw InternalError(met.text);
     }
@@ -77,6 +80,8 @@ Met failure_of(const std::exception& error)
         heading.kind = Kind::device;
     } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
         heading.kind = Kind::memory;
+    } else if (dynamic_cast<const Stopped*>(&error) != nullptr) {
+        heading.kind = Kind::stopped;
     } else if (dynamic_cast<const InternalError*>(&error) != nullptr) {
         constexpr std::string_view kBegin = "internal error: ";  // which is put in front again
         text = text.starts_with(kBegin) ? text.substr(kBegin.size()) : text;

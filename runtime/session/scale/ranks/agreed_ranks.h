@@ -17,7 +17,7 @@ public:
 
     /// Calls `work`, which may make collective calls. Where it throws on some rank, every rank throws an
     /// error of the same kind, which names the lowest such rank: SpecError, InputError, DeviceError,
-    /// InternalError or simt::SimtError. Collective.
+    /// InternalError or simt::SimtError; or Stopped, where the work of that rank was stopped. Collective.
     ///
     /// Calls may be nested: a failure of an outer one ends the inner ones of other ranks too, by an exception
     /// that is no Error.

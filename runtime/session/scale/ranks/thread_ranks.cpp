@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
 namespace {
@@ -120,7 +121,8 @@ void run_thread_ranks(int size, const std::function<void(Communicator& ranks)>& 
     Meeting meeting(size);
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < size; ++rank)
-        threads.emplace_back([&, rank] {
+        threads.emplace_back([&, rank, stopper = WorkStopper::here()] {
+            const WorkStopper::Here here(stopper);
             try {
                 ThreadRank ranks(meeting, rank);
                 work(ranks);

@@ -8,8 +8,8 @@ namespace segfold {
 
 /// Calls `work` as each of `size` ranks, at the same time, and waits for all.
 ///
-/// Throws what the first rank that failed has thrown. A rank that has left ends those that wait for it:
-/// their calls throw InternalError. Communicator::abort() ends the process.
+/// They work for the caller's WorkStopper. Throws what the first rank that failed has thrown. A rank that has
+/// left ends those that wait for it: their calls throw InternalError. Communicator::abort() ends the process.
 void run_thread_ranks(int size, const std::function<void(Communicator& ranks)>& work);
 
 }  // namespace segfold

@@ -8,10 +8,12 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/backend.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/session/scale/border_join.h"
+#include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
 namespace {
@@ -66,6 +68,7 @@ public:
             SliceFolder folder(problem_, device);
             RunTimes times;
             for (auto slice = own; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
+                throw_if_stopped();
                 auto results = folder.fold(slicer_.slice(slice), &times);
                 store_inner(results, sliced.results);
                 borders_[static_cast<std::size_t>(slice)] = std::move(results.border);
@@ -205,7 +208,10 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
     SliceWork work(problem, workload, slicer, std::ssize(devices));
     std::vector<std::jthread> others;
     for (std::size_t i = 1; i < devices.size(); ++i)
-        others.emplace_back([&work, &devices, i] { work.run(devices[i], static_cast<std::int64_t>(i)); });
+        others.emplace_back([&work, &devices, i, stopper = WorkStopper::here()] {
+            const WorkStopper::Here here(stopper);
+            work.run(devices[i], static_cast<std::int64_t>(i));
+        });
     work.run(devices.front(), 0);
     others.clear();
     try {

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "dsl/stopped.h"
+#include "runtime/support/processes/work_stopper.h"
+
 namespace segfold {
 namespace {
 
@@ -33,6 +36,7 @@ public:
     const std::byte* lent = nullptr;  ///< where the elements lie in pageable memory
     std::int64_t begin = 0, count = 0;
     std::byte* device = nullptr;
+    std::shared_ptr<WorkStopper> stopper = WorkStopper::here();  ///< of the thread that asks for the copy
 
     std::int64_t next = 0;     ///< the first element of which no part was opened
     std::int64_t reading = 0;  ///< parts that are open or whose pieces are not all read
@@ -142,6 +146,8 @@ void SourceCopier::serve()
         auto& part = *piece->part;
         std::exception_ptr failure;
         try {
+            const WorkStopper::Here here(part.of->stopper);
+            throw_if_stopped();
             const auto width = part.of->width();
             part.of->read(part.first + piece->first,
                           part.buffer.bytes.subspan(static_cast<std::size_t>(piece->first) * width,

@@ -1,0 +1,163 @@
+// Slices, streams and ranks whose caller waits no more: they end on whatever thread they work.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "dsl/stopped.h"
+#include "runtime/session/scale/ranks/agreed_ranks.h"
+#include "runtime/session/scale/ranks/thread_ranks.h"
+#include "runtime/session/scale/slices/sliced.h"
+#include "runtime/session/scale/stream.h"
+#include "runtime/support/processes/work_stopper.h"
+#include "tests/common/front_door.h"
+#include "tests/scale/slice_cases.h"
+
+namespace segfold::test::stopped_folds_test {
+namespace {
+
+constexpr std::int64_t kMost = 256;  // slices, where nothing stops them
+
+/// Looks at the flag of its thread for as long as some others may take to set it.
+void work_until_stopped()
+{
+    for (std::int64_t look = 0; look < std::int64_t{1} << 30; ++look)
+        throw_if_stopped();
+}
+
+Workload sum_in_one_segment(std::int64_t num_elements)
+{
+    return slice_workload(standard_operator("sum_i32"), whole_segments(num_elements));
+}
+
+SliceProblem problem_of(Session& session, const Workload& workload)
+{
+    return slice_problem(session, workload.op, session.laws(workload.op), {});
+}
+
+TEST(StoppedFolds, NoOtherSliceBegins)
+{
+    auto session = session_on("reference");
+    const auto workload = sum_in_one_segment(kMost);
+    const auto stopper = std::make_shared<WorkStopper>();
+    const WorkStopper::Here here(stopper);
+    std::int64_t began = 0;
+    const SliceDevice device{[&](const Workload& part, const PlanText* plan, RunTimes& times) {
+                                 ++began;
+                                 stopper->stop();
+                                 const WorkStopper::Here alone(nullptr);
+                                 return session.run(part, plan, &times);
+                             },
+                             false};
+    EXPECT_THROW((void)fold_sliced({&device, 1}, problem_of(session, workload), workload, kMost), Stopped);
+    EXPECT_EQ(began, 1);
+}
+
+TEST(StoppedFolds, EveryDeviceEnds)
+{
+    auto session = session_on("reference");
+    const auto workload = sum_in_one_segment(kMost);
+    const auto stopper = std::make_shared<WorkStopper>();
+    const WorkStopper::Here here(stopper);
+    std::atomic<int> working = 0, ended = 0;
+    const SliceDevice device{[&](const Workload&, const PlanText*, RunTimes&) -> Results {
+                                 if (++working == 3)
+                                     stopper->stop();
+                                 try {
+                                     work_until_stopped();
+                                 } catch (const Stopped&) {
+                                     ++ended;
+                                     throw;
+                                 }
+                                 return {};
+                             },
+                             false};
+    const std::vector<SliceDevice> devices(3, device);
+    EXPECT_THROW((void)fold_sliced(devices, problem_of(session, workload), workload, kMost), Stopped);
+    EXPECT_EQ(ended, 3);
+}
+
+/// A stream of as many slices; its source is asked for `make`'s elements.
+void fold_streamed(const std::function<void()>& making, const std::function<void()>& taking)
+{
+    auto session = session_on("reference");
+    std::int64_t left = kMost * 100;
+    const auto make = [&](std::span<std::int32_t> into) {
+        making();
+        const auto count = std::min(left, std::ssize(into));
+        std::fill_n(into.begin(), count, 1);
+        left -= count;
+        return count;
+    };
+    FoldStreamOptions options;
+    options.memory_bytes = 1200;
+    (void)fold_stream(session, standard_operator("sum_i32"), {StreamArray::made<std::int32_t>(make, left)},
+                      uniform(10), options, [&](const Folded&, std::int64_t) { taking(); });
+}
+
+TEST(StoppedFolds, AStreamEndsWhereItReads)
+{
+    const auto stopper = std::make_shared<WorkStopper>();
+    int made = 0;
+    {
+        const WorkStopper::Here here(stopper);
+        EXPECT_THROW(fold_streamed(
+                         [&] {
+                             if (++made == 3)
+                                 stopper->stop();
+                             if (made >= 3)
+                                 work_until_stopped();
+                         },
+                         [] {}),
+                     Stopped);
+    }
+    EXPECT_EQ(made, 3);
+}
+
+TEST(StoppedFolds, AStreamEndsWhereItTakes)
+{
+    const auto stopper = std::make_shared<WorkStopper>();
+    int made = 0, taken = 0;
+    {
+        const WorkStopper::Here here(stopper);
+        EXPECT_THROW(fold_streamed([&] { ++made; },
+                                   [&] {
+                                       ++taken;
+                                       stopper->stop();
+                                   }),
+                     Stopped);
+    }
+    EXPECT_EQ(taken, 1);
+    EXPECT_LT(made, 8) << "of more than " << kMost;
+    taken = 0;
+    EXPECT_NO_THROW(fold_streamed([] {}, [&] { ++taken; }));
+    EXPECT_GT(taken, kMost / 2) << "without a stopper";
+}
+
+TEST(StoppedFolds, RanksEndTogetherAndSayWhy)
+{
+    const auto stopper = std::make_shared<WorkStopper>();
+    const WorkStopper::Here here(stopper);
+    std::atomic<int> working = 0, stopped = 0;
+    EXPECT_THROW(run_thread_ranks(4,
+                                  [&](Communicator& threads) {
+                                      AgreedRanks ranks(threads);
+                                      try {
+                                          ranks.together([&] {
+                                              if (ranks.rank() == 3)  // which waits for others meanwhile
+                                                  return;
+                                              if (++working == 3)
+                                                  stopper->stop();
+                                              work_until_stopped();
+                                          });
+                                      } catch (const Stopped&) {
+                                          ++stopped;
+                                          throw;
+                                      }
+                                  }),
+                 Stopped);
+    EXPECT_EQ(stopped, 4);
+}
+
+}  // namespace
+}  // namespace segfold::test::stopped_folds_test
