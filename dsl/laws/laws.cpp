@@ -295,7 +295,7 @@ bool LawReport::any_refuted() const
 
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
-                                        const std::vector<FieldValue>* scalars)
+                                        const ScalarValues* scalars)
 {
     std::mt19937_64 random(LawOptions().seed);
     LawMachine machine(op, random, nullptr, scalars);

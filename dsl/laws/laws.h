@@ -122,15 +122,16 @@ struct ColumnRange {
 /// The values of data: one entry for each column, in the order of the parameters; tables have none.
 using DataRanges = std::vector<ColumnRange>;
 
+/// Values of the scalars, in the order of the parameters; nothing for one that may have any value.
+using ScalarValues = std::vector<std::optional<FieldValue>>;
+
 /// How long to search. `seed` alone decides which cases are tried, `most_seconds` at most how many of them.
 struct LawOptions {
     std::int64_t most_cases = 200000;  ///< per law
     double most_seconds = 0.2;         ///< for all laws together
     std::uint64_t seed = 1;
-    const DataRanges* data = nullptr;  ///< elements are drawn from these ranges alone, where given
-    /// What the scalars are, in the order of the parameters, where they are known; else many values are
-    /// tried.
-    const std::vector<FieldValue>* scalars = nullptr;
+    const DataRanges* data = nullptr;       ///< elements are drawn from these ranges alone, where given
+    const ScalarValues* scalars = nullptr;  ///< null: none is known; of those not known many values are tried
 };
 
 /// A search short enough to run before every emit; it finds the obvious counter-examples.
@@ -153,7 +154,7 @@ LawReport check_laws(const Operator& op, const LawOptions& options = {});
 /// segment.
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
-                                        const std::vector<FieldValue>* scalars = nullptr);
+                                        const ScalarValues* scalars = nullptr);
 
 /// The operator as a semigroup, without its identity. A state that no element has reached is absent. The
 /// result of an empty segment is that of `empty` or, where there is none, finish of the removed identity.

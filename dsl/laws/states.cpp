@@ -134,7 +134,7 @@ Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std
 }  // namespace
 
 LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data,
-                       const std::vector<FieldValue>* scalars)
+                       const ScalarValues* scalars)
     : bytecode_(compile_bytecode(op)),
       data_(data),
       columns_of_places_(segfold::columns_of_places(op)),
@@ -146,29 +146,28 @@ LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRa
     add_settings(scalars);
 }
 
-void LawMachine::add_settings(const std::vector<FieldValue>* scalars)
+void LawMachine::add_settings(const ScalarValues* scalars)
 {
     std::mt19937_64 random(1);  // whatever the search draws: remembered counter-examples are found again
-    std::vector<FieldValue> known;
+    ScalarValues known;
     std::size_t scalar = 0;
     for (std::size_t table = 0; table < bytecode_.tables.size(); ++table) {
         if (!bytecode_.are_scalars[table])
             continue;
         if (is_read(bytecode_, table)) {
             scalar_tables_.push_back(table);
-            if (scalars != nullptr)
-                known.push_back((*scalars)[scalar]);
+            known.push_back(scalars != nullptr ? (*scalars)[scalar] : std::nullopt);
         }
         ++scalar;
     }
     if (scalar_tables_.empty())
         return;
-    for (std::size_t setting = 0; setting < (scalars != nullptr ? 1 : kSettings); ++setting) {
+    const bool are_known = std::ranges::all_of(known, &std::optional<FieldValue>::has_value);
+    for (std::size_t setting = 0; setting < (are_known ? 1 : kSettings); ++setting) {
         auto& values = scalar_values_.emplace_back();
         for (std::size_t i = 0; i < scalar_tables_.size(); ++i)
-            values.push_back(scalars != nullptr
-                                 ? slot_of(known[i])
-                                 : draw_scalar(bytecode_.tables[scalar_tables_[i]], setting, i, random));
+            values.push_back(known[i] ? slot_of(*known[i])
+                                      : draw_scalar(bytecode_.tables[scalar_tables_[i]], setting, i, random));
         if (setting != 0) {
             settings_.push_back(places_.size());
             places_.push_back({kFirstIndex, 0, kSegment, setting});

@@ -26,10 +26,10 @@ struct ElementPlace {
 /// A bytecode with tables drawn for it, ready to run in both precisions.
 class LawMachine {
 public:
-    /// Elements are drawn from `data` where it is given, which must outlive the machine. The scalars have the
-    /// values of `scalars`, in the order of the parameters; without these, one set of values after the other.
+    /// Elements are drawn from `data` where it is given, which must outlive the machine. Scalars of which
+    /// `scalars` says nothing have one value after the other.
     LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
-               const std::vector<FieldValue>* scalars = nullptr);
+               const ScalarValues* scalars = nullptr);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
 
@@ -69,7 +69,7 @@ public:
     [[nodiscard]] std::vector<std::pair<std::string, FieldValue>> scalars(std::size_t place) const;
 
 private:
-    void add_settings(const std::vector<FieldValue>* scalars);
+    void add_settings(const ScalarValues* scalars);
     void set_scalars(std::size_t setting);
 
     Bytecode bytecode_;

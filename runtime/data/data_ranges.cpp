@@ -62,18 +62,6 @@ void join(ColumnRange& range, const ColumnRange& part)
     range.has_nan |= part.has_nan;
 }
 
-FieldValue value_at(const Array& array, std::int64_t i)
-{
-    Slot<double> slot{};
-    Machine<double>::load(slot, array.type(), array.data(), i);
-    FieldValue value{array.type()};
-    if (is_float(value.type))
-        value.real = Machine<double>::get_real(slot, value.type);
-    else
-        value.bits = slot.bits;
-    return value;
-}
-
 ColumnRange range_of(const Array& array)
 {
     ColumnRange range;
@@ -123,6 +111,18 @@ bool is_finite(const Array& array)
 
 }  // namespace
 
+FieldValue value_at(const Array& array, std::int64_t i)
+{
+    Slot<double> slot{};
+    Machine<double>::load(slot, array.type(), array.data(), i);
+    FieldValue value{array.type()};
+    if (is_float(value.type))
+        value.real = Machine<double>::get_real(slot, value.type);
+    else
+        value.bits = slot.bits;
+    return value;
+}
+
 DataRanges data_ranges(const Workload& workload)
 {
     DataRanges ranges;
@@ -132,12 +132,14 @@ DataRanges data_ranges(const Workload& workload)
     return ranges;
 }
 
-std::vector<FieldValue> scalar_values(const Workload& workload)
+ScalarValues scalar_values(const Workload& workload) { return scalar_values(workload.op, workload.arrays); }
+
+ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 {
-    std::vector<FieldValue> values;
-    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
-        if (workload.op.parameters[i].scalar)
-            values.push_back(value_at(workload.arrays[i], 0));
+    ScalarValues values;
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        if (op.parameters[i].scalar)  // one that is no array of one is refused before anything runs
+            values.push_back(arrays[i].length() == 1 ? std::optional(value_at(arrays[i], 0)) : std::nullopt);
     return values;
 }
 

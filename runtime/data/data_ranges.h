@@ -8,11 +8,16 @@
 
 namespace segfold {
 
+/// An element as a value of its type.
+[[nodiscard]] FieldValue value_at(const Array& array, std::int64_t i);
+
 /// The range of every column, read by all threads.
 [[nodiscard]] DataRanges data_ranges(const Workload& workload);
 
-/// The values of the scalars, in the order of the parameters.
-[[nodiscard]] std::vector<FieldValue> scalar_values(const Workload& workload);
+/// The values of the scalars.
+[[nodiscard]] ScalarValues scalar_values(const Workload& workload);
+/// The same of arrays, one for each parameter; of others than scalars they may be empty.
+[[nodiscard]] ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays);
 
 /// The first floating-point column or table with an infinity or NaN; nothing where all values are finite.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);

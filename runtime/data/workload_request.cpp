@@ -8,6 +8,7 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/text/parser.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/support/files/file.h"
@@ -174,6 +175,19 @@ Array scalar_array(const Parameter& parameter, const std::string& text)
         throw InputError(fmt::format("--scalar {}={}: '{}' is not a value of {}", parameter.name, text, text,
                                      name(parameter.type)));
     }
+}
+
+ScalarValues given_scalars(const Operator& op, const std::map<std::string, std::string>& texts)
+{
+    ScalarValues values;
+    for (const auto& parameter : op.parameters) {
+        const auto text = texts.find(parameter.name);
+        if (parameter.scalar)
+            values.push_back(text == texts.end()
+                                 ? std::nullopt
+                                 : std::optional(value_at(scalar_array(parameter, text->second), 0)));
+    }
+    return std::ranges::any_of(values, &std::optional<FieldValue>::has_value) ? values : ScalarValues();
 }
 
 void require_one_value(const Parameter& scalar, const std::string& place, const Array& array)

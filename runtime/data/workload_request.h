@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/laws/laws.h"
 #include "dsl/layout.h"
 #include "dsl/operator.h"
 #include "runtime/data/resolve.h"
@@ -29,6 +30,10 @@ struct WorkloadRequest {
 /// The value that a scalar is given as text, an array of one: a number of its type, or true, false, inf,
 /// -inf, nan. Throws InputError.
 Array scalar_array(const Parameter& parameter, const std::string& text);
+
+/// The scalars that are given as text, by name; empty where none is. Throws InputError as scalar_array()
+/// does.
+[[nodiscard]] ScalarValues given_scalars(const Operator& op, const std::map<std::string, std::string>& texts);
 
 /// Throws InputError where the array that --input gives a scalar has not one value.
 void require_one_value(const Parameter& scalar, const std::string& place, const Array& array);

@@ -11,9 +11,8 @@ namespace segfold::prove {
 struct ProofOptions {
     double seconds = 3;      ///< for all laws together, of the processor
     bool invariants = true;  ///< false: laws must hold for every state that fits the fields' types
-    /// What the scalars are, in the order of the parameters, where a law is judged for these values alone.
-    const std::vector<FieldValue>* scalars = nullptr;
-    std::filesystem::path smt_lib = {};  ///< a folder for the questions; empty: they are not kept
+    const ScalarValues* scalars = nullptr;  ///< for which laws are judged, where these are known
+    std::filesystem::path smt_lib = {};     ///< a folder for the questions; empty: they are not kept
 };
 
 /// Adds to the report of a search what Z3 says of the laws that it did not refute.

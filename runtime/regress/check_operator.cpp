@@ -6,7 +6,6 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/simt/program.h"
-#include "runtime/data/data_ranges.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/regress/smallest_configuration.h"
 #include "runtime/regress/spread_stage.h"
@@ -150,20 +149,6 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
         return laws;
     return on_data(std::move(laws),
                    prepare(op, request, request.layouts.front(), request.workload.seed).workload);
-}
-
-/// The values of the scalars, where the request gives them all.
-std::optional<std::vector<FieldValue>> given_scalars(const Operator& op, const CheckRequest& request)
-{
-    bool has_scalars = false;
-    for (const auto& parameter : op.parameters) {
-        if (parameter.scalar && !request.workload.scalars.contains(parameter.name))
-            return std::nullopt;
-        has_scalars = has_scalars || parameter.scalar;
-    }
-    if (!has_scalars)
-        return std::nullopt;
-    return scalar_values(prepare(op, request, request.layouts.front(), request.workload.seed).workload);
 }
 
 /// What rank 0 relies on, all do. Collective.
@@ -316,9 +301,9 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
     tell("laws");
     Check check;
     const bool is_first = request.ranks == nullptr || request.ranks->rank() == 0;
-    const auto scalars = given_scalars(op, request);
+    const auto scalars = given_scalars(op, request.workload.scalars);
     LawOptions law_options;
-    law_options.scalars = scalars ? &*scalars : nullptr;
+    law_options.scalars = scalars.empty() ? nullptr : &scalars;
     // A proof ends by the clock: what it says is rank 0's to say.
     check.laws = laws_on_data(
         op, request, judge_laws(op, law_options, request.assume, is_first ? &request.proof : nullptr));

@@ -369,6 +369,30 @@ TEST_F(LawsOfRunTest, CheckJudgesTheScalarsThatItIsGiven)
         << wrong.output;
 }
 
+TEST_F(LawsOfRunTest, CheckLetsTheScalarsVaryThatItIsNotGiven)
+{
+    (void)folder_.write("between.seg",
+                        "operator between(x: i32, low: scalar i32, high: scalar i32) -> i32 {\n"
+                        "  state t: i32 = 0\n"
+                        "  lift low > high ? -1 : 1\n"
+                        "  combine(a, b) max(a, b)\n"
+                        "}\n");
+    const auto check = [&](const std::string& low) {
+        return folder_.run({"check", "between.seg", "--prove", "off", "--layout", "uniform=10", "--stage",
+                            "thread_per_segment", "--backend", "simt", "--elements", "100", "--scalar",
+                            "low=" + low});
+    };
+    const auto some = check("5");
+    EXPECT_EQ(some.exit_code, 1);
+    EXPECT_NE(some.output.find("the identity is not neutral with low = 5, high = "), std::string::npos)
+        << some.output;
+    EXPECT_NE(some.output.find("(many values of high were tried; --scalar high=VALUE asks about one)\n"),
+              std::string::npos)
+        << some.output;
+    const auto none = check("-2147483648");
+    EXPECT_EQ(none.exit_code, 0) << none.output << none.errors;
+}
+
 /// A run knows its scalars: it relies on what is wrong for others with a warning, and refuses what is wrong
 /// for its own.
 TEST_F(LawsOfRunTest, RunsAskTheirOwnScalars)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "dsl/evaluation/table_reads.h"
+#include "dsl/laws/elements.h"
 #include "dsl/laws/laws.h"
 #include "dsl/text/parser.h"
 
@@ -111,7 +112,7 @@ TEST(ScalarLaws, CounterExamplesOfAnySeedAreConfirmed)
         const auto again = confirmed(op, Law::identity, states);
         ASSERT_TRUE(again) << seed;
         EXPECT_EQ(again->text, example.text) << seed;
-        const std::vector<FieldValue> other = {{Type::i32, 7}};
+        const ScalarValues other = {FieldValue{Type::i32, 7}};
         EXPECT_FALSE(confirmed(op, Law::identity, states, &other)) << seed;
     }
 }
@@ -119,11 +120,33 @@ TEST(ScalarLaws, CounterExamplesOfAnySeedAreConfirmed)
 TEST(ScalarLaws, KnownScalarsAloneAreTried)
 {
     for (const std::int64_t value : {5, 0, -5}) {
-        const std::vector<FieldValue> scalars = {{Type::i32, static_cast<std::uint64_t>(value)}};
+        const ScalarValues scalars = {FieldValue{Type::i32, static_cast<std::uint64_t>(value)}};
         LawOptions options = kPatient;
         options.scalars = &scalars;
         EXPECT_EQ(is_refuted(kHighestOfScalars, Law::identity, options), value < 0) << value;
     }
+}
+
+TEST(ScalarLaws, AKnownScalarKeepsItsValueWhileOthersVary)
+{
+    const auto op = parse_operator("mine",
+                                   "operator mine(x: i32, low: scalar i32, high: scalar i32) -> i32 { "
+                                   "state t: i32 = 0  lift low > high ? -1 : 1  combine(a, b) max(a, b) }");
+    const auto identity = [&](const ScalarValues& scalars) {
+        LawOptions options = kPatient;
+        options.scalars = &scalars;
+        return *check_laws(op, options).find(Law::identity);
+    };
+    const FieldValue lowest{Type::i32, lowest_integer(Type::i32)}, five{Type::i32, 5};
+    const auto refuted = identity({five, std::nullopt});
+    ASSERT_EQ(refuted.verdict, Verdict::refuted);
+    const auto& scalars = refuted.counter_example->scalars;
+    ASSERT_EQ(scalars.size(), 2U);
+    EXPECT_EQ(scalars[0].first + print(scalars[0].second), "low5");
+    EXPECT_LT(static_cast<std::int64_t>(scalars[1].second.bits), 5);
+    EXPECT_EQ(identity({std::nullopt, five}).verdict, Verdict::refuted);
+    EXPECT_NE(identity({lowest, std::nullopt}).verdict, Verdict::refuted) << "no high is below it";
+    EXPECT_NE(identity({five, five}).verdict, Verdict::refuted);
 }
 
 TEST(ScalarLaws, WhatHoldsForEveryScalarIsNotRefuted)

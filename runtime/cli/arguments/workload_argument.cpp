@@ -124,30 +124,39 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
     }
 }
 
-/// What --scalar gives the scalars of the operator.
-std::map<std::string, std::string> scalar_values(const Arguments& arguments, const Operator& op)
+std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std::span<const Operator> ops)
 {
     std::map<std::string, std::string> values;
-    const auto scalars = parameter_names(op, true);
+    std::vector<std::string_view> scalars;
+    for (const auto& op : ops)
+        for (const auto name : parameter_names(op, true))
+            if (std::ranges::find(scalars, name) == scalars.end())
+                scalars.push_back(name);
+    const bool is_one = ops.size() == 1;
+    const auto have = is_one ? fmt::format("operator {} has", ops.front().name) : "the operators have";
     for (const auto& text : arguments.values("scalar")) {
         const auto equals = text.find('=');
         const auto name = text.substr(0, equals);
         if (scalars.empty())
             throw InputError(
-                fmt::format("--scalar '{}': operator {} has no scalars; a parameter is declared "
-                            "as one by {}: scalar f32",
-                            text, op.name, equals == text.npos || equals == 0 ? "threshold" : name));
+                fmt::format("--scalar '{}': {} no scalars; a parameter is declared as one by {}: scalar f32",
+                            text, have, equals == text.npos || equals == 0 ? "threshold" : name));
         if (equals == text.npos || equals + 1 == text.size())
             throw InputError(fmt::format("--scalar '{}': the value is missing; write {}=15", text,
                                          name.empty() ? scalars[0] : name));
         if (std::ranges::find(scalars, name) == scalars.end())
-            throw InputError(fmt::format("--scalar '{}': operator {} has no scalar '{}'; it has {}{}", text,
-                                         op.name, name, fmt::join(scalars, ", "),
+            throw InputError(fmt::format("--scalar '{}': {} no scalar '{}'; {} {}{}", text, have, name,
+                                         is_one ? "it has" : "they have", fmt::join(scalars, ", "),
                                          did_you_mean(name, scalars)));
         if (!values.emplace(name, text.substr(equals + 1)).second)
             throw InputError(fmt::format("--scalar: '{}' is given twice; once is enough", name));
     }
     return values;
+}
+
+std::map<std::string, std::string> scalar_texts(const Arguments& arguments, const Operator& op)
+{
+    return scalar_texts(arguments, std::span(&op, 1));
 }
 
 std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std::string_view origin)
@@ -202,7 +211,7 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     if (const auto width = arguments.choice("index-bits", kWidths))
         request.index_bits = *width == 0 ? 32 : 64;
     if (arguments.declares("scalar"))
-        request.scalars = scalar_values(arguments, op);
+        request.scalars = scalar_texts(arguments, op);
     if (with_inputs) {
         request.inputs = input_files(arguments, op);
         require_scalars(op, request);

@@ -1,6 +1,7 @@
 #pragma once
 // The data of a run: arrays from files or generated, and the layout that cuts them into segments.
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,17 @@ namespace segfold::cli {
 /// The flags that say what an operator is run on, but for --input.
 inline constexpr Flag kDataFlags[] = {{"layout", "LAYOUT"}, {"elements", "N"},   {"features", "K"},
                                       {"seed", "S"},        {"values", "RANGE"}, {"index-bits", "32|64"}};
-inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, {"scalar", "NAME=VALUE", true}};
+inline constexpr Flag kScalarFlag = {"scalar", "NAME=VALUE", true};
+inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, kScalarFlag};
 
 /// The files of --input, by parameter; only the names of `op` and of its parameters are looked at. Throws
 /// InputError.
 std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op);
+
+/// What --scalar gives the scalars of the operator, by name. Throws InputError.
+std::map<std::string, std::string> scalar_texts(const Arguments& arguments, const Operator& op);
+/// The same of several operators, of which each has some of them or none.
+std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std::span<const Operator> ops);
 
 /// Throws InputError where one of `written`, the files that --output leads to, is a file that --input,
 /// --layout or --labels reads.

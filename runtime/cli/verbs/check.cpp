@@ -35,10 +35,15 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
-constexpr Flag kCheckFlags[] = {
-    {"stage", "STAGE|all"},        {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
-    {"prove", "SECONDS|off"},      {"smt-lib", "DIR"},          {"tree"},           {"reproducible"},
-    {"scalar", "NAME=VALUE", true}};
+constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
+                                {"set", "NAME=VALUE", true},
+                                {"kernels", "DIR"},
+                                {"seeds", "K"},
+                                {"prove", "SECONDS|off"},
+                                {"smt-lib", "DIR"},
+                                {"tree"},
+                                {"reproducible"},
+                                kScalarFlag};
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
@@ -82,11 +87,18 @@ std::string prover_note(const LawReport& report)
 /// How to ask about one value of the scalars that a law is refuted with.
 std::string scalar_note(const LawReport& report, const CheckRequest& request)
 {
-    for (const auto& finding : report.findings)
-        if (finding.counter_example && !finding.counter_example->scalars.empty() &&
-            request.workload.scalars.empty())
-            return fmt::format("(many values of the scalars were tried; --scalar {}=VALUE asks about one)\n",
-                               finding.counter_example->scalars.front().first);
+    const auto& given = request.workload.scalars;
+    for (const auto& finding : report.findings) {
+        std::vector<std::string> open;
+        if (finding.counter_example)
+            for (const auto& [name, value] : finding.counter_example->scalars)
+                if (!given.contains(name))
+                    open.push_back(name);
+        if (!open.empty())
+            return fmt::format("(many values of {} were tried; --scalar {}=VALUE asks about one)\n",
+                               given.empty() ? "the scalars" : fmt::format("{}", fmt::join(open, " and ")),
+                               open.front());
+    }
     return {};
 }
 
