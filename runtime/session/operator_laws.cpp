@@ -147,6 +147,35 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
     return judge_laws(op, kPatientLawOptions, assumed);
 }
 
+bool depends_on_scalars(const LawReport& report)
+{
+    return std::ranges::any_of(report.findings, [](const LawFinding& finding) {
+        return finding.verdict == Verdict::refuted && finding.counter_example &&
+               !finding.counter_example->scalars.empty();
+    });
+}
+
+OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
+                              const std::vector<Law>& assumed)
+{
+    auto options = kPatientLawOptions;
+    options.scalars = &scalars;
+    std::optional<LawReport> found;
+    for (auto& finding : report.findings) {
+        if (finding.verdict != Verdict::refuted)  // for no value of the scalars
+            continue;
+        std::vector<std::vector<std::vector<FieldValue>>> states;
+        if (finding.counter_example)
+            for (const auto& state : finding.counter_example->states)
+                states.push_back(state.elements);
+        if (auto example = confirmed(op, finding.law, states, &scalars))
+            finding.counter_example = std::move(example);
+        else
+            finding = *(found ? *found : found.emplace(check_laws(op, options))).find(finding.law);
+    }
+    return conclude(op, std::move(report), options, assumed);
+}
+
 bool depends_on_data(const OperatorLaws& laws)
 {
     return !laws.has_sound_identity ||

@@ -56,6 +56,14 @@ OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vect
 /// the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
+/// True where a law is refuted, and other values of the scalars may not refute it.
+[[nodiscard]] bool depends_on_scalars(const LawReport& report);
+
+/// What the report of all values means for these values of the scalars: a law that they do not refute is
+/// relied on.
+[[nodiscard]] OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
+                                            const std::vector<Law>& assumed);
+
 /// True where on_data() may say something else of the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 

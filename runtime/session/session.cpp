@@ -14,6 +14,7 @@
 #include "dsl/printer.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/context.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/borrowed.h"
@@ -32,21 +33,39 @@ struct Session::State {
     }
 
     /// The laws as far as no data speak; `proof` judges them anew.
-    OperatorLaws laws(const Operator& op, const prove::ProofOptions* proof = nullptr)
+    OperatorLaws laws(const Operator& op, const ScalarValues& scalars,
+                      const prove::ProofOptions* proof = nullptr)
     {
         const auto text = print(op);
+        std::vector<Law> assumed;
+        for (const auto law : options.assume)
+            if (claims(op, law))
+                assumed.push_back(law);
         const std::lock_guard lock(mutex);
         auto found = judged.find(text);
         if (found == judged.end() || proof != nullptr) {
-            std::vector<Law> assumed;
-            for (const auto law : options.assume)
-                if (claims(op, law))
-                    assumed.push_back(law);
             auto laws = proof == nullptr ? quick_laws(op, assumed) : judge_laws(op, {}, assumed, proof);
             laws.assume_option = options.assume_option;
             found = judged.insert_or_assign(text, std::move(laws)).first;
+            judged_for_scalars.clear();
         }
-        return found->second;
+        const auto& of_all = found->second;
+        if (scalars.empty() || !depends_on_scalars(of_all.report))
+            return of_all;
+        auto key = text;
+        for (const auto& value : scalars)
+            key += value ? " " + segfold::print(*value) : " any";
+        auto known = judged_for_scalars.find(key);
+        if (known == judged_for_scalars.end()) {
+            constexpr std::size_t kMost = 256;  // where each run has values of its own
+            if (judged_for_scalars.size() == kMost)
+                judged_for_scalars.clear();
+            auto laws = laws_for_scalars(op, of_all.report, scalars, assumed);
+            laws.assume_option = options.assume_option;
+            laws.is_remembered = of_all.is_remembered;
+            known = judged_for_scalars.emplace(std::move(key), std::move(laws)).first;
+        }
+        return known->second;
     }
 
     std::shared_ptr<const tune::RecordStore> records()
@@ -93,7 +112,7 @@ struct Session::State {
     std::shared_ptr<std::mutex> run_mutex = std::make_shared<std::mutex>();
     std::shared_ptr<EmittedTexts> texts = std::make_shared<EmittedTexts>();  ///< plans ask them, too
     std::shared_ptr<Backend> backend;
-    std::map<std::string, OperatorLaws> judged;
+    std::map<std::string, OperatorLaws> judged, judged_for_scalars;
     std::shared_ptr<const tune::RecordStore> store;
 };
 
@@ -180,13 +199,23 @@ Session::State& Session::state() const
     return *state_;
 }
 
-OperatorLaws Session::laws(const Operator& op) { return state().laws(op); }
+OperatorLaws Session::laws(const Operator& op, const ScalarValues& scalars)
+{
+    return state().laws(op, scalars);
+}
+
+OperatorLaws Session::laws(const Workload& workload)
+{
+    return on_data(state().laws(workload.op, scalar_values(workload)), workload);
+}
+
 LawReport Session::prove(const Operator& op, double seconds)
 {
     prove::ProofOptions options;
     options.seconds = seconds;
-    return state().laws(op, &options).report;
+    return state().laws(op, {}, &options).report;
 }
+
 void Session::forget_records()
 {
     auto& state = this->state();
@@ -203,7 +232,7 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     const auto backend = state().running();
     if (!backend->runs_stages())
         return {};
-    const auto laws = on_data(state().laws(workload.op), workload);
+    const auto laws = this->laws(workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
     std::optional<ScratchRoom> room;
@@ -301,8 +330,9 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     folded.warnings_ = warnings(op);
     std::ranges::copy(chosen_warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
+        const bool is_associative = laws(op, scalar_values(workload)).is_associative();
         const auto validation =
-            validate(workload, folded.results_, laws(op).is_associative(), backend->name() != "thrust");
+            validate(workload, folded.results_, is_associative, backend->name() != "thrust");
         for (const auto& comparison : validation.comparisons)
             folded.check_.push_back(segfold::print(comparison));
         if (!validation.without_thrust.empty())
@@ -323,7 +353,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
     PlanParts parts{op,
                     backend,
                     state().catalogue(*backend, options.request.is_reproducible),
-                    state().laws(op),
+                    state().laws(op, {}),
                     nullptr,
                     "",
                     options,

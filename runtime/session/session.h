@@ -81,7 +81,11 @@ public:
                             const PlanOptions& options = {});
 
     /// What `segfold check` says first: the laws of an operator, searched once in the life of the session.
-    [[nodiscard]] OperatorLaws laws(const Operator& op);
+    /// Laws that some values of the scalars refute are searched once more for each set of `scalars`; where it
+    /// is empty, laws must hold for all values.
+    [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {});
+    /// What a fold of a workload relies on: the laws for its scalars, as far as its data do not refute them.
+    [[nodiscard]] OperatorLaws laws(const Workload& workload);
     /// Judges the laws by a long search and by a proof with Z3, for so many seconds of the processor: each
     /// law with its verdict, means and time. Later folds of the session rely on it, and those of other
     /// sessions where there is a cache of kernels.

@@ -63,7 +63,7 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
     check_tables(workload);  // before many plans that would all be refused
-    const auto laws = on_data(session.laws(op), workload);
+    const auto laws = session.laws(workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(workload, laws);
     problem.target = backend.target();

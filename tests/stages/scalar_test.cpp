@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/cpp/define.h"
+#include "dsl/text/parser.h"
+#include "runtime/session/operator_laws.h"
 #include "segfold/segfold.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"
@@ -36,6 +38,89 @@ TEST_P(ScalarOn, EveryValueIsTaken)
     EXPECT_EQ(counts_above(session, op, 5), (std::vector<std::int64_t>{0, 0, 0, 2}));
     EXPECT_EQ(counts_above(session, op, std::numeric_limits<float>::quiet_NaN()),
               (std::vector<std::int64_t>{0, 0, 0, 0}));
+}
+
+/// Where k is negative, combine is no sum, and is not associative.
+Operator signed_sum()
+{
+    return parse_operator("signed",
+                          "operator signed(x: f32, k: scalar i32) -> f32 {\n"
+                          "  state { v: f32; k: i32 }\n"
+                          "  lift { v = x; k = k }\n"
+                          "  combine(a, b) { v = a.k < 0 ? a.v - b.v : a.v + b.v; k = a.k }\n"
+                          "  finish v\n"
+                          "}\n");
+}
+
+/// A fold relies on laws that hold for its own scalars, and on no others, whatever was folded before.
+TEST(Scalar, LawsAreThoseOfTheRunsOwnValue)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    Session session({.backend = "simt"});
+    const auto op = signed_sum();
+    EXPECT_FALSE(session.laws(op).is_associative());
+    std::string ordered;
+    for (const std::int32_t k : {-1, 4, 0, -1, 4}) {
+        const auto folded = session.fold(op, {kValues, std::span(&k, 1)}, whole(), {.check = true});
+        EXPECT_TRUE(folded.agrees()) << k;
+        EXPECT_EQ(folded.values<float>()[0], k < 0 ? -30 : 36);
+        EXPECT_EQ(folded.warnings().empty(), k >= 0) << k;
+        const auto stage = folded.plan().substr(0, folded.plan().find(' '));
+        EXPECT_EQ(stage == (ordered.empty() ? stage : ordered), k < 0) << stage << " for " << k;
+        if (k < 0)
+            ordered = stage;
+        const ScalarValues known = {FieldValue{Type::i32, static_cast<std::uint64_t>(k)}};
+        EXPECT_EQ(session.laws(op, known).is_associative(), k >= 0) << k;
+    }
+    EXPECT_FALSE(session.laws(op).is_associative());
+    const std::string kNothing = "nothing was thrown";
+    // Slices and streams must be associative.
+    for (const std::int32_t k : {4, -1}) {
+        const std::vector<ArrayView> inputs = {kValues, std::span(&k, 1)};
+        float sum = 0;
+        const auto sliced = message_of(
+            [&] { sum = session.fold(op, inputs, whole(), {.num_slices = 3}).values<float>()[0]; });
+        EXPECT_EQ(sliced == kNothing, k >= 0) << sliced;
+        EXPECT_EQ(sum, k < 0 ? 0 : 36);
+        sum = 0;
+        const auto streamed = message_of([&] {
+            (void)fold_stream(session, op, {inputs[0], inputs[1]}, whole(), {},
+                              [&](const Folded& part, std::int64_t) { sum = part.values<float>()[0]; });
+        });
+        EXPECT_EQ(streamed == kNothing, k >= 0) << streamed;
+        EXPECT_EQ(sum, k < 0 ? 0 : 36);
+    }
+}
+
+/// An identity that is neutral where no scalar is negative.
+TEST(Scalar, AStreamRefusesAnIdentityThatItsOwnScalarsRefuteAlone)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    Session session({.backend = "simt"});
+    const auto op = parse_operator("widest",
+                                   "operator widest(x: f32, tol: scalar i32) -> i32 {\n"
+                                   "  state { n: i32 = 0; t: i32 = 0 }\n"
+                                   "  lift { n = 1; t = tol }\n"
+                                   "  combine(a, b) { n = a.n + b.n; t = max(a.t, b.t) }\n"
+                                   "  finish t\n"
+                                   "}\n");
+    for (const std::int32_t tol : {5, -5}) {
+        std::vector<std::int32_t> found;
+        const auto text = message_of([&] {
+            const auto streamed = fold_stream(session, op, {kValues, std::span(&tol, 1)}, offsets(kOffsets),
+                                              {}, [&](const Folded& part, std::int64_t) {
+                                                  for (const auto value : part.values<std::int32_t>())
+                                                      found.push_back(value);
+                                              });
+            EXPECT_TRUE(streamed.warnings.empty());
+        });
+        if (tol > 0)
+            EXPECT_EQ(found, (std::vector<std::int32_t>{5, 5, 0, 5})) << text;
+        else
+            EXPECT_NE(text.find("with tol = -5"), std::string::npos) << text;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(BackEnds, ScalarOn, testing::Values("simt", "reference", "thrust", "cpu"));

@@ -19,7 +19,7 @@ bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
     check_tables(workload);  // peers check nothing
-    const auto laws = on_data(session.laws(op), workload);
+    const auto laws = session.laws(workload);
     auto problem = make_problem(workload, laws);
     problem.target = session.backend().target();
     bench::PlanSelection selection;

@@ -169,15 +169,15 @@ std::int64_t fitting_elements(double free_bytes, const Operator& op, const Layou
 
 void require_measurable(Session& session, const Operator& op, const SweepRequest& request)
 {
-    require_sound_identity(on_data(session.laws(op), sample(op, request.workload)), op);
+    require_sound_identity(session.laws(sample(op, request.workload)), op);
 }
 
 void bench_operator(Session& session, Bench& bench, const Operator& op, const SweepRequest& request,
                     const SweepListener& listener)
 {
     auto laws = session.laws(op);
-    if (depends_on_data(laws))
-        laws = on_data(std::move(laws), sample(op, request.workload));
+    if (depends_on_data(laws) || depends_on_scalars(laws.report))
+        laws = session.laws(sample(op, request.workload));
     for (const auto& warning : law_warnings(laws, op))
         warn(listener, {warning});
     auto& timing = *bench.timing;

@@ -20,6 +20,7 @@
 #include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
@@ -300,7 +301,8 @@ int verb_run(const Words& words)
     std::optional<Validation> judgement;
     if (checks) {
         progress.show("comparing with the reference and Thrust");
-        judgement = validate(workload, results, session.laws(op).is_associative(), checks_by_thrust);
+        const auto laws = session.laws(op, scalar_values(workload));
+        judgement = validate(workload, results, laws.is_associative(), checks_by_thrust);
     }
     progress.clear();
     const auto output = view.save(results);

@@ -162,6 +162,7 @@ private:
             throw InternalError("a worker has segments given as " + known.form);
         if (op.has_identity() && !known.has_identity)
             laws.without_identity = "the worker's data are not finite";
+        laws.usable = greeting.laws;
         auto problem = make_problem(op, *form, known.index_bits, laws);
         if (known.key_bytes != 0)
             problem.key_bytes = known.key_bytes;
@@ -376,7 +377,7 @@ int verb_tune(const Words& words)
     auto options = session_options(arguments, op);
     options.backend = arguments.value("backend").value_or("auto");
     Session session(options);
-    const auto laws = session.laws(op);
+    const auto laws = session.laws(op, given_scalars(op, request.scalars));
     if (!laws.has_sound_identity)  // the worker, who has the data, refuses them where they show it
         write_error(fmt::format("warning: operator {} states an identity that is none\n{}", op.name,
                                 print(*laws.report.find(Law::identity), op)));

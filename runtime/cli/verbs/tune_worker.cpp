@@ -27,7 +27,10 @@ std::string greeting_of(const tune::Record& record, const Problem& problem, doub
                 {"target",
                  {target.has_async_copies, target.has_bf16_conversions, target.block_shared_bytes,
                   target.compute_capability, target.has_f16_conversions}},
-                {"ceiling", ceiling}}
+                {"ceiling", ceiling},
+                {"laws",
+                 {problem.laws.associative, problem.laws.commutative, problem.laws.idempotent,
+                  problem.laws.assumes_associative}}}
         .dump();
 }
 
@@ -37,7 +40,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
     auto& backend = session.backend();
     const auto prepared = make_checked_workload(op, request);
     check_tables(prepared.workload);  // before hours of plans that would all be refused
-    const auto laws = on_data(session.laws(op), prepared.workload);
+    const auto laws = session.laws(prepared.workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(prepared.workload, laws);
     problem.target = backend.target();
@@ -71,13 +74,17 @@ TuneGreeting parse_greeting(const std::string& line)
         const auto document = read_json("greeting", line);
         const JsonValue greeting("greeting", document);
         const auto target = greeting.at("target").elements();
-        constexpr std::size_t kMembers = 5;
+        const auto laws = greeting.at("laws").elements();
+        constexpr std::size_t kMembers = 5, kLaws = 4;
         if (target.size() != kMembers)
             greeting.at("target").refuse("a list of 5 is needed");
+        if (laws.size() != kLaws)
+            greeting.at("laws").refuse("a list of 4 is needed");
         return {
             tune::parse_record("worker", greeting.at("record").text()),
             {target[0].truth(), target[1].truth(), target[2].integer(), target[3].small(), target[4].truth()},
-            greeting.at("ceiling").number()};
+            greeting.at("ceiling").number(),
+            {laws[0].truth(), laws[1].truth(), laws[2].truth(), laws[3].truth()}};
     } catch (const InputError& error) {
         throw InternalError(fmt::format("a worker greets with '{}': {}", line.substr(0, 80), error.what()));
     }

@@ -12,6 +12,7 @@ struct TuneGreeting {
     tune::Record record;  ///< all but the point and what was measured
     Target target;
     double ceiling = 0;  ///< bytes a second
+    UsableLaws laws;     ///< for its scalars
 };
 
 /// Measures what is asked for on standard input until that ends; returns the exit code.

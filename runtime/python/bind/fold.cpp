@@ -225,7 +225,8 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         return nullptr;
     run_interruptible(
         [making] {
-            making->asks_data = depends_on_data(making->session->laws(making->typed->op));
+            const auto laws = making->session->laws(making->typed->op);
+            making->asks_data = depends_on_data(laws) || depends_on_scalars(laws.report);
             if (!making->asks_data)
                 making->plan = std::make_shared<Plan>(making->session->plan(
                     making->typed->op, making->segments, making->num_elements, making->options));

@@ -13,6 +13,7 @@
 #include "dsl/printer.h"
 #include "dsl/stopped.h"
 #include "runtime/backends/backend.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/column_lengths.h"
 #include "runtime/session/scale/slices/slice_buffers.h"
@@ -152,6 +153,9 @@ struct Stream::State {
             source.read(0, tables.back());
         }
     }
+
+    /// A stream does not know its data, but it does know these.
+    [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
 
     /// Room for a slice's elements of a column, filled; gives how many there were.
     Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
@@ -391,7 +395,7 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
         const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,
                                          is_cut && state_->kind == LayoutKind::whole};
-        auto laws = laws_without_data(session.laws(op));
+        auto laws = laws_without_data(session.laws(op, state_->scalars()));
         state_->warnings = law_warnings(laws, op);
         return slice_problem(session, op, std::move(laws), slice_options);
     });

@@ -227,7 +227,7 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
 Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, const SliceOptions& options)
 {
     auto& session = *devices.front();
-    const auto laws = on_data(session.laws(workload.op), workload);
+    const auto laws = session.laws(workload);
     std::vector<SliceDevice> made;
     for (auto* device : devices)
         made.push_back(slice_device(*device));
