@@ -23,6 +23,9 @@ using MakeArrays =
 [[nodiscard]] std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments,
                                                 std::uint64_t seed);
 
+/// The same, where scalars are given as text, by name.
+[[nodiscard]] MakeArrays uniform_arrays_beside(std::map<std::string, std::string> scalars);
+
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< that of a run

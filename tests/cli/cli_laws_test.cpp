@@ -393,6 +393,51 @@ TEST_F(LawsOfRunTest, CheckLetsTheScalarsVaryThatItIsNotGiven)
     EXPECT_EQ(none.exit_code, 0) << none.output << none.errors;
 }
 
+/// Its associativity hangs on the scalar.
+constexpr auto kSigned =
+    "operator signed(x: i32, k: scalar i32) -> i32 {\n"
+    "  state { v: i32; k: i32 }\n"
+    "  lift { v = x; k = k }\n"
+    "  combine(a, b) { v = a.k < 0 ? a.v - b.v : a.v + b.v; k = a.k }\n"
+    "  finish v\n"
+    "}\n";
+
+TEST_F(LawsOfRunTest, EmitAndRegressJudgeTheScalarsThatTheyAreGiven)
+{
+    (void)folder_.write("signed.seg", kSigned);
+    const auto emit = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"emit",  "signed.seg", "--layout",
+                                          "whole", "--stage",    "grid_reduce"};
+        words.insert(words.end(), more.begin(), more.end());
+        return folder_.run(words);
+    };
+    EXPECT_NE(emit({}).exit_code, 0) << "it must hold for all";
+    const auto right = emit({"--scalar", "k=3"});
+    EXPECT_EQ(right.exit_code, 0) << right.errors;
+    EXPECT_EQ(
+        right.errors,
+        "segfold: note: laws are judged for the scalars that are given; with others the text may be wrong\n");
+    EXPECT_NE(emit({"--scalar", "k=-3"}).exit_code, 0);
+    EXPECT_EQ(emit({"--scalar", "q=3"}).errors,
+              "segfold: --scalar 'q=3': operator signed has no scalar 'q'; it has k\n");
+
+    const auto regress = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"regress",     "signed.seg", "--relation", "one_segment", "--stage",
+                                          "grid_reduce", "--backend",  "simt",       "--elements",  "200"};
+        words.insert(words.end(), more.begin(), more.end());
+        return folder_.run(words);
+    };
+    const auto held = regress({"--scalar", "k=3"});
+    EXPECT_EQ(held.exit_code, 0) << held.output << held.errors;
+    EXPECT_NE(regress({}).exit_code, 0);
+    EXPECT_NE(regress({"--scalar", "k=-3"}).exit_code, 0);
+    EXPECT_EQ(folder_.run({"regress", "--scalar", "k=3"}).errors,
+              "segfold: --scalar is a value of an operator's scalar, and no operator is named\n");
+    EXPECT_EQ(folder_.run({"regress", "sum,max", "--scalar", "k=3"}).errors,
+              "segfold: --scalar 'k=3': the operators have no scalars; a parameter is declared as one by k: "
+              "scalar f32\n");
+}
+
 /// A run knows its scalars: it relies on what is wrong for others alone, and refuses what is wrong for its
 /// own.
 TEST_F(LawsOfRunTest, RunsAskTheirOwnScalars)

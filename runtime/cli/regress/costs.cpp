@@ -70,7 +70,7 @@ regress::TimeRequest time_request(const Arguments& arguments, std::span<const Na
                                  .stages = regress_stages(arguments, catalogue),
                                  .catalogue = catalogue,
                                  .layouts = {},
-                                 .make_arrays = regress::uniform_arrays};
+                                 .make_arrays = arrays_argument(arguments, ops)};
     if (const auto layout = arguments.value("layout")) {
         request.layouts = {parse_layout(*layout)};
         const auto kind = request.layouts[0].kind;

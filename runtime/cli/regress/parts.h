@@ -9,6 +9,7 @@
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/regress/report.h"
 #include "runtime/cli/views/terminal.h"
+#include "runtime/regress/trial.h"
 
 namespace segfold::cli {
 
@@ -18,6 +19,10 @@ using regress::NamedOperator;
 /// The stages of --stage, all without it; rungs are among them.
 [[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
                                                        const Catalogue& catalogue);
+
+/// What makes the data of a run: uniform values, beside the scalars of --scalar.
+[[nodiscard]] regress::MakeArrays arrays_argument(const Arguments& arguments,
+                                                  std::span<const NamedOperator> ops);
 
 /// Words as a shell takes them.
 [[nodiscard]] std::string quoted(const std::string& word);

@@ -11,6 +11,7 @@
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/scale_argument.h"
+#include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/regress/parts.h"
 #include "runtime/cli/regress/view.h"
 #include "runtime/cli/verbs.h"
@@ -24,7 +25,8 @@ namespace {
 constexpr Flag kRegressFlags[] = {
     {"relations"},        {"static"},        {"time"},      {"stage", "STAGE|all"}, {"relation", "NAME"},
     {"tiles", "TILES"},   {"elements", "N"}, {"seed", "S"}, {"repeat", "K"},        {"layout", "LAYOUT"},
-    {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"}};
+    {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"},
+    kScalarFlag};
 
 /// Devices that stand for several where none are named and there is one alone, or none that is a GPU.
 constexpr std::size_t kStandIns = 3;
@@ -38,9 +40,12 @@ constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_
 /// Bound by memory, in any order and in the order of the elements.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 
-NamedOperator named(std::string words, Operator op)
+NamedOperator named(std::string words, Operator op, const std::map<std::string, std::string>& scalars = {})
 {
-    const auto laws = quick_laws(op);
+    auto laws = quick_laws(op);
+    const auto values = given_scalars(op, scalars);
+    if (!values.empty() && depends_on_scalars(laws.report))
+        laws = laws_for_scalars(op, std::move(laws.report), values, {});
     require_sound_identity(laws, op);
     return {std::move(words), std::move(op), laws.usable};
 }
@@ -52,6 +57,7 @@ std::vector<NamedOperator> operators(const Arguments& arguments, std::span<const
     if (!names_operator(arguments)) {
         for (const auto& flag : kOperatorFlags)
             arguments.refuse(flag.name, "is a part of an operator, and none is named");
+        arguments.refuse(kScalarFlag.name, "is a value of an operator's scalar, and no operator is named");
         for (const auto name : standard)
             all.push_back(named(std::string(name), standard_operator(name)));
         return all;
@@ -61,11 +67,13 @@ std::vector<NamedOperator> operators(const Arguments& arguments, std::span<const
         if (const auto value = arguments.value(flag.name))
             flags += fmt::format(" --{}{}", flag.name, flag.value.empty() ? "" : " " + quoted(*value));
     auto list = arguments.operands().empty() ? std::string() : arguments.operands()[0];
-    for (auto& op : operator_arguments(arguments)) {
+    auto ops = operator_arguments(arguments);
+    const auto scalars = scalar_texts(arguments, ops);
+    for (auto& op : ops) {
         const auto word = list.substr(0, list.find(','));
         list.erase(0, word.size() + 1);
         const auto words = (word.empty() ? "" : quoted(word)) + flags;
-        all.push_back(named(words.substr(word.empty() ? 1 : 0), std::move(op)));
+        all.push_back(named(words.substr(word.empty() ? 1 : 0), std::move(op), scalars));
     }
     return all;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/regress/parts.h"
 
 namespace segfold::cli {
@@ -71,6 +72,14 @@ std::vector<const Stage*> regress_stages(const Arguments& arguments, const Catal
     return all;
 }
 
+regress::MakeArrays arrays_argument(const Arguments& arguments, std::span<const NamedOperator> ops)
+{
+    std::vector<Operator> all;
+    for (const auto& named : ops)
+        all.push_back(named.op);
+    return regress::uniform_arrays_beside(scalar_texts(arguments, all));
+}
+
 std::string quoted(const std::string& word)
 {
     constexpr std::string_view kPlain =
@@ -94,6 +103,7 @@ RelationsReport hold_relations(const Arguments& arguments, std::span<const Named
                                AgreedRanks* ranks, Progress* progress)
 {
     auto request = request_of(arguments, catalogue, backend.device().has_value(), ranks != nullptr);
+    request.make_arrays = arrays_argument(arguments, ops);
     request.others = others;
     request.ranks = ranks;
     RelationsReport report;
@@ -105,6 +115,8 @@ RelationsReport hold_relations(const Arguments& arguments, std::span<const Named
     for (const auto flag : {"device", "devices", "schedule-seed", "kernels"})
         if (const auto value = arguments.value(flag))
             report.replay_words += fmt::format(" --{} {}", flag, quoted(*value));
+    for (const auto& scalar : arguments.values("scalar"))
+        report.replay_words += fmt::format(" --scalar {}", quoted(scalar));
     Attempts attempts(progress,
                       ops.size() * request.num_seeds * request.stages.size() * request.relations.size());
     for (const auto& named : ops)

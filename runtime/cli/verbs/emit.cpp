@@ -13,6 +13,7 @@
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/emit_compiled.h"
 #include "runtime/cli/views/json.h"
@@ -27,7 +28,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kIndexBits = {"32", "64"};
 constexpr std::array<std::string_view, 4> kKeyBytes = {"1", "2", "4", "8"};
 constexpr Flag kEmitFlags[] = {{"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"key-bytes", "1|2|4|8"},
-                               {"all", "DIR"},       {"check-tables"},        {"namespace", "NAME"}};
+                               {"all", "DIR"},       {"check-tables"},        {"namespace", "NAME"},
+                               kScalarFlag};
 
 Json emit_document(const Problem& problem, const PlanChoice& plan)
 {
@@ -178,7 +180,11 @@ int verb_emit(const Words& words)
     auto options = session_options(arguments, op);
     options.backend = shown_backend(arguments);
     Session session(options);
-    const auto laws = session.laws(op);
+    const auto scalars = given_scalars(op, scalar_texts(arguments, op));
+    const auto laws = session.laws(op, scalars);
+    if (!scalars.empty() && depends_on_scalars(session.laws(op).report) && !arguments.json())
+        write_error(
+            "note: laws are judged for the scalars that are given; with others the text may be wrong");
     if (arguments.has("all")) {
         emit_all(arguments, op, index_bits, key_bytes, laws, session.catalogue());
         return 0;
