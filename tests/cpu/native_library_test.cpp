@@ -10,8 +10,8 @@
 #include "codegen/catalogue.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
-#include "tests/common/native_compiling.h"
 
 namespace segfold::test::native_library_test {
 namespace {
@@ -82,6 +82,8 @@ protected:
 
 TEST_P(NativeLibrary, AgreesWithReferenceAndThrust)
 {
+    if (is_left_out())
+        GTEST_SKIP() << kLeftOut;
     const auto op = GetParam().op();
     const auto& catalogue = Catalogue::native();
     const auto backend = make_backend("cpu");

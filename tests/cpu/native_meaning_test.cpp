@@ -7,6 +7,7 @@
 #include "runtime/backends/cpu/block_interpreter.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/judge/reference.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/meaning_cases.h"
 #include "tests/common/random_associative.h"
 #include "tests/common/stage_cases.h"
@@ -55,6 +56,8 @@ TEST_P(Operations, MeanWhatTheLanguageSays)
     const auto& [way, type] = GetParam();
     if (lacks_compiler(way))
         GTEST_SKIP() << cpu::reason_without_compiler();
+    if (test::is_left_out())
+        GTEST_SKIP() << test::kLeftOut;
     for (const auto& workload : {operations_case(type), conversions_case(type)})
         expect_equal(workload, way.run(workload), reduce_sequentially(workload));
     if (is_integer(type) && size_bytes(type) < 4) {

@@ -7,8 +7,8 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/judge/compare.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
-#include "tests/common/native_compiling.h"
 #include "tests/common/stage_cases.h"
 #include "tests/stages/ways.h"
 
@@ -83,6 +83,8 @@ void expect_agreement(const Stage& stage, const std::string& op, Way way)
 /// their text, whatever the optimiser makes of it.
 TEST_P(NativeStages, AgreeWithTheReference)
 {
+    if (is_left_out())
+        GTEST_SKIP() << kLeftOut;
     const auto& stage = Catalogue::native().stage(GetParam().stage);
     for (const auto way : ways(Catalogue::native(), stage, GetParam().op)) {
         SCOPED_TRACE(std::string(name(way.kind)) + ", " + std::to_string(way.index_bits) + "-bit indices");
@@ -106,6 +108,8 @@ class NativeOperators : public testing::TestWithParam<std::string> {};
 
 TEST_P(NativeOperators, AgreeWithTheReference)
 {
+    if (is_left_out())
+        GTEST_SKIP() << kLeftOut;
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
         GTEST_SKIP() << reason;
     const auto op = standard_operator(GetParam());

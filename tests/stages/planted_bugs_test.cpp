@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/stage_cases.h"
 #include "tests/stages/run_bugs.h"
 #include "tests/stages/stream_bugs.h"
@@ -489,7 +490,7 @@ TEST(PlantedBugsControl, NothingIsFoundWithoutABug)
         bug.name = "None";
         bug.to = bug.from;
         const auto what = bug.stage + ", " + bug.op + ", " + std::string(name(bug.kind));
-        if (done.insert(what).second) {
+        if (done.insert(what).second && !is_left_out(what)) {
             EXPECT_FALSE(is_found(bug, true)) << what;
         }
     }

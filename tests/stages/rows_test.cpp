@@ -18,6 +18,7 @@
 #include "runtime/judge/table_check.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 #include "tests/stages/row_cases.h"
@@ -168,6 +169,8 @@ TEST(Rows, ComeFromFilesInCOrder)
 TEST(RowsOnSimt, EveryStageAgreesWithTheReference)
 {
     for (const auto& c : asked_row_cases()) {
+        if (is_left_out(c.stage + std::string(" ") + std::string(name(c.form)) + " " + c.op.name))
+            continue;
         const auto& stage = Catalogue::standard().stage(c.stage);
         const auto emitted = emitted_for(c.op, stage, c.form, c.features[0], c.settings, c.bits);
         for (const auto num_features : c.features) {
