@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/support/files/file.h"
+#include "runtime/support/files/sha256.h"
 #include "runtime/support/processes/parallel.h"
 
 namespace segfold {
@@ -83,7 +84,8 @@ public:
     [[nodiscard]] std::string where() const override { return "an array in memory"; }
     [[nodiscard]] std::string fingerprint() const override
     {
-        return fmt::format("memory {} {}", name(array_.type()), array_.length());
+        const std::string_view bytes(reinterpret_cast<const char*>(array_.data()), array_.bytes());
+        return fmt::format("memory {} {} {}", name(array_.type()), array_.length(), cache::sha256_hex(bytes));
     }
 
 private:

@@ -44,7 +44,8 @@ public:
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
     /// What it is, for messages: a file's name.
     [[nodiscard]] virtual std::string where() const = 0;
-    /// What tells it from another one, as far as that is known without reading it: name, size, time.
+    /// What tells it from another one, as far as that is known without reading files: their names, sizes and
+    /// times, and the elements of what is in memory, which are looked at for it.
     [[nodiscard]] virtual std::string fingerprint() const = 0;
 };
 

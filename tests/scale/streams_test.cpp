@@ -352,6 +352,32 @@ TEST(Streams, GoOnWhereTheyStopped)
     EXPECT_FALSE(std::filesystem::exists(out + ".resume"));
 }
 
+TEST(Streams, AreNotGoneOnWithByOtherArraysInMemory)
+{
+    const TemporaryFolder folder;
+    auto session = reference_session();
+    const auto op = standard_operator("count_above_f32");  // a column and a scalar
+    const auto x = make_array<float>(Type::f32, {3, 1, 4, 1, 5});
+    const auto stream_of = [&](float threshold, std::int64_t cut) {
+        StreamInput input;
+        input.parameters.push_back(memory_source(x));
+        input.parameters.push_back(memory_source(make_array<float>(Type::f32, {threshold})));
+        input.segments = {LayoutKind::offsets, 0, memory_source(index_array({0, cut, 5}))};
+        return Stream(session, op, std::move(input), {});
+    };
+    const auto out = folder.file("out.npy");
+    {
+        auto stream = stream_of(2, 3);
+        StreamOutput output(op, out, {}, stream.fingerprint());
+        stream.run([&](StreamResults&& results, const StreamState& state) { output.take(results, state); });
+    }  // not committed: what a run leaves that was stopped
+    EXPECT_TRUE(StreamOutput(op, out, {}, stream_of(2, 3).fingerprint()).resume());
+    for (const auto& [threshold, cut] : {std::pair(4.0F, 3), std::pair(2.0F, 1)}) {
+        StreamOutput other(op, out, {}, stream_of(threshold, cut).fingerprint());
+        EXPECT_NE(message_of([&] { (void)other.resume(); }).find("is of another run"), std::string::npos);
+    }
+}
+
 TEST(Streams, FilesHaveTheNamesThatTheHelpSays)
 {
     const ProgramFolder folder;

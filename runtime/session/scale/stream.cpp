@@ -89,7 +89,7 @@ struct Stream::State {
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         if (engine && sizes.copied > 0)
             slice_elements = std::min(slice_elements, static_cast<std::int64_t>(kMostCopied / sizes.copied));
-        marks_print = input.segments.array ? input.segments.array->fingerprint() : "";
+        marks = input.segments.array.get();
         const auto segments_kind = input.segments.kind;
         uniform_length = input.segments.uniform_length;
         kind = segments_kind;
@@ -362,7 +362,7 @@ struct Stream::State {
     std::int64_t uniform_length = 0;
     std::optional<ColumnLengths> lengths;
     bool has_ended = false;
-    std::string marks_print;
+    const ArraySource* marks = nullptr;  // of the cursor; null where no array says the segments
     std::int64_t slice_elements = 0, slice_segments = 0;
     std::int64_t block = 0;
     std::vector<Array> tables;
@@ -422,9 +422,9 @@ JoinOrder Stream::order() const { return state_->problem.order; }
 
 std::string Stream::fingerprint() const
 {
-    auto text =
-        fmt::format("{}\n{} {} {}\n{} {} {}\n", print(state_->op), name(state_->kind), state_->uniform_length,
-                    state_->marks_print, state_->slice_elements, state_->slice_segments, state_->block);
+    auto text = fmt::format("{}\n{} {} {}\n{} {} {}\n", print(state_->op), name(state_->kind),
+                            state_->uniform_length, state_->marks ? state_->marks->fingerprint() : "",
+                            state_->slice_elements, state_->slice_segments, state_->block);
     for (const auto& source : state_->input.parameters)
         text += source->fingerprint() + "\n";
     return text;

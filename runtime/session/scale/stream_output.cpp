@@ -110,8 +110,8 @@ std::optional<StreamState> StreamOutput::resume()
         const auto document = nlohmann::json::parse(text);
         if (document.at("stream") != fingerprint_)
             refuse(resume_path_,
-                   "is of another run: operator, files, layout, order or memory bound differ, or a "
-                   "file has changed; repeat the command as it was, or begin anew without --resume");
+                   "is of another run: operator, files, scalars, layout, order or memory bound differ, or "
+                   "a file has changed; repeat the command as it was, or begin anew without --resume");
         state.place = {document.at("element"), document.at("segment"), document.at("open_begin")};
         state.open = from_hex(document.at("open"), resume_path_);
         num_segments_ = document.at("segments");
