@@ -163,14 +163,25 @@ void store_found(const Segments& found, const SegmentsView& into)
     }
 }
 
+void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input)
+{
+    if (input.num_features != 1)
+        throw InputError(
+            fmt::format("'{}' of operator {} takes numbers, and is lent as rows of {} features; lend the "
+                        "array without rows_of(), or declare the parameter as a row: {}: row {}",
+                        parameter.name, op.name, input.num_features, parameter.name, name(parameter.type)));
+}
+
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs)
 {
     std::int64_t features = 0;
     for (std::size_t i = 0; i < op.parameters.size(); ++i) {
         const auto& parameter = op.parameters[i];
         const auto given = inputs[i].num_features;
-        if (!parameter.row)
+        if (!parameter.row) {
+            require_numbers(op, parameter, inputs[i]);
             continue;
+        }
         if (given < 1 || inputs[i].length % given != 0)
             throw InputError(
                 fmt::format("'{}' has {} numbers, which make no rows of {} features; lend it as "

@@ -15,7 +15,8 @@ namespace segfold {
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                          Array room = {});
 
-/// The length of the rows that are lent; 1 for an operator without rows. Throws InputError where they differ.
+/// The length of the rows that are lent; 1 for an operator without rows. Throws InputError where they differ,
+/// and for rows that are lent to parameters that take numbers.
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs);
 
 /// Elements that a fold of these arrays has: the length of its first column, else what the segments say.
@@ -35,6 +36,9 @@ void require_longest(std::int64_t longest);
 
 /// Throws InputError for a length that is negative, and for elements without an address.
 void require_address(std::string_view what, const void* data, std::int64_t length);
+
+/// Throws InputError for rows of features that are lent to a parameter that takes numbers.
+void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 
 /// Throws InputError unless there is an array for each parameter.
 void require_inputs(const Operator& op, std::size_t count);

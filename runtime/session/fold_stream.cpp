@@ -26,6 +26,11 @@ StreamArray::StreamArray(const ArrayView& array)
           if (array.place == Place::device)
               throw InputError(
                   "an array of a stream lies on a device; a stream copies arrays of the host to it");
+          if (array.num_features != 1)
+              throw InputError(fmt::format(
+                  "an array of a stream is lent as rows of {} features, and a stream reads numbers; lend it "
+                  "without rows_of(), or fold rows in one piece, by Session::fold()",
+                  array.num_features));
           require_address("the elements of a stream", array.data, array.length);
           return memory_source(Array::borrow(array.type, array.data, static_cast<std::size_t>(array.length)));
       })
@@ -39,6 +44,8 @@ StreamArray StreamArray::file(std::string path)
 StreamArray StreamArray::made_of(Type type, Make make, std::optional<std::int64_t> length)
 {
     return StreamArray([type, make = std::move(make), length] {
+        if (!make)
+            throw InputError("a stream's array is made by no function: std::function<...> is empty");
         return generated_source(
             type,
             [make](Array& into) {
@@ -54,7 +61,12 @@ StreamArray StreamArray::made_of(Type type, Make make, std::optional<std::int64_
     });
 }
 
-std::unique_ptr<ArraySource> StreamArray::open() const { return source_(); }
+std::unique_ptr<ArraySource> StreamArray::open() const
+{
+    if (!source_)
+        throw InputError("this array of a stream has been moved from; use the one that it was moved to");
+    return source_();
+}
 
 StreamSegments::StreamSegments(const SegmentsView& segments)
     : kind(segments.kind), uniform_length(segments.uniform_length)
@@ -82,6 +94,8 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take)
 {
     require_inputs(op, inputs.size());
+    if (!take)
+        throw InputError("a stream hands its results to a function, and the one given is empty");
     if (const auto reason = reason_against_slices(op); !reason.empty())
         throw InputError(reason + "; fold it in one piece, by Session::fold()");
     StreamInput input;

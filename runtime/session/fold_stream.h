@@ -41,6 +41,8 @@ public:
     [[nodiscard]] static StreamArray made(std::function<std::int64_t(std::span<T> into)> make,
                                           std::optional<std::int64_t> length = {})
     {
+        if (!make)
+            return made_of(type_of_element<T>(), nullptr, length);
         return made_of(
             type_of_element<T>(),
             [make = std::move(make)](void* into, std::int64_t count) {

@@ -292,6 +292,8 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                 "'{}' has rows of {} features, and the plan of {} was made for rows of {}; lend it "
                 "as rows_of(array, {}), or make another plan",
                 parameter.name, input.num_features, op.name, sizes.num_features, sizes.num_features));
+        if (!parameter.row)
+            require_numbers(op, parameter, input);
         if (input.type == parameter.type && is_placed &&
             (parameter.scalar  ? input.length == 1
              : parameter.table ? input.length % width == 0

@@ -20,6 +20,7 @@
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/plan_state.h"
+#include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/session/scale/slices/sliced.h"
 #include "runtime/session/validation.h"
 
@@ -311,6 +312,8 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     if (options.check)
         require_memory_to_validate(workload, backend->name() != "thrust");
     if (options.num_slices != 0) {
+        if (const auto reason = reason_against_slices(op); !reason.empty())
+            throw InputError(reason + "; fold it in one piece, by FoldOptions::num_slices = 0");
         auto sliced = fold_sliced(*this, workload, {options.num_slices, options.plan});
         plan = std::move(sliced.plan);
         chosen_warnings = std::move(sliced.warnings);

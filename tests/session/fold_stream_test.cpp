@@ -157,6 +157,16 @@ TEST(FoldStream, MisuseIsRefusedInWords)
     EXPECT_NE(refusal({kValues}, whole(), 1), "") << "no room for a slice";
     const auto liar = StreamArray::made<int>([](std::span<int> into) { return std::ssize(into) + 1; });
     EXPECT_NE(refusal({liar}, whole()).find("it had room for"), std::string::npos);
+    EXPECT_EQ(refusal({StreamArray::made<int>(nullptr)}, whole()),
+              "a stream's array is made by no function: std::function<...> is empty");
+    EXPECT_EQ(
+        message_of<InputError>([&] { fold_stream(session, op, {kValues}, whole(), within(1000), nullptr); }),
+        "a stream hands its results to a function, and the one given is empty");
+    EXPECT_NE(refusal({rows_of(kValues, 3)}, whole()).find("rows of 3 features"), std::string::npos);
+    auto moved = liar;
+    [[maybe_unused]] const auto kept = std::move(moved);
+    // NOLINTNEXTLINE(bugprone-use-after-move): what is tried
+    EXPECT_NE(refusal({moved}, whole()).find("has been moved from"), std::string::npos);
     const std::vector<int> begins = {0}, ends = {2};
     EXPECT_EQ(
         message_of<InputError>([&] { StreamSegments{ranges(begins, ends)}; }),

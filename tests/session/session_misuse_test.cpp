@@ -120,6 +120,29 @@ TEST_P(Misuse, RowsThatAreLentAsPlainNumbers)
               "of K");
 }
 
+TEST_P(Misuse, NumbersThatAreLentAsRows)
+{
+    const std::string refused =
+        "'x' of operator sum takes numbers, and is lent as rows of 3 features; lend the array without "
+        "rows_of(), or declare the parameter as a row: x: row i32";
+    const auto rows = rows_of(kValues, 3);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {rows}, whole()); }), refused);
+    auto plan = session_.plan(sum_, whole(), 9);
+    std::vector<int> sums(1);
+    EXPECT_EQ(message_of<InputError>([&] { plan.run({rows}, whole(), {sums}); }), refused);
+    plan.run({rows_of(kValues, 1)}, whole(), {sums});
+    EXPECT_EQ(sums[0], 36);
+}
+
+TEST_P(Misuse, SlicesOfRows)
+{
+    const auto op = over_rows(sum_);
+    EXPECT_EQ(message_of<InputError>(
+                  [&] { (void)session_.fold(op, {rows_of(kValues, 3)}, whole(), {.num_slices = 2}); }),
+              "operator sum folds rows of features, which are not cut into slices; fold it in one piece, by "
+              "FoldOptions::num_slices = 0");
+}
+
 TEST_P(Misuse, StagesOfABackEndThatRunsNone)
 {
     if (session_.backend().runs_stages())
