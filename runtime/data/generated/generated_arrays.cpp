@@ -99,7 +99,7 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
         else
             throw InputError(
                 fmt::format("table '{}' of operator {} cannot be generated, because its index is computed; "
-                            "give --input {}=FILE.npy",
+                            "run, bench and tune read it by --input {}=FILE.npy",
                             table, op.name, table));
     }
     return length;
