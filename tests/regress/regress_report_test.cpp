@@ -63,6 +63,23 @@ TEST(RegressReport, TimesAreTabledAndTheWorstComesFirst)
         "3 cases compared: 1 worse, 0 better, 1 too noisy to tell\n");
 }
 
+TEST(RegressReport, TimesThatTheBaselineHasNotAreCounted)
+{
+    auto left_out = outcome("row_groups", "whole", Verdict::no_baseline);
+    left_out.now.rounds.clear();
+    const auto unknown = outcome("tile_scan", "zipf", Verdict::no_baseline);
+    auto report = report_of({left_out, unknown});
+    const auto ends_with = [&](const std::string& end) { return print(report).ends_with("\n\n" + end); };
+    EXPECT_TRUE(ends_with("no baseline to compare them with\n")) << print(report);
+    report.times->baseline = "h200.json";
+    EXPECT_TRUE(ends_with("1 case without a baseline\nnothing to compare\n")) << print(report);
+    report.times->outcomes.push_back(outcome("tile_scan", "whole", Verdict::same));
+    EXPECT_TRUE(
+        ends_with("1 case without a baseline\n"
+                  "1 case compared: 0 worse, 0 better, 0 too noisy to tell\n"))
+        << print(report);
+}
+
 TEST(RegressReport, ExitCodesTellWorseFromNoisy)
 {
     EXPECT_EQ(cli::RegressReport().exit_code(), 0);

@@ -286,12 +286,22 @@ std::string print_times(const TimeReport& report)
     for (const auto& op : ops)
         text += "\n" + ratio_table(report, op);
     text += print_outcomes(report) + print_selves(report);
+    if (report.baseline.empty())
+        return text + "\nno baseline to compare them with\n";
     using enum regress::Verdict;
+    // A stage that cannot serve has no rounds, in the baseline neither.
+    const auto unknown = std::ranges::count_if(report.outcomes, [](const regress::TimeOutcome& outcome) {
+        return outcome.verdict == no_baseline && !outcome.now.rounds.empty();
+    });
+    text += "\n";
+    if (unknown != 0)
+        text += fmt::format("{} without a baseline\n", count_text(unknown, "case"));
     const auto compared = static_cast<std::int64_t>(report.outcomes.size()) - report.count(no_baseline);
-    return text + (compared == 0 ? "\nno baseline to compare them with\n"
-                                 : fmt::format("\n{} compared: {} worse, {} better, {} too noisy to tell\n",
-                                               count_text(compared, "case"), report.count(worse),
-                                               report.count(better), report.count(ambiguous)));
+    if (compared == 0)
+        return text + "nothing to compare\n";
+    return text + fmt::format("{} compared: {} worse, {} better, {} too noisy to tell\n",
+                              count_text(compared, "case"), report.count(worse), report.count(better),
+                              report.count(ambiguous));
 }
 
 }  // namespace
