@@ -162,6 +162,18 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     return text;
 }
 
+/// That states are made of tables that nobody gave: a reader looks for their entries in the data else.
+std::string table_note(const Operator& op)
+{
+    std::string names;
+    for (const auto& parameter : op.parameters)
+        if (parameter.table && !parameter.scalar)
+            names += fmt::format("{}'{}'", names.empty() ? "" : ", ", parameter.name);
+    return names.empty()
+               ? ""
+               : fmt::format("\n    with entries of {} that were made up; laws hold for any", names);
+}
+
 /// The names of lift that tell the place of an element, with their values.
 std::string place_text(const Operator& op, const ElementPlace& place, std::size_t start)
 {
@@ -216,7 +228,7 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
         identity = typed(bytecode.state, judge.sides().first);
     if (equation == Equation::identity_twice)
         identity = example.right;
-    example.text = text(example, StatePrinter(op, bytecode), equation, identity);
+    example.text = text(example, StatePrinter(op, bytecode), equation, identity) + table_note(op);
     return example;
 }
 

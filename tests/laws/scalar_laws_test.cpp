@@ -56,6 +56,19 @@ TEST(ScalarLaws, ElementsMayBeNegativeBesideATableThatTheyDoNotRead)
                    Law::identity, kQuickLawOptions));
 }
 
+TEST(ScalarLaws, ACounterExampleSaysThatTablesAreMadeUp)
+{
+    const auto text = [](const std::string& kind, const std::string& entry) {
+        return report("operator mine(c: i32, w: " + kind + ") -> i32 { state t: i32 = 0  lift " + entry +
+                          "  combine(a, b) max(a, b) }",
+                      Law::identity);
+    };
+    EXPECT_NE(text("table i32", "w[c]").find("with entries of 'w' that were made up; laws hold for any"),
+              std::string::npos)
+        << text("table i32", "w[c]");
+    EXPECT_EQ(text("scalar i32", "w * c").find("made up"), std::string::npos);
+}
+
 TEST(ScalarLaws, AWrongAppendIsFoundBesideAScalar)
 {
     EXPECT_TRUE(
