@@ -44,6 +44,9 @@ StreamArray StreamArray::file(std::string path)
 StreamArray StreamArray::made_of(Type type, Make make, std::optional<std::int64_t> length)
 {
     return StreamArray([type, make = std::move(make), length] {
+        if (length && *length < 0)
+            throw InputError(
+                fmt::format("a stream's array has a length of {}; a length is not negative", *length));
         if (!make)
             throw InputError("a stream's array is made by no function: std::function<...> is empty");
         return generated_source(

@@ -1,6 +1,7 @@
 // Streams as a user of the package calls them: from memory, from files, and made as they are read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/data/formats/npy.h"
@@ -97,6 +98,35 @@ TEST(FoldStream, MemoryFilesAndWhatIsMadeGiveTheSame)
     EXPECT_EQ(sums_of(all.values, uniform(2500), 4000).size(), 2U);
 }
 
+/// What a caller makes is read once, in order: of offsets too, which are told for one slice after the other.
+TEST(FoldStream, OffsetsAndLengthsMayBeMade)
+{
+    const auto all = numbers();
+    std::vector<std::int64_t> lengths;
+    for (std::size_t s = 0; s + 1 < all.offsets.size(); ++s)
+        lengths.push_back(all.offsets[s + 1] - all.offsets[s]);
+    const auto made = []<class T>(T, const std::vector<std::int64_t>& values) {
+        auto next = values.begin();
+        return StreamArray::made<T>(
+            [&values, next](std::span<T> into) mutable {
+                const auto count = std::min(std::ssize(into), values.end() - next);
+                std::copy_n(next, count, into.begin());
+                next += count;
+                return static_cast<std::int64_t>(count);
+            },
+            std::ssize(values));
+    };
+    for (const std::int64_t bytes : {2000, 10000, 1 << 20}) {
+        const auto sums_by = [&](LayoutKind kind, const StreamArray& array) {
+            return sums_of(all.values, {kind, array}, bytes);
+        };
+        EXPECT_EQ(sums_by(LayoutKind::offsets, made(std::int64_t{}, all.offsets)), all.sums) << bytes;
+        EXPECT_EQ(sums_by(LayoutKind::offsets, made(std::int32_t{}, all.offsets)), all.sums) << bytes;
+        EXPECT_EQ(sums_by(LayoutKind::offsets, made(std::uint16_t{}, all.offsets)), all.sums) << bytes;
+        EXPECT_EQ(sums_by(LayoutKind::lengths, made(std::int64_t{}, lengths)), all.sums) << bytes;
+    }
+}
+
 TEST(FoldStream, KeysComeWithTheirSegments)
 {
     auto session = session_on("cpu");
@@ -157,6 +187,12 @@ TEST(FoldStream, MisuseIsRefusedInWords)
     EXPECT_NE(refusal({kValues}, whole(), 1), "") << "no room for a slice";
     const auto liar = StreamArray::made<int>([](std::span<int> into) { return std::ssize(into) + 1; });
     EXPECT_NE(refusal({liar}, whole()).find("it had room for"), std::string::npos);
+    const auto none = [](std::span<int>) { return std::int64_t{0}; };
+    EXPECT_EQ(refusal({StreamArray::made<int>(none, -5)}, whole()),
+              "a stream's array has a length of -5; a length is not negative");
+    EXPECT_NE(refusal({kValues}, {LayoutKind::offsets, StreamArray::made<int>(none)})
+                  .find("does not say how many offsets there are"),
+              std::string::npos);
     EXPECT_EQ(refusal({StreamArray::made<int>(nullptr)}, whole()),
               "a stream's array is made by no function: std::function<...> is empty");
     EXPECT_EQ(

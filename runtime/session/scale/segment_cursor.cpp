@@ -78,7 +78,9 @@ public:
                 num_segments_ = uniform_segments(num_elements, source_.uniform_length).num_segments;
                 break;
             case LayoutKind::offsets:
-                if (!entries || *entries == 0)
+                if (!entries)
+                    refuse(source_.array->where(), "does not say how many offsets there are");
+                if (*entries == 0)
                     refuse(source_.array->where(), "has no offsets; S segments need S + 1, so at least one");
                 num_segments_ = *entries - 1;
                 check_first_offset();
@@ -168,20 +170,21 @@ private:
     }
 
     /// Takes the ends of offsets of i32 or i64 as they lie in memory or in the file. False, with nothing
-    /// done, for other segments, and for offsets of which something is wrong.
+    /// done, for other segments, for offsets of which something is wrong, and for those that are made in
+    /// order: what is read ahead here is read again by the next window.
     bool take_offsets(SegmentWindow& window, std::int64_t most)
     {
         const auto type = source_.array ? source_.array->type() : Type::u8;
         if (source_.kind != LayoutKind::offsets || (type != Type::i32 && type != Type::i64))
             return false;
+        const auto* lent = source_.array->lent(place_.segment + 1);
+        if (lent == nullptr && !source_.array->reads_in_parallel())
+            return false;
         const auto left = num_segments_ - place_.segment;
         // One more than may be taken, to see that there is more.
         const auto all = std::min(left, most < left ? most + 1 : left);
-        Array entries;
-        if (const auto* lent = source_.array->lent(place_.segment + 1))
-            entries = Array::borrow(type, lent, static_cast<std::size_t>(all));
-        else
-            entries = read_offsets(type, window.end - place_.element, all, window.end);
+        auto entries = lent != nullptr ? Array::borrow(type, lent, static_cast<std::size_t>(all))
+                                       : read_offsets(type, window.end - place_.element, all, window.end);
         return type == Type::i32 ? take_offsets<std::int32_t>(window, most, std::move(entries))
                                  : take_offsets<std::int64_t>(window, most, std::move(entries));
     }
