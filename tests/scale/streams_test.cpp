@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "dsl/error.h"
@@ -375,6 +376,19 @@ TEST(Streams, AreNotGoneOnWithByOtherArraysInMemory)
     for (const auto& [threshold, cut] : {std::pair(4.0F, 3), std::pair(2.0F, 1)}) {
         StreamOutput other(op, out, {}, stream_of(threshold, cut).fingerprint());
         EXPECT_NE(message_of([&] { (void)other.resume(); }).find("is of another run"), std::string::npos);
+    }
+}
+
+TEST(Streams, ADamagedNoteIsRefusedAndNoJsonIsQuoted)
+{
+    const TemporaryFolder folder;
+    const auto out = folder.file("out.npy");
+    for (const auto* note : {"", "{\"stream\":", "{}", "[1]", "{\"stream\": 1}"}) {
+        std::ofstream(out + ".resume") << note;
+        StreamOutput output(standard_operator("sum_f32"), out, {}, "");
+        const auto message = message_of([&] { (void)output.resume(); });
+        EXPECT_TRUE(message.ends_with("begin anew without --resume")) << message;
+        EXPECT_EQ(message.find("json"), std::string::npos) << message;
     }
 }
 

@@ -116,8 +116,9 @@ std::optional<StreamState> StreamOutput::resume()
         state.open = from_hex(document.at("open"), resume_path_);
         num_segments_ = document.at("segments");
         bytes = document.at("bytes").get<std::vector<std::uint64_t>>();
-    } catch (const nlohmann::json::exception& error) {
-        refuse(resume_path_, fmt::format("is damaged: {}; begin anew without --resume", error.what()));
+    } catch (const nlohmann::json::exception&) {
+        refuse(resume_path_,
+               "is damaged: it does not say how far a run has come; begin anew without --resume");
     }
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
