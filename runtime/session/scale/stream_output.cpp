@@ -63,6 +63,11 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
         throw InputError(fmt::format("'{}': there is no folder '{}'", path, folder.string()));
     const bool is_one = op.results.size() == 1 && !key_type;
     for (const auto& field : op.results) {
+        if (key_type && field.name == "keys")
+            throw InputError(
+                fmt::format("'{}': operator {} has a result field 'keys', and the keys of the layout are "
+                            "written under that name; give the field another name",
+                            path, op.name));
         paths_.push_back(is_one ? path : field_path(path, field.name));
         types_.push_back(field.type);
     }
