@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <span>
 
 #include "dsl/error.h"
 #include "runtime/data/index_at.h"
@@ -20,48 +19,48 @@ LengthRange both(const LengthRange& a, const LengthRange& b)
     return {std::min(a.shortest, b.shortest), std::max(a.longest, b.longest), a.padded + b.padded};
 }
 
-/// The lengths between `count + 1` offsets, at most a slice. One loop for each width, so that compilers
-/// vectorize it.
+/// The places where segments begin, and those where they end.
 template <class Index>
-LengthRange range_of_slice(const Index* offsets, std::int64_t count)
+struct Bounds {
+    const Index* begins;
+    const Index* ends;
+};
+
+/// Calls `look` with the bounds of offsets or ranges as arrays of one type. One loop for each width, so that
+/// compilers vectorize it.
+template <class Look>
+auto visit_bounds(const Segments& segments, Look look)
+{
+    const bool is_ranges = segments.form == SegmentForm::ranges;
+    const auto& first = is_ranges ? segments.begins : segments.offsets;
+    const auto bounds_of = [&]<class Index>(Index /*width*/) {
+        const auto* begins = first.as<Index>().data();
+        return Bounds<Index>{begins, is_ranges ? segments.ends.as<Index>().data() : begins + 1};
+    };
+    return first.type() == Type::i32 ? look(bounds_of(std::int32_t{})) : look(bounds_of(std::int64_t{}));
+}
+
+/// The lengths of `count` segments from `first`, at most a slice.
+template <class Index>
+LengthRange range_of_slice(Bounds<Index> bounds, std::int64_t first, std::int64_t count)
 {
     Index shortest = std::numeric_limits<Index>::max(), longest = 0;
-    for (std::int64_t s = 0; s < count; ++s) {
-        const Index length = offsets[s + 1] - offsets[s];
+    for (std::int64_t s = first; s < first + count; ++s) {
+        const Index length = bounds.ends[s] - bounds.begins[s];
         shortest = std::min(shortest, length);
         longest = std::max(longest, length);
     }
     return {shortest, longest, count * longest};
 }
 
-/// The lengths between the offsets from `begin`, the first of a slice, to `end`.
+/// The lengths of the segments from `begin`, the first of a slice, to `end`.
 template <class Index>
-LengthRange range_between(std::span<const Index> offsets, std::int64_t begin, std::int64_t end)
+LengthRange range_between(Bounds<Index> bounds, std::int64_t begin, std::int64_t end)
 {
     LengthRange range{std::numeric_limits<std::int64_t>::max()};
-    const Index* at = offsets.data() + begin;
-    for (; begin + kSliceSegments <= end; begin += kSliceSegments, at += kSliceSegments)
-        range = both(range, range_of_slice(at, kSliceSegments));
-    return begin == end ? range : both(range, range_of_slice(at, end - begin));
-}
-
-LengthRange range_between(const Segments& segments, std::int64_t begin, std::int64_t end)
-{
-    if (segments.form != SegmentForm::ranges)
-        return segments.offsets.type() == Type::i32
-                   ? range_between(segments.offsets.as<std::int32_t>(), begin, end)
-                   : range_between(segments.offsets.as<std::int64_t>(), begin, end);
-    LengthRange range{std::numeric_limits<std::int64_t>::max()};
-    for (; begin < end; begin += kSliceSegments) {
-        const auto count = std::min(kSliceSegments, end - begin);
-        LengthRange slice{segments.length(begin), 0, 0};
-        for (std::int64_t s = begin; s < begin + count; ++s)
-            slice = {std::min(slice.shortest, segments.length(s)),
-                     std::max(slice.longest, segments.length(s))};
-        slice.padded = count * slice.longest;
-        range = both(range, slice);
-    }
-    return range;
+    for (; begin + kSliceSegments <= end; begin += kSliceSegments)
+        range = both(range, range_of_slice(bounds, begin, kSliceSegments));
+    return begin == end ? range : both(range, range_of_slice(bounds, begin, end - begin));
 }
 
 }  // namespace
@@ -110,8 +109,9 @@ LengthRange length_range(const Segments& segments)
     std::mutex mutex;
     const auto num_slices = (segments.num_segments + kSliceSegments - 1) / kSliceSegments;
     parallel_for(num_slices, kSlicesOfPart, [&](std::int64_t begin, std::int64_t end) {
-        const auto range = range_between(segments, begin * kSliceSegments,
-                                         std::min(end * kSliceSegments, segments.num_segments));
+        const auto last = std::min(end * kSliceSegments, segments.num_segments);
+        const auto range = visit_bounds(
+            segments, [&](auto bounds) { return range_between(bounds, begin * kSliceSegments, last); });
         const std::lock_guard lock(mutex);
         all = both(all, range);
     });
@@ -140,10 +140,14 @@ std::int64_t num_items(const Segments& segments)
 {
     if (segments.form != SegmentForm::ranges)
         return segments.num_elements;
-    std::int64_t items = 0;
-    for (std::int64_t s = 0; s < segments.num_segments; ++s)
-        items += segments.length(s);
-    return items;
+    if (segments.num_segments == 0)
+        return 0;
+    return visit_bounds(segments, [&](auto bounds) {
+        std::int64_t items = 0;
+        for (std::int64_t s = 0; s < segments.num_segments; ++s)
+            items += bounds.ends[s] - bounds.begins[s];
+        return items;
+    });
 }
 
 }  // namespace segfold

@@ -202,6 +202,22 @@ TEST(BenchLengthRange, IsTheSameByAllForms)
     EXPECT_EQ(length_range(many).longest, 900);
 }
 
+TEST(BenchLengthRange, IsTheSameByRangesOfBothWidths)
+{
+    const auto array = [](std::vector<std::int64_t> values) {
+        return Array::of<std::int64_t>(Type::i64, values);
+    };
+    for (const int bits : {32, 64}) {
+        const auto some = with_index_bits(segments_from_ranges(array({4, 0, 9}), array({9, 9, 9}), 10), bits);
+        EXPECT_EQ(length_range(some).shortest, 0);
+        EXPECT_EQ(length_range(some).longest, 9);
+        EXPECT_EQ(num_items(some), 14);
+        const auto none = with_index_bits(segments_from_ranges(array({}), array({}), 10), bits);
+        EXPECT_EQ(length_range(none).longest, 0);
+        EXPECT_EQ(num_items(none), 0);
+    }
+}
+
 TEST(BenchLengthRange, PadsSegmentsToTheLongestOfTheirSlice)
 {
     EXPECT_EQ(length_range(offsets_of({0, 3, 3, 10})).padded, 3 * 7);
