@@ -313,6 +313,14 @@ TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
     const double nan = std::nan("");
     EXPECT_TRUE(std::isnan(fold<double>("entropy", {{1, nan, 3}})[0]));
     EXPECT_EQ(fold<double>("entropy", {{0, 0}})[0], 0);
+    for (const double value :
+         {nan, std::numeric_limits<double>::infinity()}) {  // alone, where nothing is merged
+        EXPECT_TRUE(std::isnan(fold<double>("covariance", {{value}, {1}})[0]));
+        EXPECT_TRUE(std::isnan(fold<double>("covariance", {{1}, {value}})[0]));
+        EXPECT_TRUE(std::isnan(fold<double>("moments", {{value}})[1]));
+    }
+    EXPECT_EQ(fold<double>("covariance", {{3}, {1}})[0], 0);
+    EXPECT_EQ(fold<double>("moments", {{3}})[1], 0);
     EXPECT_EQ(fold<double>("quantile_sketch", {{nan, 8, nan}}), (Row{0, 0, 0, 0, 0, 0, 0, 1}));
 }
 
