@@ -59,9 +59,10 @@ def stream(
 
     Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``, or there is one segment of all elements.
     Flags and keys are given like columns; offsets and lengths are an array or a path, because their number must be known.
-    ``num_elements`` says how many elements iterables give; ``uniform``, ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A
-    part has as many elements as they hold, and its results come when it is full: with little memory they come early. While one part
-    is folded the next one is read, on a thread that calls the iterables.
+    ``num_elements`` says how many elements iterables give, which ``uniform`` must know; offsets and lengths say it themselves.
+    ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A part has as many elements as they hold, and
+    its results come when it is full: with little memory they come early. While one part is folded the next one is read, on a
+    thread that calls the iterables.
 
     Ctrl-C is raised at once. An iterable that has not answered then goes on, is asked for nothing more, and the interpreter's exit
     waits for it.
@@ -90,10 +91,13 @@ def stream(
         )
     sources = [_source(value) for value in _arranged(_given("stream", operator), columns, named)]
     folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
-    if layout in ("uniform", "offsets", "lengths") and num_elements is None and set(folded) == {"chunks"}:
-        raise _segfold.InputError(
-            f"segments given by {layout} need to know how many elements there are, and iterables do not say it; give num_elements="
-        )
+    if num_elements is None and set(folded) == {"chunks"}:
+        if layout == "uniform":
+            raise _segfold.InputError(
+                "segments given by uniform need to know how many elements there are, and iterables do not say it; give num_elements="
+            )
+        if layout in ("offsets", "lengths"):
+            num_elements = _elements(layout, *_source(marks))
     work = _segfold.open_stream(
         operator,
         sources,
@@ -139,6 +143,19 @@ def _bytes(memory):
             raise _segfold.InputError(f"memory is {memory!r}; it is a number of bytes, or a text such as '512M' or '1.5G'")
         memory = int((int if found[1].isdigit() else float)(found[1]) * _UNITS[found[2]])
     return _integer("memory", memory, "a number of bytes, an integer, or a text such as '512M'")
+
+
+def _elements(layout, kind, marks):
+    """How many elements offsets or lengths are for; 0 where they are wrong, which open_stream tells."""
+    import numpy  # here, as nothing else in the package waits for it
+
+    try:
+        array = numpy.load(marks, mmap_mode="r") if kind == "file" else numpy.asarray(marks)
+    except (OSError, TypeError, ValueError):
+        return 0
+    if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
+        return 0
+    return max(0, int(array[-1] if layout == "offsets" else array.sum(dtype=numpy.int64)))
 
 
 def _length(num_elements):

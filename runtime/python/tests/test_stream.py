@@ -107,6 +107,38 @@ def test_parameters_may_be_given_by_name_and_in_a_dictionary(x):
     assert (found == op(x, place, weights, 3, uniform=100, **BACKEND)).all()
 
 
+@pytest.mark.parametrize("word", ["offsets", "lengths"])
+@pytest.mark.parametrize("kind", ["array", "unsigned", "file"])
+def test_offsets_and_lengths_say_how_many_elements_iterables_give(x, word, kind, tmp_path):
+    marks = SEGMENTS[word].astype(np.uint64) if kind == "unsigned" else SEGMENTS[word]
+    right = sf.standard.sum(x, **{word: marks}, **BACKEND)
+    if kind == "file":
+        np.save(tmp_path / "marks.npy", marks)
+        marks = tmp_path / "marks.npy"
+    assert (joined(sf.stream(sf.standard.sum, pieces(x), **{word: marks}, memory="200K", **BACKEND)) == right).all()
+    with pytest.raises(sf.InputError, match="were announced"):
+        list(sf.stream(sf.standard.sum, pieces(x[:-1]), **{word: marks}, **BACKEND))
+    none = np.zeros(1 if word == "offsets" else 0, np.int64)
+    assert list(sf.stream(sf.standard.sum, [x[:0]], **{word: none}, **BACKEND)) == []
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"offsets": np.array([0.0, N])}, "holds f64; offsets and lengths must be integers"),
+        ({"offsets": np.array([], int)}, "has no offsets; S segments need S + 1, so at least one"),
+        ({"offsets": np.array([0, -N])}, "segment 0"),
+        ({"lengths": np.array([N + 1, -1])}, "segment 0 ends at 60001, but there are 60000 elements"),
+        ({"lengths": np.ones((2, 2), int)}, "'lengths' has shape (2, 2)"),
+        ({"lengths": "no/such.npy"}, "no/such.npy: cannot be opened"),
+    ],
+)
+def test_offsets_and_lengths_that_say_nothing_are_refused(x, words, message):
+    with pytest.raises(sf.InputError) as caught:
+        list(sf.stream(sf.standard.sum, pieces(x), **words, **BACKEND))
+    assert message in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "call, kind, message",
     [
@@ -129,8 +161,8 @@ def test_parameters_may_be_given_by_name_and_in_a_dictionary(x):
         (lambda x: sf.stream(sf.standard.sum, x, offsets=[OFFSETS]), sf.InputError,
          "'offsets' is a builtins.list; a stream must know how many offsets there are: give one array, as numpy.concatenate makes "
          "of several, or the path of an .npy file"),
-        (lambda x: sf.stream(sf.standard.sum, [x], lengths=LENGTHS), sf.InputError,
-         "segments given by lengths need to know how many elements there are, and iterables do not say it; give num_elements="),
+        (lambda x: sf.stream(sf.standard.sum, [x], uniform=10), sf.InputError,
+         "segments given by uniform need to know how many elements there are, and iterables do not say it; give num_elements="),
     ],
 )  # fmt: skip
 def test_what_is_given_wrongly_is_said(x, call, kind, message):
