@@ -374,8 +374,8 @@ def test_torch_function_compile_and_gradients(torch):
     assert set(checks.values()) == {"SUCCESS"}
 
 
-def test_listings_of_the_tutorial_that_need_a_gpu(torch):
-    page = (pathlib.Path(__file__).resolve().parents[1] / "README.md").read_text()
+def test_listings_of_the_reference_that_need_a_gpu(torch):
+    page = (pathlib.Path(__file__).resolve().parents[1] / "REFERENCE.md").read_text()
     listings = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert listings
     names = {"torch": torch, "sf": sf, "np": np}
