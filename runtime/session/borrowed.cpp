@@ -85,6 +85,11 @@ std::int64_t longest_of(const SegmentsView& segments, std::int64_t count)
 
 }  // namespace
 
+Segments found_segments(const SegmentsView& segments, std::int64_t num_elements)
+{
+    return borrow_segments(segments, num_elements, {});
+}
+
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements)
 {
     if (segments.kind == LayoutKind::whole)

@@ -23,6 +23,9 @@ std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inpu
 std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
                              const SegmentsView& segments);
 
+/// The segments that flags or keys of the host mark. Throws InputError where they are wrong.
+Segments found_segments(const SegmentsView& segments, std::int64_t num_elements);
+
 /// The length of the longest segment as a fold would look at it: 0 where there are too many to be asked.
 /// Nothing where it cannot be told without a workload, and for segments that are wrong.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);

@@ -275,7 +275,7 @@ void Call::take_word(std::string_view word, nb::handle value)
 std::vector<std::string> Call::field_names() const
 {
     std::vector<std::string> names;
-    if (segments_.kind == LayoutKind::keys)
+    if (gives_keys())
         names.emplace_back("keys");
     for (const auto& field : typed_->fields) {
         names.push_back(field.name);
@@ -309,7 +309,7 @@ void Call::take_out()
                                      fmt::join(names, ", ")));
     for (std::size_t i = 0; i < objects.size(); ++i) {
         const auto label = objects.size() == 1 ? std::string("out") : fmt::format("out.{}", names[i]);
-        const bool is_keys = i == 0 && segments_.kind == LayoutKind::keys;
+        const bool is_keys = i == 0 && gives_keys();
         const bool has_rows = typed_->has_rows && !is_keys;
         out_.emplace_back(objects[i], label, Access::write, has_rows ? Holds::rows : Holds::numbers);
         if (has_rows && out_.back().view().num_features != num_features_)

@@ -3,6 +3,7 @@
 // done.
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,20 @@ public:
     {
         return segments_.kind == LayoutKind::keys || segments_.kind == LayoutKind::flags;
     }
+    /// Goes on with the offsets of segments that were found.
+    void take_found(std::shared_ptr<const Segments> found)
+    {
+        found_ = std::move(found);
+        const auto& places = found_->offsets;
+        segments_ = offsets({places.type(), places.data(), static_cast<std::int64_t>(places.length())});
+    }
+    /// The segments of take_found(), which hold the offsets; null without.
+    [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
+    /// Whether the key of each segment is among the results.
+    [[nodiscard]] bool gives_keys() const
+    {
+        return segments_.kind == LayoutKind::keys || (found_ && found_->keys);
+    }
 
 private:
     void take_word(std::string_view word, nb::handle value);
@@ -86,6 +101,7 @@ private:
     std::vector<std::string> labels_;
     std::vector<ArrayView> inputs_;
     SegmentsView segments_;
+    std::shared_ptr<const Segments> found_;
     std::string_view segments_word_;
     std::vector<std::pair<std::string, nb::object>> segment_objects_;
     nb::object out_object_;

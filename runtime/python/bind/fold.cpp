@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <bit>
+
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
@@ -14,6 +16,10 @@
 
 namespace segfold::python {
 namespace {
+
+/// A plan checks each read of a table. With more elements a fold is faster, which looks at the indices
+/// before.
+constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
 Type index_type(const Call& call) { return call.num_elements() > kMaxNarrowIndex ? Type::i64 : Type::i32; }
 
@@ -29,6 +35,7 @@ struct HostFold {
     std::shared_ptr<Session> session;
     std::vector<ArrayView> inputs;
     SegmentsView segments;
+    std::shared_ptr<const Segments> found;  ///< which may hold their offsets
     FoldOptions options;
     std::shared_ptr<Folded> folded;
 };
@@ -167,44 +174,94 @@ std::shared_ptr<const PlanCache::Entry> make_entry(const Call& call, const PlanK
     return entry;
 }
 
-/// The plan of a call on the host, kept from an earlier one or made. None where only a fold that looks at the
-/// data knows what it may rely on, where no native text is compiled, and where the call is wrong: the fold
-/// says of what.
+/// Whether a call on the host may have a plan that is kept. Not where no native text is compiled, nor where
+/// the call is wrong: the fold says of what.
+bool may_keep_plan(const Call& call, Session& session)
+{
+    const auto& words = call.words();
+    const auto& op = call.op();
+    if (words.check || words.request.is_reproducible || call.num_elements() == 0 ||
+        call.model().kind() == Kind::jax || session.backend().name() != "cpu" ||
+        !cpu::reason_without_compiler().empty())
+        return false;
+    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        const auto& input = call.inputs()[i];
+        const bool is_table = parameter.table && !parameter.scalar;
+        if (input.type != parameter.type || (is_table && call.num_elements() > kMostCheckedReads) ||
+            (!parameter.table && input.length / input.num_features != call.num_elements()))
+            return false;
+    }
+    const auto known = call.typed()->asks_data.find(words.session.assume);
+    return known == call.typed()->asks_data.end() || !known->second;
+}
+
+/// Finds the segments of flags and keys where a plan is kept for their offsets. A stage that is asked for may
+/// read flags and keys itself.
+void find_segments(Call& call, Session& session)
+{
+    if (!call.finds_segments() || !call.words().request.is_open() || !may_keep_plan(call, session))
+        return;
+    struct Finding {
+        SegmentsView segments;
+        std::int64_t num_elements;
+        std::shared_ptr<const Segments> found;
+    };
+    const auto finding = std::make_shared<Finding>(Finding{call.segments(), call.num_elements(), nullptr});
+    run_by_size(
+        call.num_elements(), kElementsOfAShortNativeFold,
+        [finding] {
+            finding->found =
+                std::make_shared<const Segments>(found_segments(finding->segments, finding->num_elements));
+        },
+        call.arrays());
+    call.take_found(finding->found);
+}
+
+/// Whether the caller's arrays have room for the results, of their types.
+bool fits_out(const Call& call)
+{
+    const auto& out = call.out();
+    const auto num_segments = num_segments_of(call);
+    const std::size_t num_keys = call.gives_keys() ? 1 : 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const bool is_keys = i < num_keys;
+        const auto type = is_keys ? call.found()->keys->type() : call.typed()->fields[i - num_keys].type;
+        const auto length = is_keys ? num_segments : length_of(call, i - num_keys, num_segments);
+        if (out[i].view().type != type || out[i].num_entries() < length)
+            return false;
+    }
+    return true;
+}
+
+/// The plan of a call on the host, kept from an earlier one or made. None where may_keep_plan() says no, and
+/// where only a fold that looks at the data knows what it may rely on.
 std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared_ptr<Session>& session)
 {
     const auto& words = call.words();
     const auto& segments = call.segments();
-    const auto& op = call.op();
     const auto num_elements = call.num_elements();
-    if (words.check || words.request.is_reproducible || num_elements == 0 || call.finds_segments() ||
-        segments.kind == LayoutKind::ranges || call.model().kind() == Kind::jax ||
-        session->backend().name() != "cpu" || !cpu::reason_without_compiler().empty())
+    if (call.finds_segments() || !may_keep_plan(call, *session) || !fits_out(call))
         return nullptr;
-    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
-        const auto& parameter = op.parameters[i];
-        const auto& input = call.inputs()[i];
-        if ((parameter.table && !parameter.scalar) || input.type != parameter.type ||
-            (!parameter.scalar && input.length / input.num_features != num_elements))
-            return nullptr;
-    }
-    const auto longest = longest_segment(segments, num_elements);
+    const bool is_ranges = segments.kind == LayoutKind::ranges;
+    if (is_ranges && !is_looked_at(segments.first.length))
+        return nullptr;
+    const auto ranges = is_ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
+    const auto longest = ranges ? std::optional(ranges->longest) : longest_segment(segments, num_elements);
     if (!longest)
         return nullptr;
-    const auto num_segments = num_segments_of(call);
-    for (std::size_t i = 0; i < call.out().size(); ++i)
-        if (const auto& out = call.out()[i]; out.view().type != call.typed()->fields[i].type ||
-                                             out.num_entries() < length_of(call, i, num_segments))
-            return nullptr;
-    const PlanKey key{segments.kind,
-                      segments.first.type,
-                      num_elements,
-                      call.num_features(),
-                      segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
-                      PlanKey::kHost,
-                      0,
-                      words.key(),
-                      *longest,
-                      num_tunings()};
+    const PlanKey key{
+        segments.kind,
+        segments.first.type,
+        num_elements,
+        call.num_features(),
+        segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
+        PlanKey::kHost,
+        0,
+        words.key(),
+        *longest,
+        num_tunings(),
+        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
     auto& plans = call.typed()->plans;
     if (auto entry = plans.find(key))
         return entry;
@@ -212,18 +269,18 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         std::shared_ptr<TypedOperator> typed;
         std::shared_ptr<Session> session;
         SegmentsView segments;
+        std::shared_ptr<const Segments> found;
         std::int64_t num_elements;
         PlanOptions options;
         bool asks_data = false;
         std::shared_ptr<Plan> plan;
     };
-    const auto making = std::make_shared<Making>(
-        Making{call.typed(), session, segments, num_elements, call.plan_options(), false, nullptr});
+    const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
+                                                        num_elements, call.plan_options(), false, nullptr});
     making->options.longest = *longest;
-    const auto known = call.typed()->asks_data.find(words.session.assume);
-    if (known != call.typed()->asks_data.end() && known->second)
-        return nullptr;
-    run_interruptible(
+    // The first plan of an operator has a text compiled; later ones mostly take a text that there is.
+    run_by_size(
+        plans.size() == 0 ? kElementsOfAShortFold : num_elements, kElementsOfAShortFold,
         [making] {
             const auto laws = making->session->laws(making->typed->op);
             making->asks_data = depends_on_data(laws) || depends_on_scalars(laws.report);
@@ -239,6 +296,19 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
     plans.add(entry);
     return entry;
+}
+
+/// The keys of segments that were found: what the caller gets.
+nb::object found_keys(const Call& call)
+{
+    const auto& keys = *call.found()->keys;
+    if (!call.out().empty()) {
+        store(call.field_names().front(), keys, call.out().front(), false);
+        return finished(Kind::other, nb::borrow(call.out().front().object()), call.found()->num_segments);
+    }
+    auto object = new_on_host(call.model().kind(), keys.type(), {call.found()->num_segments});
+    store(call.field_names().front(), keys, ArrayIn(object, "keys", Access::write), false);
+    return object;
 }
 
 }  // namespace
@@ -266,18 +336,23 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         std::shared_ptr<Session> session;
         std::vector<ArrayView> inputs;
         SegmentsView segments;
+        std::shared_ptr<const Segments> found;
         std::vector<MutableArrayView> results;
     };
-    const auto run = std::make_shared<Run>(Run{plan, session, call.inputs(), call.segments(), {}});
+    const auto run =
+        std::make_shared<Run>(Run{plan, session, call.inputs(), call.segments(), call.found(), {}});
     const auto kind = call.model().kind();
     std::vector<nb::object> objects;
     const auto num_segments = num_segments_of(call);
     const bool is_new = call.out().empty();
+    const std::size_t num_keys = call.gives_keys() ? 1 : 0;
+    auto keys = num_keys != 0 ? found_keys(call) : nb::object();
     std::vector<ArrayIn> made;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (!is_new) {
-            objects.push_back(nb::borrow(call.out()[i].object()));
-            run->results.push_back(call.out()[i].mutable_view());
+            const auto& out = call.out()[num_keys + i];
+            objects.push_back(nb::borrow(out.object()));
+            run->results.push_back(out.mutable_view());
             continue;
         }
         const auto shape = call.shape_of(length_of(call, i, num_segments));
@@ -290,14 +365,12 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     call.hold_out_among_arrays();
     const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
     const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
-    if (call.num_elements() < (is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold)) {
-        const nb::gil_scoped_release released;
-        work();
-    } else {
-        run_interruptible(work, call.arrays());
-    }
+    run_by_size(call.num_elements(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
+                call.arrays());
     for (std::size_t i = 0; i < objects.size(); ++i)
         objects[i] = finished(is_new ? kind : Kind::other, objects[i], length_of(call, i, num_segments));
+    if (num_keys != 0)
+        objects.insert(objects.begin(), std::move(keys));
     return results_of(call, std::move(objects));
 }
 
@@ -305,7 +378,7 @@ nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 {
     if (arrays.size() == 1)
         return std::move(arrays.front());
-    auto& known = call.typed()->result_class[call.segments().kind == LayoutKind::keys ? 1 : 0];
+    auto& known = call.typed()->result_class[call.gives_keys() ? 1 : 0];
     if (known == nullptr) {
         nb::list names;
         for (const auto& name : call.field_names())
@@ -322,24 +395,21 @@ nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 
 nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
 {
+    find_segments(call, *session);
     if (const auto entry = host_entry(call, session)) {
         warn(entry->plan->warnings());
         return run_on_host(call, entry->plan, session);
     }
     const auto& words = call.words();
     const auto fold = std::make_shared<HostFold>();
-    *fold = {call.typed(), session, call.inputs(), call.segments(), {words.request, words.check, {}},
+    *fold = {call.typed(),    session,      call.inputs(),
+             call.segments(), call.found(), {words.request, words.check, {}},
              nullptr};
     auto work = [fold] {
         fold->folded = std::make_shared<Folded>(
             fold->session->fold(fold->typed->op, fold->inputs, fold->segments, fold->options));
     };
-    if (call.num_elements() < kElementsOfAShortFold && !words.check) {
-        const nb::gil_scoped_release released;
-        work();
-    } else {
-        run_interruptible(work, call.arrays());
-    }
+    run_by_size(call.num_elements(), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
     warn(folded->warnings());
     if (!folded->agrees()) {
@@ -351,22 +421,25 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
                             differences, folder));
         throw InternalError(differences);
     }
+    std::vector<nb::object> objects;
     std::vector<const Array*> arrays;
-    if (call.segments().kind == LayoutKind::keys)
+    if (call.gives_keys() && call.found())
+        objects.push_back(found_keys(call));
+    else if (call.gives_keys())
         arrays.push_back(&*folded->results().keys);
     for (const auto& result : folded->results())
         arrays.push_back(&result.array);
-    std::vector<nb::object> objects;
     const auto names = call.field_names();
     const auto num_outputs = call.op().outputs.size();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const auto place = objects.size();
         if (call.out().empty()) {
             objects.push_back(host_array(call.model().kind(), *arrays[i], folded));
             continue;
         }
         const bool is_output = i + num_outputs >= arrays.size();
-        store(names[i], *arrays[i], call.out()[i], is_output);
-        objects.push_back(finished(Kind::other, nb::borrow(call.out()[i].object()),
+        store(names[place], *arrays[i], call.out()[place], is_output);
+        objects.push_back(finished(Kind::other, nb::borrow(call.out()[place].object()),
                                    is_output ? call.num_elements() : folded->num_segments()));
     }
     return results_of(call, std::move(objects));

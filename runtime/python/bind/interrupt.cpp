@@ -94,6 +94,15 @@ void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays)
         std::rethrow_exception(job->failure);
 }
 
+void run_by_size(std::int64_t num_elements, std::int64_t few, const std::function<void()>& work,
+                 std::vector<ArrayIn>& arrays)
+{
+    if (num_elements >= few)
+        return run_interruptible(work, arrays);
+    const nb::gil_scoped_release released;
+    work();
+}
+
 void wait_for_abandoned()
 {
     for (const auto& job : abandoned()) {

@@ -15,6 +15,10 @@ namespace segfold::python {
 /// `work` owns what it uses, and `arrays` stay until it is done.
 void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
 
+/// Does `work`, by run_interruptible() unless there are fewer than `few` elements.
+void run_by_size(std::int64_t num_elements, std::int64_t few, const std::function<void()>& work,
+                 std::vector<ArrayIn>& arrays);
+
 /// Below this a fold is not worth a thread of its own, which Ctrl-C needs.
 inline constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
 

@@ -41,6 +41,7 @@ struct PlanKey {
     std::string words;
     std::int64_t longest = 0;   ///< the longest segment of the host's arrays, where it was looked at
     std::uint64_t tunings = 0;  ///< num_tunings() when it was chosen
+    int order_of_items = 0;     ///< bits of the number of items in all ranges of the host
 
     bool operator==(const PlanKey&) const = default;
 };

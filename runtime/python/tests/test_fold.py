@@ -262,3 +262,80 @@ def test_plan_of_keys():
     found = plan(X, keys=keys)
     np.testing.assert_array_equal(found.keys, [7, -1, 7])
     np.testing.assert_array_equal(found.result, [8, 6, 22])
+
+
+KEYS = np.array([7, 7, 7, -1, -1, 7, 7, 7, 7])
+MARKED = {"keys": KEYS, "flags": np.array([0, 0, 0, 1, 0, 1, 0, 0, 0], bool), "ranges": (np.array([5, 0, 2]), np.array([9, 2, 2]))}
+
+
+def called_first(name, **words):
+    """A standard operator that no other test has called, and what it folds X to; skips where no plan is kept."""
+    if sf.automatic_backend() != "cpu":
+        pytest.skip("plans of the back end cpu are looked at, which is not the automatic one here")
+    op = sf.operator(getattr(sf.standard, name).typed("i32").text)
+    found = op(X, **words)
+    if op._cached_plans() == 0:
+        pytest.skip("no C++ compiler is here")
+    return op, found
+
+
+@pytest.mark.parametrize("word", MARKED)
+def test_plans_of_found_segments_and_of_ranges_are_kept(word):
+    op, found = called_first("sum", **{word: MARKED[word]})
+    sums = {"keys": [8, 6, 22], "flags": [8, 6, 22], "ranges": [22, 4, 0]}[word]
+    for times in (1, 2, 3):
+        again = op(X * times, **{word: MARKED[word]})
+        if word == "keys":
+            assert again.keys.tolist() == found.keys.tolist() == [7, -1, 7]
+            again = again.result
+        np.testing.assert_array_equal(again, np.array(sums) * times)
+    assert op._cached_plans() == 1
+
+
+def test_results_of_found_segments_lie_where_the_caller_says():
+    op, found = called_first("argmax", keys=KEYS)
+    assert found.keys.dtype == KEYS.dtype and found.index.tolist() == [2, 4, 5]
+    out = [np.zeros(9, np.int64), np.zeros(3, np.int32), np.zeros(4, np.int64)]
+    written = op(X, keys=KEYS, out=out)
+    assert [array.tolist() for array in written] == [[7, -1, 7], [4, 5, 9], [2, 4, 5]]
+    assert all(np.shares_memory(array, given) for array, given in zip(written, out))
+    assert op._cached_plans() == 1
+    for place, name, array in ((0, "keys", np.zeros(2, np.int64)), (1, "value", np.zeros(2, np.int32))):
+        with pytest.raises(sf.InputError, match=f"the results of '{name}' are 3 segments, and the array for them has room for 2"):
+            op(X, keys=KEYS, out=[*out[:place], array, *out[place + 1 :]])
+    with pytest.raises(sf.InputError, match="the results of 'keys' are int64, and the array for them holds float64"):
+        op(X, keys=KEYS, out=[np.zeros(9), *out[1:]])
+    with pytest.raises(sf.InputError, match="there are 4 keys but 9 elements"):
+        op(X, keys=KEYS[:4])
+
+
+def test_results_for_elements_of_found_segments_and_ranges():
+    x = np.array([1, 3, 5, 9, 2], np.float32)
+    found = sf.standard.standardise(x, keys=np.array([0, 0, 4, 4, 4], np.uint8))
+    assert found.keys.tolist() == [0, 4] and found.mean[0] == 2 and found.result[:2].tolist() == [-1, 1]
+    begins, ends = np.array([3, 0]), np.array([5, 2])
+    for _ in range(2):
+        np.testing.assert_array_equal(sf.standard.centre(x, ranges=(begins, ends)), [-1, 1, 0, 3.5, -3.5])
+        with pytest.raises(sf.InputError, match="share element 1"):
+            sf.standard.centre(x, ranges=(np.array([1, 0]), ends))
+
+
+def test_keys_of_an_operator_that_asks_its_data():
+    """Segments that were found for a plan serve the fold that is called instead."""
+    greatest = sf.operator("operator greatest(x: i32) -> i32 { state s: i32 = 0 lift x combine(a, b) max(a, b) laws commutative }")
+    for _ in range(2):
+        with pytest.warns(sf.FoldWarning, match="states an identity that is none"):
+            found = greatest(X, keys=KEYS)
+        assert [found.keys.tolist(), found.result.tolist()] == [[7, -1, 7], [4, 5, 9]]
+    with pytest.raises(sf.SpecError, match="states an identity that is none"):
+        greatest(-X, keys=KEYS)
+
+
+def test_a_kept_plan_reads_tables_of_any_length():
+    spmv = sf.operator(sf.standard.spmv.typed("i32").text)
+    value, column, offsets = np.ones(6, np.int32), np.array([0, 1, 2, 2, 1, 3], np.int32), np.array([0, 3, 3, 6])
+    for length in (4, 9):
+        np.testing.assert_array_equal(spmv(value, column, np.arange(length, dtype=np.int32), offsets=offsets), [3, 0, 6])
+    assert spmv._cached_plans() < 2
+    with pytest.raises(sf.InputError, match="table 'x' has 3 entries; element 5 reads x\\[3\\], and indices run from 0 to 2"):
+        spmv(value, column, np.arange(3, dtype=np.int32), offsets=offsets)
