@@ -23,12 +23,6 @@ constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
 Type index_type(const Call& call) { return call.num_elements() > kMaxNarrowIndex ? Type::i64 : Type::i32; }
 
-void warn(const std::vector<std::string>& warnings)
-{
-    for (const auto& text : warnings)
-        nb::module_::import_("segfold._results").attr("warn")(text);
-}
-
 /// What a fold of the host's arrays needs and gives; it may outlive the call.
 struct HostFold {
     std::shared_ptr<TypedOperator> typed;
@@ -292,6 +286,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     call.typed()->asks_data[words.session.assume] = making->asks_data;
     if (making->asks_data)
         return nullptr;
+    warn_of_caches();
     const auto entry =
         std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
     plans.add(entry);
@@ -412,6 +407,7 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     run_by_size(call.num_elements(), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
     warn(folded->warnings());
+    warn_of_caches();
     if (!folded->agrees()) {
         const auto differences =
             fmt::format("results differ from what they should be: {}", fmt::join(folded->check(), "; "));
@@ -484,6 +480,7 @@ nb::object fold(Call& call)
         entry = make_entry(call, key, plans.find_similar(key));
         plans.add(entry);
         warn(entry->plan->warnings());
+        warn_of_caches();
     }
     return run_on_device(call, *entry->plan, *entry->session, stream);
 }

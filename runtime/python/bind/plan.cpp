@@ -29,9 +29,12 @@ public:
           num_features_(call.num_features()),
           is_on_device_(call.is_on_device())
     {
-        const nb::gil_scoped_release released;
-        plan_ = std::make_shared<Plan>(
-            session_->plan(op_.fixed().op, call.segments(), call.num_elements(), call.plan_options()));
+        {
+            const nb::gil_scoped_release released;
+            plan_ = std::make_shared<Plan>(
+                session_->plan(op_.fixed().op, call.segments(), call.num_elements(), call.plan_options()));
+        }
+        warn_of_caches();
     }
 
     nb::object run(const nb::args& arrays, const nb::kwargs& words)

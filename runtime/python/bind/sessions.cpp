@@ -8,11 +8,26 @@
 #include <map>
 
 #include "dsl/error.h"
+#include "runtime/backends/cpu/native_compiler.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/library.h"
 
 namespace segfold::python {
 
 namespace nb = nanobind;
+
+void warn(const std::vector<std::string>& texts)
+{
+    for (const auto& text : texts)
+        nb::module_::import_("segfold._results").attr("warn")(text);
+}
+
+void warn_of_caches()
+{
+    for (const auto& note : {cuda::take_cache_note(), cpu::take_library_note()})
+        if (note)
+            warn({*note});
+}
 
 void look_for_nvrtc()
 {

@@ -39,6 +39,12 @@ struct SessionChoice {
 /// After a tuning: lets `sessions` read their records anew, and counts.
 void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions);
 
+/// Each text as a FoldWarning at the caller's line.
+void warn(const std::vector<std::string>& texts);
+
+/// Warns, once in a process, where what was compiled cannot be kept for the next one.
+void warn_of_caches();
+
 /// Lets NVRTC be found where Python's packages keep it; done once, before the first session.
 void look_for_nvrtc();
 

@@ -349,6 +349,25 @@ except ImportError as error:
     assert ran.stdout == WITHOUT_LOCK[more] + "\n"
 
 
+def test_a_cache_that_cannot_be_kept_is_told_once(tmp_path):
+    (tmp_path / "file").touch()
+    program = """
+import warnings
+import numpy as np, segfold as sf
+warnings.simplefilter("always")
+with warnings.catch_warnings(record=True) as seen:
+    sf.plan(sf.standard.sum, np.ones(4))
+    sf.standard.sum(np.ones(4), uniform=2)
+    sf.standard.max(np.ones(4), keys=np.zeros(4, int))
+print(*(f"{warning.category.__name__} {warning.filename}: {warning.message}" for warning in seen), sep="\\n")
+"""
+    words = {**os.environ, "SEGFOLD_CACHE_DIR": str(tmp_path / "file")}
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=words)
+    if sf.automatic_backend() != "cpu" or "no C++ compiler" in ran.stdout:
+        pytest.skip("no C++ compiler is here, or a GPU folds")
+    assert ran.stdout == f"FoldWarning <string>: compiled libraries are not kept: {tmp_path / 'file'} is a link or no folder; a folder is needed\n"
+
+
 def test_every_function_says_its_types():
     """Those of ``sf.trace`` are in a stub."""
     functions = [getattr(sf, name) for name in sf.__all__ if name not in sf.trace.__all__]
