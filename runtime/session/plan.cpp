@@ -11,6 +11,7 @@
 #include "runtime/data/workload.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -156,6 +157,23 @@ void require_options(const Operator& op, const PlanOptions& options)
             fmt::format("the plan is for rows of {} features, and operator {} has no rows; leave "
                         "the number of features at 1",
                         options.num_features, op.name));
+}
+
+/// The segments that a plan is for, or is given; their width says something on a device alone, as those of
+/// the host are converted.
+std::string text_of_segments(const PlanSizes& plan, Place place)
+{
+    const auto count = count_text(plan.sizes.num_segments, "segment");
+    if (plan.kind == LayoutKind::whole)
+        return "one segment";
+    if (plan.kind == LayoutKind::uniform)
+        return fmt::format("{} of {}", count, plan.sizes.uniform_length);
+    const auto width =
+        plan.kind == LayoutKind::keys ? fmt::format(" of {}", count_text(plan.key_bytes, "byte"))
+        : place == Place::device      ? fmt::format(" of {}", name(index_type(plan.sizes.index_bits)))
+                                      : "";
+    return fmt::format("{} by {}{}{}", is_found(plan.form) ? "segments" : count, name(plan.kind), width,
+                       place == Place::device ? " on a device" : "");
 }
 
 /// With the length of rows, which segments do not tell.
@@ -313,15 +331,15 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                                         : sizes.num_elements * width,
                       is_placed ? input.place : place);
     }
-    if (segments.kind != state.sizes.kind ||
-        (segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform &&
-         segments.first.place != place) ||
-        sizes_of_plan(state.parts.options, segments, sizes.num_elements) != state.sizes)
-        throw InputError(
-            fmt::format("the segments are not those that the plan of {} is for: {} {} in {} "
-                        "segments by {} of {} on {}; resize() takes others",
-                        op.name, sizes.num_elements, has_rows(op) ? "rows" : "elements", sizes.num_segments,
-                        name(state.sizes.form), name(index_type(sizes.index_bits)), place_text(place)));
+    const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
+    const bool is_placed = !is_array || segments.first.place == place;
+    const auto given = sizes_of_plan(state.parts.options, segments, sizes.num_elements);
+    if (!is_placed || given != state.sizes)
+        throw InputError(fmt::format(
+            "the plan of {} is for {} {} in {}, and is given {}; {}", op.name, sizes.num_elements,
+            has_rows(op) ? "rows" : "elements", text_of_segments(state.sizes, place),
+            text_of_segments(given, is_array ? segments.first.place : place),
+            is_placed && given.kind == state.sizes.kind ? "resize() takes others" : "make another plan"));
     const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // a fold copies nothing
     const auto num_fields = op.map ? fields.size() : op.results.size();
     if (results.size() != num_fields)

@@ -195,10 +195,17 @@ TEST(Session, MisuseIsRefusedInWords)
               "the elements of 'x' are 8; the plan is for 9");
     EXPECT_EQ(message_of([&] { plan.run({kValues}, offsets(kOffsets), {wrong}); }),
               "the results of 'result' are f32; the plan takes i32");
-    EXPECT_EQ(message_of([&] { plan.run({kValues}, offsets(fewer), {results}); }),
-              "the segments are not those that the plan of sum is for: 9 elements in 4 segments by offsets "
-              "of i32 on "
-              "the host; resize() takes others");
+    EXPECT_EQ(
+        message_of([&] { plan.run({kValues}, offsets(fewer), {results}); }),
+        "the plan of sum is for 9 elements in 4 segments by offsets, and is given 1 segment by offsets; "
+        "resize() takes others");
+    EXPECT_EQ(
+        message_of([&] { plan.run({kValues}, uniform(3), {results}); }),
+        "the plan of sum is for 9 elements in 4 segments by offsets, and is given 3 segments of 3; make "
+        "another plan");
+    EXPECT_EQ(message_of([&] { plan.run({kValues}, whole(), {results}); }),
+              "the plan of sum is for 9 elements in 4 segments by offsets, and is given one segment; make "
+              "another plan");
     EXPECT_EQ(message_of([&] { plan.resize(whole(), 9); }),
               "resize() takes other numbers of elements and segments; the plan of sum is for segments by "
               "offsets with "
