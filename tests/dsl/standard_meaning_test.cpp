@@ -308,6 +308,19 @@ TEST(StandardMeaning, NothingWrapsOrNarrows)
     EXPECT_EQ(fold<double>("wide_sum", {{16777216, 1}})[0], 16777217);
 }
 
+/// The identity's value is one that elements may have.
+TEST(StandardMeaning, TheLastOfEqualExtremes)
+{
+    constexpr auto kLeast = std::numeric_limits<std::int32_t>::min();
+    constexpr auto kGreatest = std::numeric_limits<std::int32_t>::max();
+    EXPECT_EQ(fold<std::int32_t>("argmax_last", {{3, 5, 5, 1}}), (Row{5, 2}));
+    EXPECT_EQ(fold<std::int32_t>("argmin_last", {{3, 1, 1, 5}}), (Row{1, 2}));
+    EXPECT_EQ(fold<std::int32_t>("argmax_last", {{kLeast, kLeast}}), (Row{kLeast, 1}));
+    EXPECT_EQ(fold<std::int32_t>("argmin_last", {{kGreatest, kGreatest}}), (Row{kGreatest, 1}));
+    EXPECT_EQ(fold<std::int32_t>("argmax_last", {{}}), (Row{kLeast, -1}));
+    EXPECT_EQ(fold<std::int32_t>("argmin_last", {{}}), (Row{kGreatest, -1}));
+}
+
 TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
 {
     const double nan = std::nan("");
