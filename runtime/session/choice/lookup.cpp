@@ -125,13 +125,17 @@ private:
 
     void gather()
     {
-        const auto wanted = class_of(question_.problem);
         const auto is_host = [](const DeviceIdentity& device) { return device.compute_capability == 0; };
+        const bool is_on_host = is_host(question_.device);
+        const auto class_here = [&](const ProblemClass& problem) {
+            return is_on_host ? folded_on_host(problem) : problem;
+        };
+        const auto wanted = class_here(class_of(question_.problem));
         for (const auto& record : store_.rows()) {
-            if (record.problem != wanted || record.evaluation.outcome != Outcome::correct)
-                continue;
-            if (is_host(record.device) != is_host(question_.device))
+            if (is_host(record.device) != is_on_host)
                 continue;  // a GPU's stages and a host's have nothing to tell each other
+            if (class_here(record.problem) != wanted || record.evaluation.outcome != Outcome::correct)
+                continue;
             auto [known, is_new] = objections_.try_emplace(record.point);
             if (is_new)
                 known->second =

@@ -146,6 +146,14 @@ ProblemClass class_of(const Problem& problem)
             problem.op.map.has_value()};
 }
 
+ProblemClass folded_on_host(ProblemClass problem)
+{
+    if (problem.form == name(SegmentForm::flags) || problem.form == name(SegmentForm::keys))
+        problem.form = name(SegmentForm::offsets);
+    problem.key_bytes = 0;
+    return problem;
+}
+
 std::string print(const ProblemClass& problem)
 {
     return fmt::format("{}, {}-bit indices, {} bytes an element, {} bytes a state{}{}{}{}{}", problem.form,

@@ -28,6 +28,8 @@ struct ProblemClass {
 };
 
 ProblemClass class_of(const Problem& problem);
+/// The class among whose records a host looks: it folds flags and keys by the offsets that it makes of them.
+ProblemClass folded_on_host(ProblemClass problem);
 /// "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative"
 std::string print(const ProblemClass& problem);
 
