@@ -429,6 +429,7 @@ TEST_F(LawsOfRunTest, EmitAndRegressJudgeTheScalarsThatTheyAreGiven)
     };
     const auto held = regress({"--scalar", "k=3"});
     EXPECT_EQ(held.exit_code, 0) << held.output << held.errors;
+    EXPECT_NE(held.output.find("signed.seg --scalar k=3"), std::string::npos) << held.output;
     EXPECT_NE(regress({}).exit_code, 0);
     EXPECT_NE(regress({"--scalar", "k=-3"}).exit_code, 0);
     EXPECT_EQ(folder_.run({"regress", "--scalar", "k=3"}).errors,

@@ -72,7 +72,10 @@ std::vector<NamedOperator> operators(const Arguments& arguments, std::span<const
     for (auto& op : ops) {
         const auto word = list.substr(0, list.find(','));
         list.erase(0, word.size() + 1);
-        const auto words = (word.empty() ? "" : quoted(word)) + flags;
+        auto words = (word.empty() ? "" : quoted(word)) + flags;
+        for (const auto& parameter : op.parameters)
+            if (const auto value = scalars.find(parameter.name); value != scalars.end())
+                words += " --scalar " + quoted(value->first + "=" + value->second);
         all.push_back(named(words.substr(word.empty() ? 1 : 0), std::move(op), scalars));
     }
     return all;

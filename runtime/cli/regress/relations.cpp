@@ -115,8 +115,6 @@ RelationsReport hold_relations(const Arguments& arguments, std::span<const Named
     for (const auto flag : {"device", "devices", "schedule-seed", "kernels"})
         if (const auto value = arguments.value(flag))
             report.replay_words += fmt::format(" --{} {}", flag, quoted(*value));
-    for (const auto& scalar : arguments.values("scalar"))
-        report.replay_words += fmt::format(" --scalar {}", quoted(scalar));
     Attempts attempts(progress,
                       ops.size() * request.num_seeds * request.stages.size() * request.relations.size());
     for (const auto& named : ops)
