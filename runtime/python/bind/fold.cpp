@@ -272,9 +272,8 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
                                                         num_elements, call.plan_options(), false, nullptr});
     making->options.longest = *longest;
-    // The first plan of an operator has a text compiled; later ones mostly take a text that there is.
-    run_by_size(
-        plans.size() == 0 ? kElementsOfAShortFold : num_elements, kElementsOfAShortFold,
+    // A text may have to be compiled, which Ctrl-C ends.
+    run_interruptible(
         [making] {
             const auto laws = making->session->laws(making->typed->op);
             making->asks_data = depends_on_data(laws) || depends_on_scalars(laws.report);

@@ -210,6 +210,7 @@ public:
             results = std::exchange(ready_, std::nullopt);
             changed_.notify_all();
         }
+        warn_of_caches();
         if (results)
             return arrays_of(std::move(*results));
         close();

@@ -151,9 +151,9 @@ def _elements(layout, kind, marks):
 
     try:
         array = numpy.load(marks, mmap_mode="r") if kind == "file" else numpy.asarray(marks)
-    except (OSError, TypeError, ValueError):
+    except Exception:  # of numpy, zipfile or pickle: as many kinds as ways to be no array
         return 0
-    if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
+    if not isinstance(array, numpy.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
         return 0
     return max(0, int(array[-1] if layout == "offsets" else array.sum(dtype=numpy.int64)))
 

@@ -2,6 +2,7 @@
 
 import _thread
 import gc
+import pathlib
 import threading
 import time
 
@@ -131,9 +132,16 @@ def test_offsets_and_lengths_say_how_many_elements_iterables_give(x, word, kind,
         ({"lengths": np.array([N + 1, -1])}, "segment 0 ends at 60001, but there are 60000 elements"),
         ({"lengths": np.ones((2, 2), int)}, "'lengths' has shape (2, 2)"),
         ({"lengths": "no/such.npy"}, "no/such.npy: cannot be opened"),
+        ({"offsets": "archive.npz"}, "archive.npz"),
+        ({"offsets": "empty.npy"}, "empty.npy"),
+        ({"offsets": "damaged.npy"}, "damaged.npy"),
     ],
 )
-def test_offsets_and_lengths_that_say_nothing_are_refused(x, words, message):
+def test_offsets_and_lengths_that_say_nothing_are_refused(x, words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("archive.npz", offsets=np.array([0, N]))
+    pathlib.Path("empty.npy").touch()
+    pathlib.Path("damaged.npy").write_bytes(b"PK and nothing that an archive has")
     with pytest.raises(sf.InputError) as caught:
         list(sf.stream(sf.standard.sum, pieces(x), **words, **BACKEND))
     assert message in str(caught.value)
