@@ -104,7 +104,8 @@ protected:
         if (std::ranges::find(known, architecture) == known.end())
             GTEST_SKIP() << "NVRTC " << cuda::nvrtc().version() << " does not know " << architecture;
         std::erase_if(list, [](const Text& text) { return test::is_left_out(text.what); });
-        ASSERT_FALSE(list.empty());
+        if (list.empty())
+            GTEST_SKIP() << test::kLeftOut;
         std::vector<cuda::CompileRequest> requests;
         for (const auto& text : list)
             requests.push_back({text.emitted.source, text.what, architecture, options});
