@@ -10,8 +10,7 @@ namespace segfold {
 
 /// How long a tuning may take.
 struct TuneOptions {
-    /// Of the search, more than 0. Ranking the best and validating the winner come on top, on the host 4 to
-    /// 11 s.
+    /// Of the search, more than 0. Ranking the best and validating the winner come on top, some seconds.
     double seconds = 60;
     std::int64_t evaluations = 200;  ///< plans measured at most, at least 1
 };

@@ -227,7 +227,7 @@ def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) 
 
     Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200): after so many the search
     measures no other plan. The best are then compiled as they will run and ranked by turns, and the results of the winner are held
-    against the reference, which takes further seconds, on the host 4 to 11. Later folds and plans take the winner, tensors of 64-bit
+    against the reference, which takes further seconds. Later folds and plans take the winner, tensors of 64-bit
     offsets apart: indices of 32 bits are measured. Returns a :class:`Tuned`. Raises DeviceError for a back end that is not timed, such
     as ``"reference"``. Operators over rows are measured too, and no later plan asks for what was found: records do not tell rows of
     different lengths apart.
