@@ -26,7 +26,7 @@
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
 //% let     rich_mean = keys && state_bytes < 24 && num_elements < 33554432 ? 8 : 4
 //% let     richest_elements = mean_length >= 8 ? 1835008 : 4194304
-//% let     richer_elements = mean_length < 16 ? 6291456 : keys ? 4194304 : 4718592
+//% let     richer_elements = mean_length < 16 ? 6291456 : keys && state_bytes > 12 ? 3538944 : 4718592
 //% let     rich_elements = state_bytes >= 24 ? richest_elements : element_bytes >= 8 ? 8388608 : richer_elements
 //% let     is_rich = state_bytes >= 12 && state_bytes > element_bytes && num_elements >= rich_elements && mean_length >= rich_mean
 //% let     paired_mean = flags || num_elements >= 67108864 ? 8 : 14

@@ -1,13 +1,17 @@
 //% stage   run_tiles
-//% title   Segments found in flags or keys, a tile a block; numbers by look-back, neighbours meet
+//% title   Segments found in flags or keys, a tile a block; numbers and long segments by look-back
 //% after   run_stream
 //% source  Merrill & Garland 2016 (look-back)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
-//% let     most_light = element_bytes == 1 ? 5242880 : element_bytes == 2 ? 4194304 : 3670016
-//% let     most_pairs = element_bytes >= 8 ? (flags ? 2621440 : 2097152) : flags ? 5242880 : 3407872
-//% let     most_rich = state_bytes > 12 ? 2621440 : flags ? 4718592 : 4194304
-//% let     most_wide = state_bytes <= 24 ? most_rich : 1310720
+//% let     most_narrow = flags ? 6291456 : element_bytes == 1 ? 6029312 : 4718592
+//% let     most_light = element_bytes <= 2 ? most_narrow : 3670016
+//% let     most_pairs = element_bytes >= 8 ? (flags ? 2621440 : 2162688) : flags ? 6291456 : 5242880
+//% let     most_sixteens = flags ? 3145728 : element_bytes <= 4 && mean_length >= 16 ? 3538944 : 4980736
+//% let     most_twelves = mean_length >= 16 ? 4718592 : 6291456
+//% let     most_widest = mean_length >= 8 ? 2621440 : 4718592
+//% let     most_rich = state_bytes > 16 ? most_widest : state_bytes > 12 ? most_sixteens : most_twelves
+//% let     most_wide = state_bytes <= 24 ? most_rich : keys ? 1310720 : 1048576
 //% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? most_pairs : most_wide
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
 //% tune    block_threads = 256, 128, 288, 384, 448, 512
@@ -57,13 +61,14 @@
 //% use     parts/reduce/state_pieces.cuh
 
 // Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
-// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. The block that comes
-// first leaves its own. The second one has both: it stores the segment that ends behind the border, or, where
-// none ends, leaves what came from before for the block that will.
+// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. Tile k brings what
+// it leaves open, and where a segment ends in tile k + 1, one of both stores it. Where segments are short,
+// the two meet at the border: the first leaves its own there, and the second stores the segment, so neither
+// waits. Where they are long, tile k + 1 reads the words of tiles before it until it has the segment's begin.
+// Both know how many segments begin before the border, and that decides.
 constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
 constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
 constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
-constexpr unsigned kOn = 3;       // from behind: nothing ends in the tile
 
 // What a tile leaves open at a border travels in pieces of 32 bits: the state, and where its segment begins
 // or ends if lengths matter. The border's word has the first piece; the others have words of their own, for
@@ -141,15 +146,20 @@ struct Meeting {
     Open later;
     bool is_known;      // both are there
     bool goes_through;  // the tile before has no head
-    bool goes_on;       // the tile behind has no end
 };
 
-// Brings what a tile leaves open to a border, from before or from behind, and takes what is there. One lane
-// calls it.
-__device__ __forceinline__ Meeting meet(const Borders& borders, Index border, unsigned launch, unsigned what,
-                                        const Open& open)
+// Whether segments are long before the border behind `tile`: at most one begins in each tile.
+__device__ __forceinline__ bool is_long(Index num_segments, Index tile)
 {
-    const int side = what >= kEnd ? 1 : 0;
+    return num_segments <= tile + 1;
+}
+
+// Brings a total to a border, from before or from behind. One lane calls it. Where tiles meet there, it takes
+// what the other has brought.
+__device__ __forceinline__ Meeting bring(const Borders& borders, Index border, unsigned launch, unsigned what,
+                                         const Open& open, bool meets)
+{
+    const int side = what == kEnd ? 1 : 0;
     volatile u64* const own_rest = borders.rest + (2 * border + side) * kRest;
     volatile u64* const other_rest = borders.rest + (2 * border + 1 - side) * kRest;
     unsigned pieces[kPieces];
@@ -157,13 +167,18 @@ __device__ __forceinline__ Meeting meet(const Borders& borders, Index border, un
     u64 came[kPieces];
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
-        came[k] = other_rest[k - 1];  // on its way while the words are exchanged
+        if (meets)
+            came[k] = other_rest[k - 1];  // on its way while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         own_rest[k - 1] = border_word(launch, what, pieces[k]);
-    u64* const word = const_cast<u64*>(borders.words) + border;
-    came[0] = atomicExch(word, border_word(launch, what, pieces[0]));
+    const u64 own = border_word(launch, what, pieces[0]);
     Meeting meeting = {};
+    if (!meets) {
+        borders.words[border] = own;
+        return meeting;
+    }
+    came[0] = atomicExch(const_cast<u64*>(borders.words) + border, own);
     if (!is_of_launch(came[0], launch))
         return meeting;
     #pragma unroll
@@ -175,29 +190,24 @@ __device__ __forceinline__ Meeting meet(const Borders& borders, Index border, un
     meeting.earlier = side == 0 ? open : other;
     meeting.later = side == 0 ? other : open;
     meeting.goes_through = (side == 0 ? what : what_came(came[0])) == kThrough;
-    meeting.goes_on = (side == 0 ? what_came(came[0]) : what) == kOn;
-    if (meeting.goes_on && side == 1)
-        borders.words[border] = came[0];
     return meeting;
 }
 
-// How many borders a lane looks at in one round.
+// How many borders a lane looks at in one round at most.
 constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
 
-// Stores a segment that goes through the whole tile before `border` and ends behind it. The warp looks back
-// over the borders of earlier tiles for the one where the segment began: each lane at some neighbouring ones,
-// the first lane at the nearest. What is combined with what depends on the number of those tiles alone. Tiles
-// are taken in their order, by blocks that are running, so the wait for them ends.
-__device__ __noinline__ void close_segment(Borders borders, Results results, Index border, unsigned launch,
-                                           Index segment, State earlier, Open later)
+// Stores a segment that began before the tile behind border `nearest` and ends behind that border; `total` is
+// known of it. The warp looks back over borders for the one where it began: each lane at `lane_borders`
+// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. No end was brought to any
+// of them, as their tiles have none. What is combined with what depends on the numbers of tiles and segments
+// alone. Tiles are taken in their order, by blocks that are running, so the wait for them ends.
+__device__ __noinline__ void close_segment(Borders borders, Results results, Index nearest, int lane_borders,
+                                           unsigned launch, Index segment, State total, Index end)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    State total = earlier;  // in the first lane
-    Index begin = 0;
-    bool is_begun = false;
     #pragma unroll 1
-    for (Index nearest = border - 1; !is_begun; nearest -= kLaneBorders * kWarpThreads) {
-        const Index mine = nearest - lane * kLaneBorders;  // and the ones before it
+    for (;;) {
+        const Index mine = nearest - lane * lane_borders;  // and the ones before it
         u64 words[kLaneBorders][kPieces];
         int num_through;  // of the lane's tiles, before the one that has a head
         unsigned begun;   // the lanes that have such a one
@@ -210,7 +220,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
                 for (int piece = kRest; piece >= 0; --piece) {
                     const Index other = mine - k;
                     words[k][piece] = border_word(launch, kBegun, 0);
-                    if (other >= 0)
+                    if (other >= 0 && k < lane_borders)
                         words[k][piece] =
                             piece == 0 ? borders.words[other] : borders.rest[2 * other * kRest + piece - 1];
                 }
@@ -218,16 +228,14 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             bool is_there = true;
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
-                if (num_through == k) {
-                    const unsigned what = what_came(words[k][0]);
-                    is_there = is_there && what <= kThrough;
+                if (num_through == k && k < lane_borders) {
                     #pragma unroll
                     for (int piece = 0; piece < kPieces; ++piece)
                         is_there = is_there && is_of_launch(words[k][piece], launch);
-                    num_through += what == kThrough ? 1 : 0;
+                    num_through += what_came(words[k][0]) == kThrough ? 1 : 0;
                 }
             there = __ballot_sync(kFullMask, is_there);
-            begun = __ballot_sync(kFullMask, is_there && num_through < kLaneBorders);
+            begun = __ballot_sync(kFullMask, is_there && num_through < lane_borders);
             needed = begun ^ (begun - 1u);
         } while ((needed & ~there) != 0);
         const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
@@ -237,7 +245,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
         //% end
         #pragma unroll
         for (int k = 0; k < kLaneBorders; ++k)
-            if (lane <= last && k <= num_through && mine >= k) {
+            if (lane <= last && k <= num_through && k < lane_borders && mine >= k) {
                 const Open open = put_together(words[k]);
                 run = k == 0 ? open.state : combine(open.state, run);
                 //% if uses_length
@@ -245,19 +253,25 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
                 //% end
             }
         #pragma unroll 1
-        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        for (int delta = 1; delta <= last; delta *= 2) {
             const State earlier_run = shuffle_down(run, delta);
             if (lane + delta <= last)
                 run = combine(earlier_run, run);
         }
-        total = combine(run, total);
-        is_begun = begun != 0;
-        //% if uses_length
-        begin = __shfl_sync(kFullMask, head, last);  // that of the segment where it is begun
-        //% end
+        total = combine(run, total);  // in the first lane
+        if (begun != 0) {
+            //% if uses_length
+            const Index begin = __shfl_sync(kFullMask, head, last);
+            //% else
+            constexpr Index begin = 0;  // nobody asks where segments begin
+            //% end
+            if (lane == 0)
+                store(results, segment, length_between(begin, end), total);
+            return;
+        }
+        nearest -= lane_borders * kWarpThreads;
+        lane_borders = kLaneBorders;
     }
-    if (lane == 0)
-        store(results, segment, length_between(begin, later.head), combine(total, later.state));
 }
 
 // Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
@@ -318,8 +332,12 @@ fold_tiles(Inputs inputs,
             own_tile = Index(atomicInc(ticket, gridDim.x - 1u));  // wraps to 0 for the next launch
         launch = launches[0] + 1u;
         // Words of borders are on their way to the cache meanwhile.
-        if (Index(blockIdx.x) >= lane && lane < 2)
-            (void)border_words[Index(blockIdx.x) - lane];
+        if (Index(blockIdx.x) >= lane) {
+            const Index border = Index(blockIdx.x) - lane;
+            (void)border_words[border];
+            if (kRest > 0)
+                (void)border_rest[2 * border * kRest];
+        }
     }
     //% if !copies_items
     State items[kItems];
@@ -407,20 +425,24 @@ fold_tiles(Inputs inputs,
     const Index last_segment = first + num_heads - 1;
     const bool is_last = tile == num_tiles - 1;
     const bool is_through = !partial.ends && !is_last;
+    const bool looks_back = !is_through && tile > 0 && is_long(first, tile - 1);
     // Two lanes wait for memory side by side.
     Meeting meeting = {};
     const bool is_before = lane == 0;  // the tile lies before the lane's border
+    const bool has_end = lane == 1 && !is_through && !looks_back;
     const Index border = is_before ? tile : tile - 1;
     const Index segment = is_before ? last_segment : first - 1;
-    if (lane < 2 && border >= 0 && border < num_tiles - 1) {
-        const unsigned what = is_before ? (is_through ? kThrough : kBegun) : is_through ? kOn : kEnd;
-        const State open = is_before || !partial.ends ? partial.tail : partial.head;
-        meeting = meet(borders, border, launch, what, {open, is_before ? last_head : first_head});
+    if ((is_before || has_end) && border >= 0 && border < num_tiles - 1) {
+        const unsigned what = is_through ? kThrough : is_before ? kBegun : kEnd;
+        const State open = is_before ? partial.tail : partial.head;
+        meeting = bring(borders, border, launch, what, {open, is_before ? last_head : first_head},
+                        !is_long(segment + 1, border));
     }
-    const bool is_end = meeting.is_known && !meeting.goes_on;
-    if (is_end && !meeting.goes_through)
-        store(results, segment, length_between(meeting.earlier.head, meeting.later.head),
-              combine(meeting.earlier.state, meeting.later.state));
+    State total = partial.head;
+    if (meeting.is_known)
+        total = combine(meeting.earlier.state, meeting.later.state);
+    if (meeting.is_known && !meeting.goes_through)
+        store(results, segment, length_between(meeting.earlier.head, meeting.later.head), total);
     if (lane == 3 && is_last) {
         if (partial.ends)
             store(results, last_segment, length_between(last_head, segments.num_items), partial.tail);
@@ -429,15 +451,17 @@ fold_tiles(Inputs inputs,
     }
     // At most one border of a tile ends a segment that goes through: the one behind a tile without a head, or
     // the one before a tile with one.
-    const unsigned closing = __ballot_sync(kFullMask, is_end && meeting.goes_through);
-    if (closing == 0)
+    const unsigned closing = __ballot_sync(kFullMask, meeting.is_known && meeting.goes_through);
+    if (closing == 0 && !looks_back)
         return;
-    const int closer = __ffs(int(closing)) - 1;
-    const State earlier = shuffle(meeting.earlier.state, closer);
-    Open later = {shuffle(meeting.later.state, closer), 0};
+    const int closer = looks_back ? 1 : __ffs(int(closing)) - 1;
+    const Index nearest = looks_back ? tile - 1 : __shfl_sync(kFullMask, border, closer) - 1;
+    const int lane_borders = looks_back && first * kWarpThreads <= tile ? kLaneBorders : 1;
     //% if uses_length
-    later.head = __shfl_sync(kFullMask, meeting.later.head, closer);
+    const Index end = looks_back ? first_head : __shfl_sync(kFullMask, meeting.later.head, closer);
+    //% else
+    constexpr Index end = 0;
     //% end
-    close_segment(borders, results, __shfl_sync(kFullMask, border, closer), launch,
-                  __shfl_sync(kFullMask, segment, closer), earlier, later);
+    close_segment(borders, results, nearest, lane_borders, launch, __shfl_sync(kFullMask, segment, closer),
+                  shuffle(total, closer), end);
 }

@@ -6,11 +6,12 @@
 // found_h100.csv and found_h200.csv have equal lengths given by flags and by keys of 4 bytes; the first was
 // drawn by lot (tests/benchmark/lots_of_found.py), the second has lengths of 4, 8, 16, 40 and 256.
 // The last borders were moved after found_h100.csv, and for some of its rows `run_stream` has fewer slices
-// since. found_held_out.csv is to them what held_out.csv is to the others. found_small.csv has 2^16 to 2^23
-// elements and lengths of 3 to 2^20, of an H100 (seeds 54 to 56), on which a few lines were fitted;
-// found_small_held_out.csv has seed 57, drawn afterwards. lengths.csv has lengths by offsets
-// that follow distributions (tests/benchmark/lots_of_lengths.py, seeds 61 to 66, an H100), on which lines
-// were fitted; lengths_held_out.csv has seed 67, drawn afterwards.
+// since. found_held_out.csv is to them what held_out.csv is to the others. Rows of 2 to 6.6 million elements
+// have rates of the text of 2026-11-27; lines were moved for those of the first two of an H100.
+// found_small.csv has 2^16 to 2^23 elements and lengths of 3 to 2^20, of an H100 (seeds 54 to 56), on which a
+// few lines were fitted; found_small_held_out.csv has seed 57, drawn afterwards. lengths.csv has lengths by
+// offsets that follow distributions (tests/benchmark/lots_of_lengths.py, seeds 61 to 66, an H100), on which
+// lines were fitted; lengths_held_out.csv has seed 67, drawn afterwards.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -150,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Files, LotRates,
                                          Bounds{"held_out.csv", 301, 0.98, 0.95, 0.74},
                                          Bounds{"found_h100.csv", 198, 0.985, 0.99, 0.86},
                                          Bounds{"found_h200.csv", 70, 0.985, 0.99, 0.89},
-                                         Bounds{"found_held_out.csv", 90, 0.985, 0.99, 0.92},
+                                         Bounds{"found_held_out.csv", 90, 0.985, 0.99, 0.90},
                                          Bounds{"found_small.csv", 270, 0.985, 0.99, 0.74},
                                          Bounds{"found_small_held_out.csv", 108, 0.985, 0.99, 0.78},
                                          Bounds{"lengths.csv", 616, 0.985, 0.97, 0.79},

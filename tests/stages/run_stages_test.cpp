@@ -127,6 +127,14 @@ std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
         growing.push_back(k * tile + k % 3 - 1);
     Lengths ones(static_cast<std::size_t>(tile), 1);
     ones.insert(ones.end(), {40 * tile, 1, 1});
+    // More segments than tiles, so that tiles meet at borders, up to the end or until giants are as many.
+    Lengths behind_short(300, 7);
+    behind_short.insert(behind_short.end(), {70 * tile, 3, 5 * tile + 2});
+    Lengths before_short{3 * tile, 40 * tile + 1};
+    before_short.insert(before_short.end(), 600, tile / 7);
+    before_short.push_back(20 * tile);
+    Lengths one_a_tile(40, tile);
+    one_a_tile.front() = 3;
     return {{"one tile", {tile}},
             {"one giant over three tiles", {3 * tile}},
             {"one giant over many tiles", {75 * tile + 5}},
@@ -144,6 +152,9 @@ std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
             {"before the last border of a group", {31 * tile + 2, 35 * tile, 1}},
             {"giants one behind the other", {3, 40 * tile, 1, 33 * tile + 2, 2 * tile, 34 * tile - 1, 5}},
             {"a giant behind ones", ones},
+            {"giants behind short ones", behind_short},
+            {"short ones between giants", before_short},
+            {"as many as tiles, and one", one_a_tile},
             {"the last tile has no head", {tile - 3, 2 * tile + 5}},
             {"the last tile has no head, after many", {5, 50 * tile}},
             {"the last item is a head", {50 * tile, 1}},

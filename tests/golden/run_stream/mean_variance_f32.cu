@@ -139,6 +139,14 @@ __device__ __forceinline__ State shuffle_up(State state, int delta)
     return state;
 }
 
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.n = __shfl_down_sync(kFullMask, state.n, delta);
+    state.mean = __shfl_down_sync(kFullMask, state.mean, delta);
+    state.m2 = __shfl_down_sync(kFullMask, state.m2, delta);
+    return state;
+}
+
 __device__ __forceinline__ State shuffle(State state, int lane)
 {
     state.n = __shfl_sync(kFullMask, state.n, lane);
@@ -570,21 +578,33 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
         store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
 }
 
-// What the whole tile has to tell other tiles; the caller knows its segments' numbers.
+// What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
+// and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
+// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the total
+// of all.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
-    Partial tile;
-    Run run = {identity(), false};
-    tile.head = identity();
+    const int lane = threadIdx.x % kWarpThreads;
+    Run share = {identity(), false};
+    if (lane < num_warps)
+        share = shares.runs[lane];
+    const unsigned ending = __ballot_sync(kFullMask, share.ends);
+    const int first = ending != 0 ? __ffs(int(ending)) - 1 : num_warps;
+    const int last = ending != 0 ? kWarpThreads - 1 - __clz(int(ending)) : 0;
+    const int chain_end = lane < first ? first : num_warps;
+    State run = share.total;
     #pragma unroll 1
-    for (int warp = 0; warp < num_warps; ++warp) {
-        const Run share = shares.runs[warp];
-        if (share.ends && !run.ends)
-            tile.head = combine(run.total, shares.heads[warp]);
-        run = join(run, share);
+    for (int delta = 1; delta < num_warps; delta *= 2) {
+        const State later = shuffle_down(run, delta);
+        if (lane + delta < chain_end)
+            run = combine(run, later);
     }
-    tile.tail = run.total;
-    tile.ends = run.ends;
+    Partial tile;
+    tile.tail = shuffle(run, last);
+    tile.head = shuffle(run, 0);
+    tile.ends = ending != 0;
+    if (tile.ends)
+        tile.head = first > 0 ? combine(tile.head, shares.heads[first]) : shares.heads[0];
     return tile;
 }
 
