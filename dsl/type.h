@@ -18,17 +18,27 @@ inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type:
                                       Type::u8,      Type::u16, Type::u32, Type::u64, Type::f16,
                                       Type::bf16,    Type::f32, Type::f64};
 
-/// Name in the language: "bool", "i32", "bf16", ...
+/// True for the number of one of kTypes; any other is what a cast of a wrong number gives.
+constexpr bool is_type(Type type) { return static_cast<std::size_t>(type) < kTypes.size(); }
+
+/// Throws InputError for what is_type() says no to; `what` says where it was found.
+[[noreturn]] void refuse_type(Type type, std::string_view what = "");
+
+/// Name in the language: "bool", "i32", "bf16", ... Throws InputError for a number of no type.
 std::string_view name(Type type);
 
 /// The type called `name`, or nothing.
 std::optional<Type> find_type(std::string_view name);
 
-/// Size in an array and in memory; a bool takes one byte.
+/// What size_bytes() gives, in the order of kTypes.
+inline constexpr std::array<std::uint8_t, kTypes.size()> kTypeBytes = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+
+/// Size in an array and in memory; a bool takes one byte. Throws InputError for a number of no type.
 constexpr std::size_t size_bytes(Type type)
 {
-    constexpr std::size_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
-    return sizes[static_cast<int>(type)];
+    if (!is_type(type))
+        refuse_type(type);
+    return kTypeBytes[static_cast<std::size_t>(type)];
 }
 
 constexpr bool is_float(Type type) { return type >= Type::f16; }

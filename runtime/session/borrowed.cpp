@@ -20,6 +20,7 @@ Array borrow(const ArrayView& view, std::string_view what)
             fmt::format("{} lie on a device; fold takes arrays of the host: make a plan for those of "
                         "a device",
                         what));
+    require_type(what, view.type);
     require_address(what, view.data, view.length);
     return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
 }
@@ -60,6 +61,7 @@ std::int64_t greatest(std::int64_t count, Length length)
 /// Room on the host for `count` values of a type that segments were found by.
 void require_room(std::string_view what, const MutableArrayView& room, Type type, std::int64_t count)
 {
+    require_type(what, room.type);
     if (room.type != type || room.place != Place::host)
         throw InputError(fmt::format("{} are {} on the host, and the array for them holds {}{}", what,
                                      name(type), name(room.type),

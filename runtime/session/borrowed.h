@@ -40,6 +40,13 @@ void require_longest(std::int64_t longest);
 /// Throws InputError for a length that is negative, and for elements without an address.
 void require_address(std::string_view what, const void* data, std::int64_t length);
 
+/// Throws InputError for a type that is none of the language's.
+inline void require_type(std::string_view what, Type type)
+{
+    if (!is_type(type))
+        refuse_type(type, what);
+}
+
 /// Throws InputError for rows of features that are lent to a parameter that takes numbers.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 

@@ -31,6 +31,7 @@ StreamArray::StreamArray(const ArrayView& array)
                   "an array of a stream is lent as rows of {} features, and a stream reads numbers; lend it "
                   "without rows_of(), or fold rows in one piece, by Session::fold()",
                   array.num_features));
+          require_type("the elements of a stream", array.type);
           require_address("the elements of a stream", array.data, array.length);
           return memory_source(Array::borrow(array.type, array.data, static_cast<std::size_t>(array.length)));
       })

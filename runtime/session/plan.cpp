@@ -21,6 +21,7 @@ std::string_view place_text(Place place) { return place == Place::device ? "a de
 void require_array(std::string_view what, Type type, std::int64_t length, Place place, Type wanted_type,
                    std::int64_t wanted_length, Place wanted_place, bool at_least = false)
 {
+    require_type(what, type);
     if (place != wanted_place)
         throw InputError(fmt::format("{} lie on {}; the plan takes arrays of {}", what, place_text(place),
                                      place_text(wanted_place)));
@@ -83,6 +84,9 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             throw InputError(
                 fmt::format("an array of segments by {} has a length of {}; a length is not negative",
                             name(view.kind), array->length));
+    for (const auto* array : {&view.first, &view.second})
+        if (!is_type(array->type))
+            require_type(fmt::format("the segments by {}", name(view.kind)), array->type);
     PlanSizes plan;
     plan.kind = view.kind;
     auto& sizes = plan.sizes;

@@ -146,6 +146,7 @@ void copy_results(const Results& results, std::span<const MutableArrayView> into
     for (std::size_t i = 0; i < into.size(); ++i) {
         const auto& [field, array] = results[i];
         const auto& target = into[i];
+        require_type(fmt::format("the results of '{}'", field), target.type);
         if (target.type != array.type() || target.place != Place::host)
             throw InputError(fmt::format(
                 "the results of '{}' are {} on the host, and the array for them holds {}{}", field,

@@ -77,6 +77,42 @@ TEST_P(Misuse, ObjectsThatWereMovedFrom)
     plan.run({kValues}, whole(), {into});
 }
 
+TEST_P(Misuse, ArraysOfNoType)
+{
+    const auto none = static_cast<Type>(77);
+    const ArrayView x(none, kValues.data(), 9), starts(none, kOffsets.data(), 5);
+    std::vector<int> sums(4, -1);
+    const MutableArrayView into(none, sums.data(), 4);
+    const auto refused = [](const std::string& what) {
+        return what +
+               " have the type of number 77, which is none; the types are 0 to 12: bool, i8, i16, i32, i64, "
+               "u8, u16, u32, u64, f16, bf16, f32, f64";
+    };
+    const auto fold = [&](const ArrayView& input, const SegmentsView& segments, const FoldOptions& options) {
+        return message_of<InputError>([&] { (void)session_.fold(sum_, {input}, segments, options); });
+    };
+    EXPECT_EQ(fold(x, whole(), {}), refused("the elements of 'x'"));
+    EXPECT_EQ(fold(kValues, offsets(starts), {}), refused("the offsets"));
+    EXPECT_EQ(fold(kValues, flags(x), {}), refused("the flags"));
+    EXPECT_EQ(fold(kValues, keys(x), {}), refused("the keys"));
+    EXPECT_EQ(fold(kValues, offsets(kOffsets), {.results = {into}}), refused("the results of 'result'"));
+    auto plan = session_.plan(sum_, offsets(kOffsets), 9);
+    const auto run = [&](const ArrayView& input, const SegmentsView& segments,
+                         const MutableArrayView& results) {
+        return message_of<InputError>([&] { plan.run({input}, segments, {results}); });
+    };
+    EXPECT_EQ(run(x, offsets(kOffsets), sums), refused("the elements of 'x'"));
+    EXPECT_EQ(run(kValues, offsets(starts), sums), refused("the segments by offsets"));
+    EXPECT_EQ(run(kValues, offsets(kOffsets), into), refused("the results of 'result'"));
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, keys(x), 9); }),
+              refused("the segments by keys"));
+    EXPECT_EQ(message_of<InputError>([&] {
+                  (void)fold_stream(session_, sum_, {x}, whole(), {}, [](const Folded&, std::int64_t) {});
+              }),
+              refused("the elements of a stream"));
+    EXPECT_EQ(sums, std::vector(4, -1));
+}
+
 TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
 {
     const auto op = over_rows(sum_);

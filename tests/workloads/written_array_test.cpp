@@ -127,6 +127,21 @@ std::optional<long> kilobytes_on_large_pages()
     return std::nullopt;
 }
 
+TEST(ArrayTest, ANumberOfNoTypeIsRefused)
+{
+    static_assert(size_bytes(Type::bf16) == 2 && size_bytes(Type::f64) == 8);
+    for (const int number : {13, 77, 255}) {
+        const auto none = static_cast<Type>(number);
+        const auto refused = "an array or a value has the type of number " + std::to_string(number) +
+                             ", which is none; the types are 0 to 12: bool, i8, i16, i32, i64, u8, u16, u32, "
+                             "u64, f16, bf16, f32, f64";
+        EXPECT_EQ(refusal([&] { (void)size_bytes(none); }), refused);
+        EXPECT_EQ(refusal([&] { (void)name(none); }), refused);
+        EXPECT_EQ(refusal([&] { (void)Array(none, 3); }), refused);
+        EXPECT_EQ(refusal([&] { (void)Array::borrow(none, &number, 1).bytes(); }), refused);
+    }
+}
+
 TEST(ArrayTest, LargeOnesLieOnLargePages)
 {
     const auto before = kilobytes_on_large_pages();
