@@ -76,6 +76,18 @@ struct Storage<Type::f64> {
 class Array {
 public:
     Array() = default;
+    ~Array() = default;
+    /// Leaves an array of no elements behind: its memory is another's now.
+    Array(Array&& other) noexcept { *this = std::move(other); }
+    Array& operator=(Array&& other) noexcept
+    {
+        type_ = other.type_;
+        length_ = std::exchange(other.length_, 0);
+        row_length_ = other.row_length_;
+        data_ = std::exchange(other.data_, nullptr);
+        owned_ = std::move(other.owned_);
+        return *this;
+    }
 
     /// An array of `length` elements with unspecified values; a large one lies on large pages where it can.
     /// Throws InputError for more bytes than 64 bits count, and std::bad_alloc where memory does not suffice.

@@ -71,7 +71,9 @@ Expression::Expression(ExpressionNode node)
     node.depth = node.size = 1;
     for (const auto& argument : node.arguments) {
         if (!argument.has_value())
-            throw InternalError("an expression is made of one that has no value");
+            throw SpecError(
+                "an expression is made of one that has no value: it was moved from, or is Expression(); use "
+                "the one that it was moved to");
         node.depth = std::max(node.depth, argument->depth + 1);
         node.size = std::min(node.size + argument->size, kMostNodes + 1);
     }

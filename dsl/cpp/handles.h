@@ -137,6 +137,8 @@ public:
 private:
     [[nodiscard]] std::size_t checked(const ArrayEntry& entry) const
     {
+        if (entries_.empty())
+            Terms::refuse_moved("array of fields", entry.position());
         require_entry(name_, entry.number(), N, entry.position());
         return static_cast<std::size_t>(entry.number());
     }

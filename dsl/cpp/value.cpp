@@ -74,8 +74,17 @@ Term Terms::limit(const char* name, Type type, Position at)
     return {make_limit(name, type, at), nullptr, false};
 }
 
+void Terms::refuse_moved(const char* what, Position at)
+{
+    throw spec_error(nullptr, at, std::string("this ") + what + " has been moved from",
+                     "use the one that it was moved to");
+}
+
 Term Terms::read(const Term& term, Position at)
 {
+    // What can only be set has a name.
+    if (!term.expression.has_value() && !term.home && term.name.empty())
+        refuse_moved("value", at);
     if (!term.expression.has_value() && !term.home)
         throw spec_error(nullptr, at, "field '" + term.name + "' is of a state that no operator has made",
                          "use the states that lift, combine and finish are given");
@@ -149,6 +158,8 @@ Term Terms::call(const char* function, std::initializer_list<Term> arguments, Ty
 
 Term Terms::gather(const Term& table, const Term& index, Position at)
 {
+    if (!table.expression.has_value())
+        refuse_moved("table", at);
     const auto home = join(table.home, index.home, at);
     return {make_gather(table.expression->name, index.expression, at), home, false};
 }

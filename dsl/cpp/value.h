@@ -111,8 +111,10 @@ struct Terms {
     static Term constant(const char* name, Position at);
     static Term limit(const char* name, Type type, Position at);
 
-    /// `term` as it is read in `at`. Throws where it can only be set.
+    /// `term` as it is read in `at`. Throws where it can only be set, and where it was moved from.
     static Term read(const Term& term, Position at);
+    /// Throws SpecError for the use of a handle that another one has taken the place of.
+    [[noreturn]] static void refuse_moved(const char* what, Position at);
     /// `type` is that of the argument.
     static Term unary(const char* symbol, const Term& argument, Type type, Position at);
     /// `type` is that of the operands.

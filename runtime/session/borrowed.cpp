@@ -140,8 +140,18 @@ void require_address(std::string_view what, const void* data, std::int64_t lengt
         throw InputError(fmt::format("{} have {} elements and no address", what, length));
 }
 
+void require_operator(const Operator& op)
+{
+    if (op.state.empty())
+        throw InputError(fmt::format(
+            "operator '{}' has no state, so that there is nothing to fold: it has been moved from, or was "
+            "never defined; use the one that it was moved to, or define one",
+            op.name));
+}
+
 void require_inputs(const Operator& op, std::size_t count)
 {
+    require_operator(op);
     if (count == op.parameters.size())
         return;
     std::vector<std::string_view> names;

@@ -7,9 +7,20 @@
 #include "dsl/error.h"
 
 namespace segfold {
+namespace {
+
+/// Each fold has a result.
+void require_there(const Results& results)
+{
+    if (results.empty())
+        throw InputError("these results have been moved from; use those that they were moved to");
+}
+
+}  // namespace
 
 const Array& Folded::find(std::string_view field) const
 {
+    require_there(results_);
     std::vector<std::string_view> names;
     for (const auto& named : results_) {
         if (named.name == field || (field.empty() && results_.size() == 1))
@@ -23,6 +34,7 @@ const Array& Folded::find(std::string_view field) const
 
 const Array& Folded::keys_array() const
 {
+    require_there(results_);
     if (!results_.keys)
         throw InputError("the segments were not given by keys, so that there are none");
     return *results_.keys;

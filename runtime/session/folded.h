@@ -23,7 +23,8 @@ public:
     /// The values of a result field, one for each segment; without a name those of the only one.
     ///
     /// Those of f16 and bf16 are read as the C++ type that stands for it (HalfElement), or as std::uint16_t:
-    /// their bits. Throws InputError for a field that is none, and for a T that is not the field's type.
+    /// their bits. Throws InputError for a field that is none, for a T that is not the field's type, and
+    /// after the results were moved from.
     template <class T>
     [[nodiscard]] std::span<const T> values(std::string_view field = "") const&
     {

@@ -203,7 +203,9 @@ Session::State& Session::state() const
 
 OperatorLaws Session::laws(const Operator& op, const ScalarValues& scalars)
 {
-    return state().laws(op, scalars);
+    auto& state = this->state();
+    require_operator(op);
+    return state.laws(op, scalars);
 }
 
 OperatorLaws Session::laws(const Workload& workload)
@@ -213,9 +215,11 @@ OperatorLaws Session::laws(const Workload& workload)
 
 LawReport Session::prove(const Operator& op, double seconds)
 {
+    auto& state = this->state();
+    require_operator(op);
     prove::ProofOptions options;
     options.seconds = seconds;
-    return state().laws(op, {}, &options).report;
+    return state.laws(op, {}, &options).report;
 }
 
 void Session::forget_records()
@@ -353,6 +357,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
                    const PlanOptions& options)
 {
     const auto backend = state().running();
+    require_operator(op);
     require_stages(options.request, *backend);
     PlanParts parts{op,
                     backend,

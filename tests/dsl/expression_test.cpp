@@ -8,6 +8,7 @@
 
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::expression_test {
 namespace {
@@ -101,8 +102,16 @@ TEST(Expression, TreesTooDeepToWalkAreNotBuilt)
 
 TEST(Expression, MadeOfNothingIsAFault)
 {
-    EXPECT_THROW(make_unary("-", Expression()), InternalError);
-    EXPECT_THROW(make_name("x") + Expression(), InternalError);
+    const std::string refused =
+        "an expression is made of one that has no value: it was moved from, or is Expression(); use the one "
+        "that it was moved to";
+    EXPECT_EQ(test::message_of<SpecError>([] { (void)make_unary("-", Expression()); }), refused);
+    EXPECT_EQ(test::message_of<SpecError>([] { (void)(make_name("x") + Expression()); }), refused);
+    auto x = make_name("x");
+    const auto y = std::move(x);
+    EXPECT_EQ(test::message_of<SpecError>([&] { (void)(y * x); }),
+              refused)  // NOLINT(bugprone-use-after-move)
+        << "what this test is about";
 }
 
 TEST(Expression, FunctionsAndPrecedences)

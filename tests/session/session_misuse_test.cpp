@@ -77,6 +77,34 @@ TEST_P(Misuse, ObjectsThatWereMovedFrom)
     plan.run({kValues}, whole(), {into});
 }
 
+TEST_P(Misuse, OperatorsAndResultsThatWereMovedFrom)
+{
+    auto op = standard_operator("sum_i32");
+    auto folded = session_.fold(op, {kValues}, whole());
+    auto plan = session_.plan(op, whole(), 9);
+    const auto other = std::move(op);
+    const auto results = std::move(folded);
+    const std::string no_operator =
+        "operator '' has no state, so that there is nothing to fold: it has been moved from, or was never "
+        "defined; use the one that it was moved to, or define one";
+    const std::string no_results = "these results have been moved from; use those that they were moved to";
+    // NOLINTBEGIN(bugprone-use-after-move): what this test is about
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(op, {kValues}, whole()); }), no_operator);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(op, {}, whole()); }), no_operator);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(op, whole(), 9); }), no_operator);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.laws(op); }), no_operator);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(op); }), no_operator);
+    EXPECT_EQ(message_of<InputError>([&] {
+                  (void)fold_stream(session_, op, {}, whole(), {}, [](const Folded&, std::int64_t) {});
+              }),
+              no_operator);
+    EXPECT_EQ(message_of<InputError>([&] { (void)folded.values<int>(); }), no_results);
+    EXPECT_EQ(message_of<InputError>([&] { (void)folded.keys<int>(); }), no_results);
+    // NOLINTEND(bugprone-use-after-move)
+    EXPECT_EQ(results.values<int>()[0], 36);
+    EXPECT_EQ(session_.fold(other, {kValues}, whole()).values<int>(), (std::vector{36}));
+}
+
 TEST_P(Misuse, ArraysOfNoType)
 {
     const auto none = static_cast<Type>(77);

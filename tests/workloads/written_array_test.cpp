@@ -142,6 +142,20 @@ TEST(ArrayTest, ANumberOfNoTypeIsRefused)
     }
 }
 
+TEST(ArrayTest, WhatWasMovedFromHoldsNothing)
+{
+    auto array = read_array_as("[1, 2, 3]", Type::i32);
+    auto other = std::move(array);
+    // NOLINTBEGIN(bugprone-use-after-move): what this test is about
+    EXPECT_EQ(array.length(), 0U);
+    EXPECT_TRUE(array.as<std::int32_t>().empty());
+    EXPECT_EQ(array.data(), nullptr);
+    array = std::move(other);
+    EXPECT_EQ(other.bytes(), 0U);
+    // NOLINTEND(bugprone-use-after-move)
+    EXPECT_EQ(to_vector<std::int32_t>(array), (std::vector<std::int32_t>{1, 2, 3}));
+}
+
 TEST(ArrayTest, LargeOnesLieOnLargePages)
 {
     const auto before = kilobytes_on_large_pages();

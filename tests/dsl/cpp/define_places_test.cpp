@@ -252,6 +252,50 @@ TEST(DefinePlaces, EntriesThatAnArrayDoesNotHave)
            "HERE: 'bin' has no entry 1; its only one is 0");
 }
 
+// NOLINTBEGIN(bugprone-use-after-move): what this test is about
+TEST(DefinePlaces, WhatWasMovedFrom)
+{
+    struct Bins : State {
+        FieldArray<int, 2> bins{"bins", 0};
+    };
+    expect(of_lift([](auto x, auto) {
+               const auto y = std::move(x);
+               return y + x;  // HERE
+           }),
+           "HERE: this value has been moved from; use the one that it was moved to");
+    expect(of_lift([](auto x, auto) {
+               Value<float> twice = x * 2;
+               const auto other = std::move(twice);
+               return other + sqrt(twice);  // HERE
+           }),
+           "HERE: this value has been moved from; use the one that it was moved to");
+    expect(of_pair([](auto& op, auto x) {
+               Table<float> t(op, "t");
+               const auto other = std::move(t);
+               op.lift([&](auto& s) {
+                   s.n = 1;
+                   s.sum = x + other[0] + t[1];  // HERE
+               });
+           }),
+           "HERE: this table has been moved from; use the one that it was moved to");
+    expect(define_refusal([] {
+               return define<Bins>("bins", [](auto& op) {
+                   Column<int> x(op, "x");
+                   op.lift([&](Bins& s) {
+                       s.bins[0] = x;
+                       s.bins[1] = x;
+                   });
+                   op.combine([](Bins a, const Bins& b, Bins& s) {
+                       const auto bins = std::move(a.bins);
+                       s.bins[0] = bins[0] + b.bins[0];
+                       s.bins[1] = a.bins[1];  // HERE
+                   });
+               });
+           }),
+           "HERE: this array of fields has been moved from; use the one that it was moved to");
+}
+// NOLINTEND(bugprone-use-after-move)
+
 TEST(DefinePlaces, AFaultLeavesNothingBehind)
 {
     const auto throws = [](auto& op, auto) { op.lift([](auto&) { throw SpecError("mine"); }); };
