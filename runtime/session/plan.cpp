@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/data/workload.h"
+#include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
 #include "runtime/support/text_table.h"
@@ -379,6 +380,8 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         if (state.sizes.form == SegmentForm::keys)
             require(segments.found_keys, "found_keys", segments.first.type, sizes.num_elements);
     }
+    require_apart(
+        {op, inputs, segments, results, room, sizes.num_elements * sizes.num_features, sizes.num_elements});
     if (!state.device) {
         state.run_on_host(inputs, segments, results);
         return;

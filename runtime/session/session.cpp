@@ -17,6 +17,7 @@
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
+#include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/plan_state.h"
@@ -138,7 +139,8 @@ std::string reason_without_records(const PlanRequest& request, const Backend& ba
     return "";
 }
 
-void copy_results(const Results& results, std::span<const MutableArrayView> into)
+/// Throws InputError where the caller's arrays for the results do not take them all.
+void require_results(const Results& results, std::span<const MutableArrayView> into)
 {
     if (into.size() != results.size())
         throw InputError(fmt::format("the operator has {} result fields, and {} arrays are given for them",
@@ -157,9 +159,32 @@ void copy_results(const Results& results, std::span<const MutableArrayView> into
                             field, array.length(), target.length));
         require_address(fmt::format("the results of '{}'", field), target.data,
                         static_cast<std::int64_t>(array.length()));
-        if (array.bytes() != 0)
-            std::memcpy(target.data, array.data(), array.bytes());
     }
+}
+
+/// Throws InputError where two of the arrays that a fold writes share memory. Those that it reads may be
+/// written: results lie elsewhere until all has been read.
+void require_apart_results(const Workload& workload, const SegmentsView& segments,
+                           std::span<const MutableArrayView> into)
+{
+    SegmentsView told;
+    told.found_keys = segments.found_keys;
+    told.num_found = segments.num_found;
+    const auto& sizes = workload.segments;
+    require_apart({workload.op,
+                   {},
+                   told,
+                   into,
+                   sizes.num_segments * workload.num_features,
+                   sizes.num_elements * workload.num_features,
+                   sizes.num_segments});
+}
+
+void copy_results(const Results& results, std::span<const MutableArrayView> into)
+{
+    for (std::size_t i = 0; i < into.size(); ++i)
+        if (const auto& array = results[i].array; array.bytes() != 0)
+            std::memcpy(into[i].data, array.data(), array.bytes());
 }
 
 /// Bytes that a workload's arrays and results take on a device.
@@ -347,6 +372,9 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
             folded.check_.push_back("thrust has no say: " + validation.without_thrust);
         folded.agrees_ = validation.agrees();
     }
+    if (!options.results.empty())
+        require_results(folded.results_, options.results);
+    require_apart_results(workload, segments, options.results);
     store_found(workload.segments, segments);
     if (!options.results.empty())
         copy_results(folded.results_, options.results);

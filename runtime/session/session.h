@@ -42,6 +42,7 @@ struct FoldOptions {
     PlanRequest plan = {};
     bool check = false;  ///< compare the results with the reference and Thrust
     /// The caller's memory for the results, one array for each result field; results are returned without it.
+    /// No two share memory. One may be an array that is read: results are written when all has been read.
     std::vector<MutableArrayView> results = {};
     /// Slices into which the elements are cut, each folded alone; 0: one piece. Results are the same but
     /// for rounding, and with a reproducible plan the same for any number from 1 on. More slices than

@@ -16,6 +16,7 @@ SPREAD = sf.operator(
     "operator spread(x: i32) -> (low: i32, high: i32) { state { low: i32; high: i32 } lift { low = x; high = x } "
     "combine(a, b) { low = min(a.low, b.low); high = max(a.high, b.high) } }"
 )
+ROOM = np.empty(3, np.int32)
 HOST = {"backend": "reference"}
 GATHER = sf.operator("operator gather(i: i32, t: table f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b }")
 
@@ -140,6 +141,12 @@ CASES = [
      "'out' has a stride of 8 bytes for elements of 4; elements must lie side by side, and results are written there: give a "
      "contiguous array"),
     (lambda: SUM(X, offsets=OFFSETS, out=X[:4]), sf.InputError, "'out' shares memory with 'x'; results go elsewhere"),
+    (lambda: SPREAD(X.astype("i4"), out=(ROOM[:1], ROOM[:1])), sf.InputError,
+     "'out.high' shares memory with 'out.low'; each result has an array of its own"),
+    (lambda: SPREAD(X.astype("i4"), out={"low": ROOM[:2], "high": ROOM[1:]}), sf.InputError,
+     "'out.high' shares memory with 'out.low'; each result has an array of its own"),
+    (lambda: SUM(X, offsets=OFFSETS, out=OFFSETS.view("f4")[:4]), sf.InputError,
+     "'out' shares memory with 'offsets'; results go elsewhere"),
     (lambda: SPREAD(X.astype("i4"), out=np.empty(1, "i4")), sf.InputError,
      "out has 1 array, and results are 2 (low, high)"),
     (lambda: SPREAD(X.astype("i4"), out={"low": np.empty(1, "i4")}), sf.InputError,
