@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "dsl/half.h"
 #include "tests/common/files.h"
 
@@ -125,11 +127,44 @@ TEST(MatrixMarket, RefusesEntries)
               ":3: entry (1, 1) lies on the diagonal, which is zero in a skew-symmetric matrix");
     EXPECT_EQ(message("real general", "1 1 1\n1 2 1\n", Type::i32),
               ": holds real values, but i32 is needed; ask for f16, bf16, f32 or f64");
-    EXPECT_EQ(message("integer general", "1 1 300\n1 2 1\n", Type::u8), ": the value 300 does not fit u8");
     EXPECT_EQ(message("integer general", "1 1 1\n1 2 1\n", Type::boolean),
               ": matrix values cannot be read as bool; ask for a number's type");
     EXPECT_EQ(message("integer skew-symmetric", "2 1 -9223372036854775808\n2 1 1\n"),
               ":3: the value -9223372036854775808 has no negative of 64 bits");
+}
+
+TEST(MatrixMarket, RefusesValuesBeyondTheType)
+{
+    const TemporaryFolder folder;
+    const auto message = [&](const std::string& kind, const std::string& value, Type type) {
+        const auto path = folder.write("a.mtx", kBanner + kind + "\n2 2 2\n1 1 1\n2 1 " + value + "\n");
+        return refusal([&] { read_matrix_market(path, type); }, path);
+    };
+    const auto beyond = [](const std::string& value, const std::string& type, const std::string& range) {
+        return ":4: the value '" + value + "' is beyond the numbers of type " + type + ", which holds " +
+               range;
+    };
+    const std::string of_f64 = "-1.7976931348623157e+308 to 1.7976931348623157e+308";
+    EXPECT_EQ(message("real general", "1e400", Type::f64), beyond("1e400", "f64", of_f64));
+    EXPECT_EQ(message("real general", "-1e400", Type::f64), beyond("-1e400", "f64", of_f64));
+    EXPECT_EQ(message("real general", "+1e400", Type::f64), beyond("+1e400", "f64", of_f64));
+    EXPECT_EQ(message("real general", "1e39", Type::f32),
+              beyond("1e39", "f32", "-3.4028235e+38 to 3.4028235e+38"));
+    EXPECT_EQ(message("real general", "65520", Type::f16), beyond("65520", "f16", "-65504 to 65504"));
+    EXPECT_EQ(message("real general", "-3.4e38", Type::bf16),
+              beyond("-3.4e38", "bf16", "-3.3895314e+38 to 3.3895314e+38"));
+    EXPECT_EQ(message("integer general", "65520", Type::f16), beyond("65520", "f16", "-65504 to 65504"));
+    EXPECT_EQ(message("integer general", "300", Type::u8), beyond("300", "u8", "0 to 255"));
+    EXPECT_EQ(message("integer general", "-1", Type::u64), beyond("-1", "u64", "0 to 18446744073709551615"));
+    EXPECT_EQ(message("integer general", "-129", Type::i8), beyond("-129", "i8", "-128 to 127"));
+    const auto skew = folder.write("b.mtx", kBanner + "integer skew-symmetric\n2 2 1\n2 1 5\n");
+    EXPECT_EQ(refusal([&] { read_matrix_market(skew, Type::u8); }, skew),
+              ":3: the value 5 is mirrored as -5 in a skew-symmetric matrix, and type u8 holds 0 to 255");
+    const auto words =
+        folder.write("c.mtx", kBanner + "real general\n1 4 4\n1 1 inf\n1 2 -inf\n1 3 +inf\n1 4 nan\n");
+    for (const auto type : {Type::f32, Type::f64})
+        EXPECT_EQ(read_matrix_market(words, type).values.length(), 4U) << "infinities that are written";
+    EXPECT_TRUE(std::isinf(to_vector<float>(read_matrix_market(words).values)[1]));
 }
 
 TEST(MatrixMarket, SurvivesDamage)

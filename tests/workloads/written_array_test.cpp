@@ -100,12 +100,21 @@ TEST(WrittenArrayTest, SaysWhatATypeHolds)
     EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8, which holds 0 to 255");
     EXPECT_EQ(refused("[2^40]", Type::i32),
               "'[2^40]': '2^40' is no value of type i32, which holds -2147483648 to 2147483647");
-    EXPECT_EQ(refused("[0, 1e39]", Type::f32), "'[0, 1e39]': '1e39' is beyond the numbers of type f32");
-    EXPECT_EQ(refused("[1e309]", Type::f64), "'[1e309]': '1e309' is beyond the numbers of type f64");
+    EXPECT_EQ(
+        refused("[0, 1e39]", Type::f32),
+        "'[0, 1e39]': '1e39' is beyond the numbers of type f32, which holds -3.4028235e+38 to 3.4028235e+38");
+    EXPECT_EQ(refused("[1e309]", Type::f64),
+              "'[1e309]': '1e309' is beyond the numbers of type f64, which holds -1.7976931348623157e+308 to "
+              "1.7976931348623157e+308");
     EXPECT_EQ(refused("[65504, 65520]", Type::f16),
-              "'[65504, 65520]': '65520' is beyond the numbers of type f16");
-    EXPECT_EQ(refused("[-3.4e38]", Type::bf16), "'[-3.4e38]': '-3.4e38' is beyond the numbers of type bf16");
+              "'[65504, 65520]': '65520' is beyond the numbers of type f16, which holds -65504 to 65504");
+    EXPECT_EQ(refused("[-3.4e38]", Type::bf16),
+              "'[-3.4e38]': '-3.4e38' is beyond the numbers of type bf16, which holds -3.3895314e+38 to "
+              "3.3895314e+38");
     EXPECT_EQ(read_written_array("[inf, 65519]", Type::f16).length(), 2U);
+    EXPECT_EQ(to_vector<float>(read_written_array("[1e-50, -1e-400]", Type::f32)),
+              (std::vector<float>{0, -0.0F}));
+    EXPECT_EQ(to_vector<double>(read_array("[1e-400, 5e-324]")), (std::vector<double>{0, 5e-324}));
     EXPECT_EQ(refusal([] { (void)read_array("[true, 2]"); }),
               "'[true, 2]': '2' is no value of type bool, which holds false and true, or 0 and 1");
     EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576");

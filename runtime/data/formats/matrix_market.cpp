@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -16,7 +16,9 @@
 
 #include "dsl/error.h"
 #include "dsl/half.h"
+#include "dsl/laws/elements.h"
 #include "dsl/message/suggest.h"
+#include "runtime/data/formats/number_text.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/visit_type.h"
 
@@ -91,6 +93,7 @@ public:
     Number number(std::string_view what)
     {
         const std::string_view digits = word();
+        last_ = digits;
         // from_chars takes no plus sign.
         const bool has_plus = digits.size() > 1 && digits[0] == '+' && digits[1] != '-';
         const std::string_view unsigned_digits = digits.substr(has_plus ? 1 : 0);
@@ -98,10 +101,13 @@ public:
         const char* last = unsigned_digits.data() + unsigned_digits.size();
         if (digits.empty())
             refuse(fmt::format("the {} is missing", what));
+        if constexpr (std::is_floating_point_v<Number>)
+            if (const auto rounded = rounded_float<Number>(unsigned_digits)) {
+                if (std::isinf(*rounded) && is_too_large<Number>(unsigned_digits))
+                    refuse_range(Type::f64);
+                return *rounded;
+            }
         const auto [end, error] = std::from_chars(unsigned_digits.data(), last, value);
-        // A float too small or too large for a double is rounded as strtod would.
-        if (error == std::errc::result_out_of_range && std::is_floating_point_v<Number>)
-            return static_cast<Number>(std::strtod(std::string(digits).c_str(), nullptr));
         if (error != std::errc() || end != last)
             refuse(fmt::format("the {} is '{}'; it must be {}", what, digits.substr(0, 40),
                                std::is_floating_point_v<Number> ? "a number" : "an integer of 64 bits"));
@@ -113,6 +119,13 @@ public:
         const std::string_view more = word();
         if (!more.empty())
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
+    }
+
+    /// Refuses the number that was read last, as a value of `type`.
+    [[noreturn]] void refuse_range(Type type) const
+    {
+        refuse(fmt::format("the value '{}' is beyond the numbers of type {}, which holds {}",
+                           last_.substr(0, 40), name(type), range_text(type)));
     }
 
     [[nodiscard]] std::size_t bytes_left() const { return rest_.size(); }
@@ -132,6 +145,7 @@ private:
 
     std::string_view rest_;
     std::string_view line_;
+    std::string_view last_;  ///< the number that was read last
     const std::string& path_;
     std::int64_t number_ = 0;
 };
@@ -223,9 +237,27 @@ Entry parse_place(LineReader& lines, const Header& header)
     return {entry.row - 1, entry.column - 1};
 }
 
-/// Reads all entries, mirrored ones included; `Value` is double or a 64-bit integer.
+/// True where `type` holds the value, rounded if need be.
 template <class Value>
-void parse_entries(LineReader& lines, const Header& header, std::vector<Entry>& entries,
+bool holds(Type type, Value value)
+{
+    if (is_float(type)) {
+        if (type == Type::f64 || !std::isfinite(static_cast<double>(value)))
+            return true;
+        const auto rounded = static_cast<float>(value);
+        return std::isfinite(rounded) && (type == Type::f32 || is_finite_as(rounded, type));
+    }
+    if constexpr (std::is_integral_v<Value>)
+        return is_unsigned_integer(type) ? value >= 0 && std::cmp_less_equal(value, highest_integer(type))
+                                         : value >= static_cast<Value>(lowest_integer(type)) &&
+                                               value <= static_cast<Value>(highest_integer(type));
+    throw InternalError("a fraction is read as an integer");
+}
+
+/// Reads all entries, mirrored ones included; `Value` is double or a 64-bit integer. Refuses values that
+/// `type` does not hold.
+template <class Value>
+void parse_entries(LineReader& lines, const Header& header, Type type, std::vector<Entry>& entries,
                    std::vector<Value>& values)
 {
     const std::size_t count =
@@ -238,6 +270,8 @@ void parse_entries(LineReader& lines, const Header& header, std::vector<Entry>& 
                 fmt::format("the file ends after {} entries, but it claims {}", i, header.num_entries));
         const Entry entry = parse_place(lines, header);
         const Value value = header.field == EntryField::pattern ? Value{1} : lines.number<Value>("value");
+        if (!holds(type, value))
+            lines.refuse_range(type);
         lines.end_of_line();
         entries.push_back(entry);
         values.push_back(value);
@@ -246,6 +280,10 @@ void parse_entries(LineReader& lines, const Header& header, std::vector<Entry>& 
         if constexpr (std::is_integral_v<Value>)
             if (header.symmetry == Symmetry::skew && value == std::numeric_limits<Value>::min())
                 lines.refuse(fmt::format("the value {} has no negative of 64 bits", value));
+        if (header.symmetry == Symmetry::skew && !holds(type, static_cast<Value>(-value)))
+            lines.refuse(
+                fmt::format("the value {} is mirrored as {} in a skew-symmetric matrix, and type {} holds {}",
+                            value, static_cast<Value>(-value), name(type), range_text(type)));
         entries.push_back({entry.column, entry.row});
         values.push_back(header.symmetry == Symmetry::skew ? static_cast<Value>(-value) : value);
     }
@@ -276,9 +314,9 @@ RowOrder sort_by_row(const std::vector<Entry>& entries, std::int64_t rows)
     return order;
 }
 
-/// One value as `Element`; refuses an integer that does not fit.
+/// One value, which the type holds, as `Element`.
 template <class Element, class Value>
-Element to_element(Value value, Type type, const std::string& path)
+Element to_element(Value value, Type type)
 {
     if constexpr (std::is_same_v<Element, std::uint16_t>) {
         if (type == Type::f16)
@@ -286,27 +324,22 @@ Element to_element(Value value, Type type, const std::string& path)
         if (type == Type::bf16)
             return f32_to_bf16(static_cast<float>(value));
     }
-    if constexpr (std::is_integral_v<Element> && !std::is_same_v<Element, bool> &&
-                  std::is_integral_v<Value>) {
-        if (!std::in_range<Element>(value))
-            throw InputError(fmt::format("{}: the value {} does not fit {}", path, value, name(type)));
-    }
     return static_cast<Element>(value);
 }
 
 template <class Value>
-SparseMatrix read_rows(LineReader& lines, const Header& header, Type value_type, const std::string& path)
+SparseMatrix read_rows(LineReader& lines, const Header& header, Type value_type)
 {
     std::vector<Entry> entries;
     std::vector<Value> values;
-    parse_entries(lines, header, entries, values);
+    parse_entries(lines, header, value_type, entries, values);
     RowOrder order = sort_by_row(entries, header.rows);
 
     SparseMatrix matrix{
         header.rows, header.columns, std::move(order.offsets), {}, Array(value_type, values.size())};
     visit_storage(value_type, [&]<class Element>(std::type_identity<Element>) {
         std::ranges::transform(order.entries, matrix.values.as<Element>().begin(), [&](std::size_t entry) {
-            return to_element<Element>(values[entry], value_type, path);
+            return to_element<Element>(values[entry], value_type);
         });
     });
     const bool is_narrow = header.columns <= std::numeric_limits<std::int32_t>::max();
@@ -332,11 +365,11 @@ SparseMatrix read_matrix_market(const std::string& path, Type value_type)
         throw InputError(
             fmt::format("{}: matrix values cannot be read as bool; ask for a number's type", path));
     if (header.field != EntryField::real)
-        return read_rows<std::int64_t>(lines, header, value_type, path);
+        return read_rows<std::int64_t>(lines, header, value_type);
     if (!is_float(value_type))
         throw InputError(fmt::format("{}: holds real values, but {} is needed; ask for f16, bf16, f32 or f64",
                                      path, name(value_type)));
-    return read_rows<double>(lines, header, value_type, path);
+    return read_rows<double>(lines, header, value_type);
 }
 
 bool holds_integers(const std::string& path)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,6 +15,7 @@
 #include "dsl/integer_text.h"
 #include "dsl/laws/elements.h"
 #include "dsl/message/visible.h"
+#include "runtime/data/formats/number_text.h"
 
 namespace segfold {
 namespace {
@@ -54,14 +54,7 @@ std::string_view without_blanks(std::string_view text)
     refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
 }
 
-/// True if a finite `number` rounds to one of f16 or bf16 that is finite too.
-bool is_finite_as(float number, Type type)
-{
-    return std::isfinite(type == Type::f16 ? f16_to_f32(f32_to_f16(number))
-                                           : bf16_to_f32(f32_to_bf16(number)));
-}
-
-/// A decimal fraction, or a power of integers.
+/// A decimal fraction, or a power of integers; nothing for one that the type does not reach.
 template <class Float>
 std::optional<Float> parse_float(std::string_view text)
 {
@@ -69,9 +62,8 @@ std::optional<Float> parse_float(std::string_view text)
         const auto power = parse_integer(text);
         return power ? std::optional(static_cast<Float>(*power)) : std::nullopt;
     }
-    Float number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+    const auto number = rounded_float<Float>(text);
+    return number && std::isinf(*number) && is_too_large<Float>(text) ? std::nullopt : number;
 }
 
 /// True for what is written as an integer: digits behind a sign or none, or a power of such.
@@ -168,14 +160,10 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
 /// True for a fraction whose magnitude the type does not reach.
 bool is_beyond(std::string_view value, Type type)
 {
-    const auto is_out_of_range = [&]<class Float>(Float number) {
-        return std::from_chars(value.data(), value.data() + value.size(), number).ec ==
-               std::errc::result_out_of_range;
-    };
     if (type == Type::f16 || type == Type::bf16)
         if (const auto number = parse_float<float>(value); number && std::isfinite(*number))
             return !is_finite_as(*number, type);
-    return is_float(type) && (type == Type::f64 ? is_out_of_range(double{}) : is_out_of_range(float{}));
+    return is_float(type) && (type == Type::f64 ? is_too_large<double>(value) : is_too_large<float>(value));
 }
 
 /// Throws for a value that is none of `type`, with the numbers that are where it is a number.
@@ -184,16 +172,13 @@ bool is_beyond(std::string_view value, Type type)
     if (is_beyond_64_bits(value))
         refuse_value(text, fmt::format("'{}' is beyond 64 bits", visible(value)));
     if (is_beyond(value, type))
-        refuse_value(text, fmt::format("'{}' is beyond the numbers of type {}", visible(value), name(type)));
+        refuse_value(text, fmt::format("'{}' is beyond the numbers of type {}, which holds {}",
+                                       visible(value), name(type), range_text(type)));
     const auto none = fmt::format("'{}' is no value of type {}", visible(value), name(type));
     if (type == Type::boolean && is_number(value))
         refuse_value(text, none + ", which holds false and true, or 0 and 1");
     if (is_integer(type) && is_number(value))
-        refuse_value(text, none + (is_unsigned_integer(type)
-                                       ? fmt::format(", which holds 0 to {}", highest_integer(type))
-                                       : fmt::format(", which holds {} to {}",
-                                                     static_cast<std::int64_t>(lowest_integer(type)),
-                                                     static_cast<std::int64_t>(highest_integer(type)))));
+        refuse_value(text, none + ", which holds " + range_text(type));
     refuse_array(text, none);
 }
 
