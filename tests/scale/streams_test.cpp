@@ -21,12 +21,14 @@
 namespace segfold::test::streams_test {
 namespace {
 
-Session reference_session()
+Session session_of(const std::string& backend)
 {
     SessionOptions options;
-    options.backend = "reference";
+    options.backend = backend;
     return Session(options);
 }
+
+Session reference_session() { return session_of("reference"); }
 
 /// All results of a stream, one after the other, as bytes of each field; then those of the keys.
 std::vector<std::vector<std::byte>> gathered(Stream& stream)
@@ -212,6 +214,35 @@ TEST(Streams, RefuseWhatCannotBe)
     input = input_of(workload);
     input.segments.array = memory_source(longer);
     EXPECT_NE(message(std::move(input), 1000).find("ends at 190"), std::string::npos);
+}
+
+/// A stage that cannot serve is no matter of the elements at hand, be there some or none.
+TEST(Streams, AWrongStageIsSaidOfTheWhole)
+{
+    auto session = session_of("simt");
+    const auto op = standard_operator("sum_f32");
+    for (const std::int64_t n : {0, 100}) {
+        const auto message = [&](const std::string& stage, std::map<std::string, int> settings) {
+            StreamOptions options;
+            options.memory_bytes = 1000;
+            options.plan.stage = stage;
+            options.plan.settings = std::move(settings);
+            return message_of<InputError>([&] {
+                Stream stream(session, op, input_of(slice_workload(op, uniform_segments(n, 10))), options);
+                (void)gathered(stream);
+            });
+        };
+        if (n == 0) {  // there is nothing to fold, and no plan is made
+            EXPECT_EQ(message("tile_skan", {}), "nothing was thrown");
+            continue;
+        }
+        EXPECT_TRUE(message("tile_skan", {}).starts_with("unknown stage 'tile_skan'; "))
+            << message("tile_skan", {});
+        EXPECT_TRUE(message("tile_scan", {{"depth", 3}}).starts_with("stage tile_scan has no tunable"))
+            << message("tile_scan", {{"depth", 3}});
+        EXPECT_TRUE(message("run_tiles", {}).starts_with("run_tiles: takes segments given as keys"))
+            << message("run_tiles", {});
+    }
 }
 
 TEST(Streams, AFileThatShrinksIsRefusedAndNothingHasTheFinalName)

@@ -207,8 +207,7 @@ struct Stream::State {
         timeline.reading += seconds_since(begin_of_part);
         begin_of_part = Clock::now();
         cut(*loaded);
-        if (pipeline)
-            loaded->prepared = folder->prepare(loaded->slice);
+        loaded->prepared = folder->prepare(loaded->slice);
         timeline.preparing += seconds_since(begin_of_part);
         return loaded;
     }
@@ -268,7 +267,7 @@ struct Stream::State {
         const auto& window = loaded.window;
         try {
             if (!pipeline)
-                return folder->fold(loaded.slice, &times);
+                return folder->fold(loaded.prepared, &times);
             auto given = pipeline->results(loaded.room, loaded.prepared);
             const auto parts = pipeline->times(loaded.room);
             timeline.copying += parts.copying;

@@ -320,9 +320,8 @@ SliceResults SliceFolder::complete(const PreparedSlice& prepared, std::vector<Re
     return results;
 }
 
-SliceResults SliceFolder::fold(const Slice& slice, RunTimes* times)
+SliceResults SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
 {
-    const auto prepared = prepare(slice);
     std::vector<Results> given;
     for (const auto& part_run : prepared.runs) {
         std::optional<PlanText> text;

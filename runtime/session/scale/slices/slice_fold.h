@@ -88,11 +88,16 @@ public:
     [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
                                                            bool has_inner, bool has_pieces);
     /// What has to run, which does not look at the elements; `complete` makes results of what the runs gave.
+    /// Throws what choosing a plan throws, which concerns the whole fold.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
     [[nodiscard]] SliceResults complete(const PreparedSlice& prepared, std::vector<Results> given);
     /// Throws what the device's run throws; the place of an element that reads a table outside is counted in
     /// the slice.
-    [[nodiscard]] SliceResults fold(const Slice& slice, RunTimes* times = nullptr);
+    [[nodiscard]] SliceResults fold(const PreparedSlice& prepared, RunTimes* times = nullptr);
+    [[nodiscard]] SliceResults fold(const Slice& slice, RunTimes* times = nullptr)
+    {
+        return fold(prepare(slice), times);
+    }
 
     /// The plan of the segments inside, else that of pieces; null where none has run.
     [[nodiscard]] const PlanChoice* plan() const;
