@@ -59,6 +59,15 @@ TEST_F(JsonTest, DocumentsOfEveryVerbAreAsTheSchemaSays)
     EXPECT_EQ(name_of({"emit", "sum", "--stage", "tile_scan"}), "emit");
     EXPECT_EQ(name_of({"emit", "sum", "--stage", "tile_scan", "--at-launch"}), "emit");
     EXPECT_EQ(name_of({"emit", "sum", "--all", "all"}), "emitted_files");
+    (void)folder_.write("signed.seg",
+                        "operator signed(x: i32, k: scalar i32) -> i32 {\n"
+                        "  state { v: i32; k: i32 }\n"
+                        "  lift { v = x; k = k }\n"
+                        "  combine(a, b) { v = a.k < 0 ? a.v - b.v : a.v + b.v; k = a.k }\n"
+                        "  finish v\n"
+                        "}\n");
+    EXPECT_TRUE(document({"emit", "signed.seg", "--scalar", "k=3"}).contains("scalars"));
+    EXPECT_TRUE(document({"emit", "signed.seg", "--all", "all", "--scalar", "k=3"}).contains("scalars"));
     EXPECT_EQ(name_of({"devices"}), "devices");
     EXPECT_EQ(name_of({"paper"}), "papers");
     EXPECT_EQ(name_of({"bench", "sum", "--emit-peer", "thrust_reduce_by_key"}), "peer");

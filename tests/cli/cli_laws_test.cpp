@@ -418,6 +418,14 @@ TEST_F(LawsOfRunTest, EmitAndRegressJudgeTheScalarsThatTheyAreGiven)
         right.errors,
         "segfold: note: laws are judged for the scalars that are given; with others the text may be wrong\n");
     EXPECT_NE(emit({"--scalar", "k=-3"}).exit_code, 0);
+    const auto noted = [](const test::ProgramResult& result) {
+        return nlohmann::json::parse(result.output).value("scalars", nlohmann::json()).dump();
+    };
+    EXPECT_EQ(noted(emit({"--scalar", "k=3", "--json"})), R"({"k":3})");
+    EXPECT_EQ(noted(folder_.run({"emit", "signed.seg", "--all", "all", "--scalar", "k=3", "--json"})),
+              R"({"k":3})");
+    EXPECT_EQ(noted(folder_.run({"emit", "count_above", "--scalar", "threshold=3", "--json"})), "null")
+        << "it is right for all";
     EXPECT_EQ(emit({"--scalar", "q=3"}).errors,
               "segfold: --scalar 'q=3': operator signed has no scalar 'q'; it has k\n");
 

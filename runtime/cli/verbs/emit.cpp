@@ -114,9 +114,19 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     return plan;
 }
 
-/// Writes every stage and form that can serve into a folder.
+/// Adds the scalars for which laws were judged, where others may make the text wrong: all of `values`.
+void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
+{
+    std::size_t next = 0;
+    for (const auto& parameter : op.parameters)
+        if (parameter.scalar && !values.empty())
+            if (const auto& value = values[next++])
+                document["scalars"][parameter.name] = json_of(*value);
+}
+
+/// Writes every stage and form that can serve into a folder. `scalars`: see add_scalars().
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
-              const OperatorLaws& laws, const Catalogue& catalogue)
+              const OperatorLaws& laws, const ScalarValues& scalars, const Catalogue& catalogue)
 {
     if (!arguments.has("stage"))
         arguments.refuse("set", "belongs to one stage; give --stage beside --all");
@@ -146,11 +156,13 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
             table.add({stage.name, std::string(name(segment_form)), path});
             list.push_back({{"stage", stage.name}, {"form", name(segment_form)}, {"file", path}});
         }
-    if (arguments.json())
-        write_json("emitted_files",
-                   {{"operator", json_of(op)}, {"index_bits", index_bits}, {"files", std::move(list)}});
-    else
+    if (!arguments.json()) {
         write_output(table.print());
+        return;
+    }
+    Json document = {{"operator", json_of(op)}, {"index_bits", index_bits}, {"files", std::move(list)}};
+    add_scalars(document, op, scalars);
+    write_json("emitted_files", std::move(document));
 }
 
 }  // namespace
@@ -180,13 +192,15 @@ int verb_emit(const Words& words)
     auto options = session_options(arguments, op);
     options.backend = shown_backend(arguments);
     Session session(options);
-    const auto scalars = given_scalars(op, scalar_texts(arguments, op));
+    auto scalars = given_scalars(op, scalar_texts(arguments, op));
     const auto laws = session.laws(op, scalars);
-    if (!scalars.empty() && depends_on_scalars(session.laws(op).report) && !arguments.json())
+    if (!scalars.empty() && !depends_on_scalars(session.laws(op).report))
+        scalars.clear();  // the text is right for all
+    if (!scalars.empty() && !arguments.json())
         write_error(
             "note: laws are judged for the scalars that are given; with others the text may be wrong");
     if (arguments.has("all")) {
-        emit_all(arguments, op, index_bits, key_bytes, laws, session.catalogue());
+        emit_all(arguments, op, index_bits, key_bytes, laws, scalars, session.catalogue());
         return 0;
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
@@ -204,10 +218,15 @@ int verb_emit(const Words& words)
         write_error(
             fmt::format("note: stage {} takes segments by {}, and so does the text; a run makes them of {}",
                         plan.stage->name, name(plan.emitted.form), name(request.form)));
+    const auto document = [&] {
+        auto body = emit_document(problem, plan);
+        add_scalars(body, op, scalars);
+        return body;
+    };
     if (is_compiled)
-        emit_compiled(arguments, plan.emitted, plan.stage->name, emit_document(problem, plan));
+        emit_compiled(arguments, plan.emitted, plan.stage->name, document());
     else if (arguments.json())
-        write_json("emit", emit_document(problem, plan));
+        write_json("emit", document());
     else
         write_document(plan.emitted.source);
     return 0;

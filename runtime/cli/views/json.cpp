@@ -59,6 +59,8 @@ void write_json(std::string_view document, Json body)
 
 Json json_of(const Array& array, std::int64_t i) { return number(value_text(array, i), array.type()); }
 
+Json json_of(const FieldValue& value) { return number(print(value), value.type); }
+
 Json json_of(const Operator& op)
 {
     Json parameters = Json::array();

@@ -17,6 +17,9 @@ void write_json(std::string_view document, Json body);
 /// Element `i` of an array as a number or a bool, with the digits that its own type needs.
 Json json_of(const Array& array, std::int64_t i);
 
+/// The same of a single value.
+Json json_of(const FieldValue& value);
+
 /// Name, parameters, results, laws, and the text form.
 Json json_of(const Operator& op);
 
