@@ -11,6 +11,7 @@
 #include "runtime/session/scale/stream.h"
 #include "runtime/support/processes/work_stopper.h"
 #include "tests/common/front_door.h"
+#include "tests/scale/late_engine.h"
 #include "tests/scale/slice_cases.h"
 
 namespace segfold::test::stopped_folds_test {
@@ -132,6 +133,65 @@ TEST(StoppedFolds, AStreamEndsWhereItTakes)
     taken = 0;
     EXPECT_NO_THROW(fold_streamed([] {}, [&] { ++taken; }));
     EXPECT_GT(taken, kMost / 2) << "without a stopper";
+}
+
+/// Ones that any number of threads read; `reading` is called before each part.
+class SharedOnes : public ArraySource {
+public:
+    SharedOnes(std::int64_t length, std::function<void()> reading)
+        : length_(length), reading_(std::move(reading))
+    {}
+    [[nodiscard]] Type type() const override { return Type::i32; }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
+    [[nodiscard]] bool reads_in_parallel() const override { return true; }
+    std::int64_t read(std::int64_t, Array& into) override
+    {
+        reading_();
+        std::ranges::fill(into.as<std::int32_t>(), 1);
+        return static_cast<std::int64_t>(into.length());
+    }
+    [[nodiscard]] std::string where() const override { return "ones"; }
+    [[nodiscard]] std::string fingerprint() const override { return where(); }
+
+private:
+    std::int64_t length_;
+    std::function<void()> reading_;
+};
+
+/// Sums 2^20 ones by a device, for which threads read pieces of 4 KiB.
+std::int64_t sum_through_a_device(
+    const std::function<void()>& reading, const std::function<void()>& taking = [] {})
+{
+    auto planner = session_on("simt"), worker = session_on("reference");
+    StreamInput input;
+    input.parameters.push_back(std::make_unique<SharedOnes>(std::int64_t{1} << 20, reading));
+    StreamOptions options;
+    options.memory_bytes = 1 << 17;
+    Stream stream(planner, standard_operator("sum_i32"), std::move(input), options,
+                  std::make_unique<LateEngine>(worker));
+    std::int64_t sum = 0;
+    stream.run([&](StreamResults&& results, const StreamState&) {
+        taking();
+        for (const auto& field : results.results)
+            for (const auto value : field.array.as<std::int32_t>())
+                sum += value;
+    });
+    return sum;
+}
+
+/// Slices that are on their way to the device are waited for, and nobody looks at them.
+TEST(StoppedFolds, AStreamThroughADeviceEndsWhereItTakes)
+{
+    const auto stopper = std::make_shared<WorkStopper>();
+    const WorkStopper::Here here(stopper);
+    int taken = 0;
+    EXPECT_THROW((void)sum_through_a_device([] {},
+                                            [&] {
+                                                ++taken;
+                                                stopper->stop();
+                                            }),
+                 Stopped);
+    EXPECT_EQ(taken, 1);
 }
 
 TEST(StoppedFolds, RanksEndTogetherAndSayWhy)

@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/support/processes/parallel.h"
+#include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
 namespace {
@@ -69,13 +70,14 @@ SlicePipeline::~SlicePipeline()
 {
     // What is queued, and what threads queue yet, uses the memory that is given back next.
     copier_.stop();
+    const WorkStopper::Here here(nullptr);  // that is waited for even where all else was stopped
     try {
         for (const auto lane : {Lane::copies, Lane::work}) {
             const auto mark = engine_.new_mark();
             engine_.record(*mark, lane);
             engine_.wait(*mark);
         }
-    } catch (const Error&) {
+    } catch (...) {
         // Nothing runs on a device that has failed.
     }
 }
