@@ -179,6 +179,24 @@ std::int64_t sum_through_a_device(
     return sum;
 }
 
+TEST(StoppedFolds, ThreadsThatReadForADeviceBeginNothingElse)
+{
+    std::atomic<std::int64_t> all = 0;
+    EXPECT_EQ(sum_through_a_device([&] { ++all; }), std::int64_t{1} << 20);
+    const auto stopper = std::make_shared<WorkStopper>();
+    const WorkStopper::Here here(stopper);
+    std::atomic<std::int64_t> begun = 0;
+    EXPECT_THROW((void)sum_through_a_device([&] {
+                     if (++begun == 3)
+                         stopper->stop();
+                 }),
+                 Stopped);
+    // Each of the other threads may have looked just before.
+    const auto threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency() * 3 / 4, 1, 12);
+    EXPECT_LE(begun, 3 + threads - 1) << "of " << all;
+    EXPECT_GT(all, 100);
+}
+
 /// Slices that are on their way to the device are waited for, and nobody looks at them.
 TEST(StoppedFolds, AStreamThroughADeviceEndsWhereItTakes)
 {
@@ -192,6 +210,26 @@ TEST(StoppedFolds, AStreamThroughADeviceEndsWhereItTakes)
                                             }),
                  Stopped);
     EXPECT_EQ(taken, 1);
+}
+
+TEST(StoppedFolds, WhatIsReadForADeviceEndsInTheMidst)
+{
+    const auto stopper = std::make_shared<WorkStopper>();
+    const WorkStopper::Here here(stopper);
+    std::atomic<int> begun = 0, ended = 0;
+    EXPECT_THROW((void)sum_through_a_device([&] {
+                     ++begun;
+                     stopper->stop();
+                     try {
+                         work_until_stopped();
+                     } catch (const Stopped&) {
+                         ++ended;
+                         throw;
+                     }
+                 }),
+                 Stopped);
+    EXPECT_GE(ended, 1);
+    EXPECT_EQ(ended, begun);
 }
 
 TEST(StoppedFolds, RanksEndTogetherAndSayWhy)
