@@ -58,11 +58,16 @@ public:
     {
         if (factors_.empty())
             throw InputError("a product of no operators");
-        for (const auto& factor : factors_)
+        for (const auto& factor : factors_) {
+            if (factor.op.state.empty())
+                throw InputError("operator '" + factor.op.name +
+                                 "' of a product has no state: it has been moved from, or was never defined; "
+                                 "use the one that it was moved to, or define one");
             if (factor.op.map)
                 throw InputError("operator " + factor.op.name +
                                  " has a map, which no product has: a product joins the results of segments; "
                                  "fold it alone");
+        }
         settle_identities();
         name_all();
         Operator whole;

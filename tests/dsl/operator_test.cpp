@@ -13,6 +13,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::operator_test {
 namespace {
@@ -148,6 +149,19 @@ TEST(Operator, ProductsOfProductsAreOne)
         EXPECT_EQ(nested.name, "argmax_and_first_and_last_and_sum");
     }
     EXPECT_EQ(result_names(wanted)[0], "argmax_value");
+}
+
+TEST(Operator, AProductOfWhatWasMovedFromIsRefused)
+{
+    auto sum = standard_operator("sum_f32");
+    const auto other = std::move(sum);
+    const auto refused =
+        "operator '' of a product has no state: it has been moved from, or was never defined; use the one "
+        "that "
+        "it was moved to, or define one";
+    // NOLINTNEXTLINE(bugprone-use-after-move): what this test is about
+    EXPECT_EQ(test::message_of<InputError>([&] { (void)(other & sum); }), refused);
+    EXPECT_EQ(test::message_of<InputError>([&] { (void)(Operator() & other); }), refused);
 }
 
 /// A result without a name of its own takes its operator's, which may be a name in another operator.
