@@ -254,11 +254,20 @@ Layout parse_generated(std::string_view text, const Distribution& distribution, 
     return layout;
 }
 
+template <std::size_t size>
+std::string_view name_at(const std::array<std::string_view, size>& names, std::size_t number)
+{
+    if (number >= size)
+        throw InputError(fmt::format("a layout has the number {}, which is none; the layouts are 0 to {}: {}",
+                                     number, size - 1, fmt::join(names, ", ")));
+    return names[number];
+}
+
 }  // namespace
 
-std::string_view name(LayoutKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+std::string_view name(LayoutKind kind) { return name_at(kKindNames, static_cast<std::size_t>(kind)); }
 
-std::string_view name(SegmentForm form) { return kFormNames[static_cast<std::size_t>(form)]; }
+std::string_view name(SegmentForm form) { return name_at(kFormNames, static_cast<std::size_t>(form)); }
 
 Layout parse_layout(std::string_view text)
 {

@@ -28,7 +28,7 @@ enum class LayoutKind : std::uint8_t {
 /// Of flags and keys, kernels find out themselves where segments begin, and how many there are.
 enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys };
 
-/// "whole", "uniform", ...; for `LayoutKind::generated`, "generated".
+/// "whole", "uniform", ...; for `LayoutKind::generated`, "generated". Throws InputError for a number of none.
 std::string_view name(LayoutKind kind);
 std::string_view name(SegmentForm form);
 

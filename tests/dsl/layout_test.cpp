@@ -219,6 +219,16 @@ TEST(Layout, KnowsItsFormBeforeReading)
     EXPECT_FALSE(is_found(SegmentForm::ranges));
 }
 
+TEST(Layout, ANumberOfNoLayoutIsRefused)
+{
+    EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<LayoutKind>(77)); }),
+              "a layout has the number 77, which is none; the layouts are 0 to 8: whole, uniform, offsets, "
+              "ranges, lengths, flags, keys, rows, generated");
+    EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<SegmentForm>(6)); }),
+              "a layout has the number 6, which is none; the layouts are 0 to 5: whole, uniform, offsets, "
+              "ranges, flags, keys");
+}
+
 TEST(Suggest, FindsTheClosestWord)
 {
     constexpr std::array<std::string_view, 4> known = {"offsets", "ranges", "rows", "keys"};
