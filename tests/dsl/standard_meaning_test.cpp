@@ -331,9 +331,11 @@ TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
         EXPECT_TRUE(std::isnan(fold<double>("covariance", {{value}, {1}})[0]));
         EXPECT_TRUE(std::isnan(fold<double>("covariance", {{1}, {value}})[0]));
         EXPECT_TRUE(std::isnan(fold<double>("moments", {{value}})[1]));
+        EXPECT_TRUE(std::isnan(fold<double>("mean_variance", {{value}})[1]));
     }
     EXPECT_EQ(fold<double>("covariance", {{3}, {1}})[0], 0);
     EXPECT_EQ(fold<double>("moments", {{3}})[1], 0);
+    EXPECT_EQ(fold<double>("mean_variance", {{3}}), (Row{3, 0}));
     EXPECT_EQ(fold<double>("quantile_sketch", {{nan, 8, nan}}), (Row{0, 0, 0, 0, 0, 0, 0, 1}));
 }
 

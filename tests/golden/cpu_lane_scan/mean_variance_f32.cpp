@@ -30,7 +30,7 @@
 //   }
 //   finish {
 //     mean = mean;
-//     variance = m2 / f32(n);
+//     variance = (m2 + (mean - mean)) / f32(n);
 //   }
 //   empty {
 //     mean = nan;
@@ -109,7 +109,7 @@ struct State {
         return;
     }
     results.mean[segment] = state.mean;
-    results.variance[segment] = state.m2 / float(state.n);
+    results.variance[segment] = (state.m2 + (state.mean - state.mean)) / float(state.n);
 }
 
 // The states of all lanes, field by field.

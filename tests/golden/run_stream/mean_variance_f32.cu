@@ -30,7 +30,7 @@
 //   }
 //   finish {
 //     mean = mean;
-//     variance = m2 / f32(n);
+//     variance = (m2 + (mean - mean)) / f32(n);
 //   }
 //   empty {
 //     mean = nan;
@@ -128,7 +128,7 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
         return;
     }
     results.mean[segment] = state.mean;
-    results.variance[segment] = state.m2 / float(state.n);
+    results.variance[segment] = (state.m2 + (state.mean - state.mean)) / float(state.n);
 }
 
 __device__ __forceinline__ State shuffle_up(State state, int delta)
