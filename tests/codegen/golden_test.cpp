@@ -61,6 +61,8 @@ struct Golden {
 };
 
 /// Offsets where the stage takes them, else its first form; tile_scan, run_stream and those that make offsets
+[[maybe_unused]] void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file(); }
+
 /// of flags and keys, whose texts depend on the form, in others too, and rungs over one segment. Of stages
 /// over rows an operator that is exact and not commutative, without and with write-back. Of stages whose
 /// numbers may come with the launch, that text as well. One operator with a table, whose reads are checked.
@@ -71,11 +73,18 @@ std::vector<Golden> find_goldens()
     for (const auto name : kOperators)
         operators.emplace(name, standard_operator(std::string(name)));
     const auto& catalogue = Catalogue::standard();
+    std::map<std::pair<std::string_view, SegmentForm>, Problem> problems;
+    const auto problem_of = [&](std::string_view name, SegmentForm form) -> const Problem& {
+        auto place = problems.find({name, form});
+        if (place == problems.end())
+            place = problems.emplace(std::pair(name, form), Problem(operators.at(name), form)).first;
+        return place->second;
+    };
     for (const auto& stage : catalogue.stages()) {
         const bool offsets = std::ranges::find(stage.forms, SegmentForm::offsets) != stage.forms.end();
         const auto form = offsets ? SegmentForm::offsets : stage.forms.front();
         for (const auto name : kOperators)
-            if (!catalogue.unmet(stage, Problem(operators.at(name), form)))
+            if (!catalogue.unmet(stage, problem_of(name, form)))
                 all.push_back({&stage, std::string(name), form, ""});
         const auto add_form = [&](SegmentForm other) {
             all.push_back({&stage, "sum_i32", other, "_" + std::string(name(other))});

@@ -146,6 +146,8 @@ struct PlantedBug {
     const char* to;
 };
 
+[[maybe_unused]] void PrintTo(const PlantedBug& bug, std::ostream* out) { *out << bug.name; }
+
 class NativeMapBugs : public testing::TestWithParam<PlantedBug> {};
 
 TEST_P(NativeMapBugs, AreNoticed)

@@ -62,8 +62,9 @@ Operator operator_of(const std::string& name)
 std::vector<NativeRowCase> all_cases()
 {
     std::vector<NativeRowCase> cases;
-    const auto& stage = Catalogue::native().stage(kStage);
-    const auto widths = std::ranges::find(stage.tunables, "feature_lanes", &Tunable::name)->values;
+    // Catalogue::stage reads the stages of GPUs too, which every process of this program would wait for.
+    const auto stage = std::ranges::find(Catalogue::native().stages(), kStage, &Stage::name);
+    const auto widths = std::ranges::find(stage->tunables, "feature_lanes", &Tunable::name)->values;
     for (const auto form : kForms) {
         for (const int width : widths)
             cases.push_back({"affine", form, width});
@@ -195,6 +196,8 @@ struct PlantedBug {
     const char* from;
     const char* to;
 };
+
+[[maybe_unused]] void PrintTo(const PlantedBug& bug, std::ostream* out) { *out << bug.name; }
 
 class NativeRowBugs : public testing::TestWithParam<PlantedBug> {};
 

@@ -41,7 +41,7 @@ std::vector<StageCase> all_cases()
     std::vector<StageCase> cases;
     for (const auto& stage : Catalogue::native().stages())
         for (const auto& op : kMatrixOperators)
-            if (!ways(Catalogue::native(), stage, op).empty())
+            if (serves(Catalogue::native(), stage, op))
                 cases.push_back({stage.name, op});
     return cases;
 }
@@ -142,6 +142,8 @@ INSTANTIATE_TEST_SUITE_P(Standard, NativeOperators,
 struct PlantedBug {
     std::string name, stage, from, to;
 };
+
+[[maybe_unused]] void PrintTo(const PlantedBug& bug, std::ostream* out) { *out << bug.name; }
 
 class NativeBugs : public testing::TestWithParam<PlantedBug> {};
 

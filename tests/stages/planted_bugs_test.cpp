@@ -376,8 +376,6 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
 constexpr int kFewMultiprocessors = 1;
 constexpr int kManyMultiprocessors = 256;
 
-[[maybe_unused]] void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
-
 class PlantedBugs : public testing::TestWithParam<Bug> {};
 
 /// True if a check or a wrong result tells of the bug. Most are found by the first shapes, so that the text

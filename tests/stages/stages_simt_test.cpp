@@ -23,7 +23,7 @@ std::vector<StageCase> all_cases()
     std::vector<StageCase> cases;
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            if (!ways(Catalogue::standard(), stage, op).empty())
+            if (serves(Catalogue::standard(), stage, op))
                 cases.push_back({stage.name, op});
     return cases;
 }

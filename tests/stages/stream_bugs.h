@@ -1,5 +1,6 @@
 #pragma once
 // Bugs of lean_stream, gather_tiles and appends, which planted_bugs_test plants beside its own.
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct Bug {
     std::string from, to;
     int occurrence = 0;  ///< which appearance of `from` is changed
 };
+
+/// Every process of a program of tests prints its parameters; of bytes that would take 10 ms.
+[[maybe_unused]] inline void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
 
 inline const std::vector<Bug> kStreamBugs = {
     {"LeanFirstItemOfARowJoined", "lean_stream", "sum_i32", LayoutKind::offsets, "Bits(lane != 0)",

@@ -1,6 +1,7 @@
 #pragma once
 // How stages are given segments: which of them serve an operator in which layouts, with indices of which
 // width.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -10,17 +11,29 @@
 
 namespace segfold::test {
 
-/// Whether a stage serves a standard operator. Problems are made once: every process of a program of tests
-/// lists cases, which asks a thousand times.
+/// Whether a stage serves a standard operator. Operators are read and problems made once: every process of a
+/// program of tests lists cases, which asks hundreds of times.
 inline bool serves(const Catalogue& catalogue, const Stage& stage, const std::string& op, SegmentForm form,
                    int index_bits = 32)
 {
+    static std::map<std::string, Operator> operators;
     static std::map<std::tuple<std::string, SegmentForm, int>, Problem> problems;
     const std::tuple key(op, form, index_bits);
     auto place = problems.find(key);
-    if (place == problems.end())
-        place = problems.emplace(key, Problem(standard_operator(op), form, index_bits)).first;
+    if (place == problems.end()) {
+        auto known = operators.find(op);
+        if (known == operators.end())
+            known = operators.emplace(op, standard_operator(op)).first;
+        place = problems.emplace(key, Problem(known->second, form, index_bits)).first;
+    }
     return !catalogue.unmet(stage, place->second);
+}
+
+/// Whether it serves one in any layout.
+inline bool serves(const Catalogue& catalogue, const Stage& stage, const std::string& op)
+{
+    return std::ranges::any_of(stage.forms,
+                               [&](SegmentForm form) { return serves(catalogue, stage, op, form); });
 }
 
 /// How a stage is given segments: their layout, and the width of indices.
