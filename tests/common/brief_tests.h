@@ -3,8 +3,10 @@
 // run tries.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <string_view>
 
@@ -21,15 +23,28 @@ inline void compile_briefly()
         setenv("CXX", "g++ -O0", 1);
 }
 
-/// Whether this run leaves a case to others. Without SEGFOLD_TEST_DRAW it tries every case; with it, about
-/// half of them, drawn by that text and the case's name. Continuous integration gives the commit, so that
-/// each commit tries other cases.
-inline bool is_left_out(std::string_view name)
+/// Of so many cases of a large matrix a run that draws tries one.
+constexpr std::size_t kOneOf = 4;
+
+/// What SEGFOLD_TEST_DRAW says; empty where every case is tried.
+inline std::string draw_text()
 {
-    const char* draw = std::getenv("SEGFOLD_TEST_DRAW");
-    if (draw == nullptr || *draw == '\0')
-        return false;
-    return std::hash<std::string>()(std::string(draw).append("\n").append(name)) % 2 != 0;
+    const char* text = std::getenv("SEGFOLD_TEST_DRAW");
+    return text == nullptr ? "" : text;
+}
+
+/// A number below `count`, drawn by SEGFOLD_TEST_DRAW and a name.
+inline std::size_t drawn_number(std::string_view name, std::size_t count)
+{
+    return std::hash<std::string>()(draw_text() + "\n" + std::string(name)) % count;
+}
+
+/// Whether this run leaves a case to others. Without SEGFOLD_TEST_DRAW it tries every case; with it, about
+/// one of `one_of`, drawn by that text and the case's name. Continuous integration gives the commit, so that
+/// each commit tries other cases.
+inline bool is_left_out(std::string_view name, std::size_t one_of = kOneOf)
+{
+    return !draw_text().empty() && drawn_number(name, one_of) != 0;
 }
 
 /// The same of the test that runs, by its full name.
@@ -41,5 +56,38 @@ inline bool is_left_out()
 
 /// Why a test that is left out is skipped.
 constexpr const char* kLeftOut = "SEGFOLD_TEST_DRAW leaves it to other draws; without it every case is tried";
+
+/// The cases of one test, of which a run that draws tries some. Its end says how many; where that is none,
+/// the test is skipped. It fails where there are no cases, and where without SEGFOLD_TEST_DRAW none was
+/// tried.
+class Draw {
+public:
+    Draw() = default;
+    Draw(const Draw&) = delete;
+    Draw& operator=(const Draw&) = delete;
+
+    ~Draw()
+    {
+        if (tried_ < met_)
+            std::cout << "tried " << tried_ << " of " << met_ << " cases\n";
+        if (met_ == 0 || (tried_ == 0 && draw_text().empty()))
+            ADD_FAILURE() << "no case was tried";
+        else if (tried_ == 0)
+            [] { GTEST_SKIP() << kLeftOut; }();
+    }
+
+    /// Whether the case of this name is tried.
+    bool takes(std::string_view name)
+    {
+        const bool is_taken = !is_left_out(name);
+        ++met_;
+        tried_ += is_taken ? 1 : 0;
+        return is_taken;
+    }
+
+private:
+    int met_ = 0;
+    int tried_ = 0;
+};
 
 }  // namespace segfold::test

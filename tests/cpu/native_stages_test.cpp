@@ -171,9 +171,11 @@ TEST_P(NativeBugs, AreNoticed)
     const Problem problem(workload.op, SegmentForm::offsets);
     auto emitted = emit(problem, stage, small_configuration(stage), Catalogue::native());
     const Judge judge(workload);
-    ASSERT_TRUE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
     const auto at = emitted.source.find(bug.from);
     ASSERT_NE(at, std::string::npos) << "the text has changed; plant the bug anew";
+    if (is_left_out())
+        GTEST_SKIP() << kLeftOut;
+    ASSERT_TRUE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
     emitted.source.replace(at, bug.from.size(), bug.to);
     EXPECT_FALSE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
 }

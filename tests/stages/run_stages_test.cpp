@@ -180,8 +180,9 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
                            {hash_and_length(), SegmentForm::keys},
                            {hash_and_length(), SegmentForm::flags, 64},
                            {mean(), SegmentForm::flags}};
+    Draw draw;
     for (const auto& [op, form, index_bits] : all) {
-        if (is_left_out(stage().name + " " + op.name + " " + std::string(name(form))))
+        if (!draw.takes(stage().name + " " + op.name + " " + std::string(name(form))))
             continue;
         const Problem problem(op, form, index_bits);
         const auto configuration = smallest_configuration(stage(), problem);
@@ -209,7 +210,10 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
 /// Each kind of schedule, with few blocks in flight and with nearly all.
 TEST_P(RunStages, SchedulesDoNotMatter)
 {
+    Draw draw;
     for (const auto& op : {standard_operator("trace_u64"), short_hash(), packed_hash()}) {
+        if (!draw.takes("schedules of " + stage().name + " " + op.name))
+            continue;
         const Problem problem(op, SegmentForm::keys);
         const auto configuration = smallest_configuration(stage(), problem);
         const auto emitted = emit(problem, stage(), configuration);
@@ -306,10 +310,13 @@ TEST_P(RunStages, FlagsAndKeysAreReadInVectors)
 /// States of every width are staged in vectors or one by one, of arrays that begin anywhere.
 TEST_P(RunStages, ItemsAreReadInVectors)
 {
+    Draw draw;
     for (const char* name : {"sum_i8", "sum_bf16", "sum_i32", "sum_i64", "affine_u32", "trace_u64",
                              "appended_pair", "max_subarray_i32", "appended_hash"}) {
         const auto op = matrix_operator(name);
         for (const int items : {stage().name == "lean_stream" ? 8 : 4, 16}) {
+            if (!draw.takes(stage().name + " " + name + " " + std::to_string(items)))
+                continue;
             const auto kind = items < 16 ? LayoutKind::keys : LayoutKind::flags;
             auto configuration = smallest(form_of(kind));
             configuration["items_per_thread"] = items;
