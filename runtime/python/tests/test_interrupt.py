@@ -93,6 +93,7 @@ print(time.monotonic() - begin, flush=True)
 """
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("call", LONG_CALLS)
 def test_work_that_is_left_behind_ends_soon(call, tmp_path):
     words = {**os.environ, "SEGFOLD_CACHE_DIR": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}

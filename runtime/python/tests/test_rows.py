@@ -64,6 +64,7 @@ def arrays_of(features, seed=1):
     return generator.integers(0, 2**32, (N, features), dtype=np.uint32), generator.integers(0, 2**16, N, dtype=np.uint16)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("features", FEATURES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_feature_is_folded_alone(layout, features):
