@@ -362,16 +362,18 @@ void Catalogue::order()
 
 const Stage& Catalogue::stage(std::string_view name) const
 {
-    const bool is_native = this == &native();
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
+    if (const auto found = std::ranges::find_if(stages(), is_named); found != stages().end())
+        return *found;
+    // The other catalogue is read for the message alone: it takes some 20 milliseconds.
+    const bool is_native = this == &native();
     const auto& others = (is_native ? standard() : native()).stages();
-    const bool is_known = std::ranges::any_of(stages(), is_named);
-    if (!is_known && std::ranges::any_of(others, is_named))
+    if (std::ranges::any_of(others, is_named))
         throw InputError("stage '" + std::string(name) + "' is one of " +
                          (is_native ? "the back ends cuda and simt; those of the back end cpu are "
                                     : "the back end cpu; those of the back ends cuda and simt are ") +
                          names_of(stages()));
-    if (!is_known && suggest(stages(), name).empty())
+    if (suggest(stages(), name).empty())
         if (const auto suggestion = suggest(others, name); !suggestion.empty())
             throw InputError("unknown stage '" + std::string(name) + "'" + suggestion + " That is one of " +
                              (is_native ? "the back ends cuda and simt" : "the back end cpu"));
