@@ -198,9 +198,9 @@ constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 
 
 // Stores a segment that began before the tile behind border `nearest` and ends behind that border; `total` is
 // known of it. The warp looks back over borders for the one where it began: each lane at `lane_borders`
-// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. No end was brought to any
-// of them, as their tiles have none. What is combined with what depends on the numbers of tiles and segments
-// alone. Tiles are taken in their order, by blocks that are running, so the wait for them ends.
+// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. What is combined with
+// what depends on the numbers of tiles and segments alone. Tiles are taken in their order, by blocks that are
+// running, so the wait for them ends.
 __device__ __noinline__ void close_segment(Borders borders, Results results, Index nearest, int lane_borders,
                                            unsigned launch, Index segment, State total, Index end)
 {
@@ -229,10 +229,12 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
                 if (num_through == k && k < lane_borders) {
+                    const unsigned what = what_came(words[k][0]);
+                    is_there = is_there && what <= kThrough;
                     #pragma unroll
                     for (int piece = 0; piece < kPieces; ++piece)
                         is_there = is_there && is_of_launch(words[k][piece], launch);
-                    num_through += what_came(words[k][0]) == kThrough ? 1 : 0;
+                    num_through += what == kThrough ? 1 : 0;
                 }
             there = __ballot_sync(kFullMask, is_there);
             begun = __ballot_sync(kFullMask, is_there && num_through < lane_borders);

@@ -343,17 +343,7 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
                               segments_in_form(form_of(bug.kind), std::vector<std::int64_t>(9, length))});
     if (bug.stage == "run_tiles") {  // first, because many bugs show there alone
         std::vector<SegmentCase> through;
-        // Where there are more segments than tiles, tiles meet at borders; else they look back.
-        std::vector<std::int64_t> behind_short(900, 7);
-        behind_short.insert(behind_short.end(), {80 * tile, 3, 5 * tile});
-        std::vector<std::int64_t> one_a_tile(20, tile);
-        one_a_tile.front() = 3;
-        for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{tile + 1, 2 * tile - 2, 5},
-                                                         {3, 37 * tile, 2 * tile, tile - 3, 9},
-                                                         {tile - 1, 34 * tile, 1, 3 * tile, 3 * tile - 5},
-                                                         {32 * tile + 5, 3 * tile, 7},
-                                                         behind_short,
-                                                         one_a_tile})
+        for (const auto& lengths : through_whole_tiles(tile))
             through.push_back({"segments through whole tiles", segments_in_form(form_of(bug.kind), lengths)});
         shapes.insert(shapes.begin(), std::move_iterator(through.begin()), std::move_iterator(through.end()));
     }

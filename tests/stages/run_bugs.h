@@ -1,10 +1,27 @@
 #pragma once
 // Bugs of the stages that find segments in flags or keys, which planted_bugs_test plants beside its own.
+#include <cstdint>
 #include <vector>
 
 #include "tests/stages/stream_bugs.h"
 
 namespace segfold::test {
+
+/// Lengths of segments that go through whole tiles of so many items. Where there are more segments than
+/// tiles, tiles of run_tiles meet at their borders; else they look back.
+inline std::vector<std::vector<std::int64_t>> through_whole_tiles(std::int64_t tile)
+{
+    std::vector<std::int64_t> behind_short(900, 7);
+    behind_short.insert(behind_short.end(), {80 * tile, 3, 5 * tile});
+    std::vector<std::int64_t> one_a_tile(20, tile);
+    one_a_tile.front() = 3;
+    return {{tile + 1, 2 * tile - 2, 5},
+            {3, 37 * tile, 2 * tile, tile - 3, 9},
+            {tile - 1, 34 * tile, 1, 3 * tile, 3 * tile - 5},
+            {32 * tile + 5, 3 * tile, 7},
+            behind_short,
+            one_a_tile};
+}
 
 inline const std::vector<Bug> kRunBugs = {
     {"CarryLostAmongLanes", "run_stream", "sum_i32", LayoutKind::keys, "combine(before, staged[rank])",

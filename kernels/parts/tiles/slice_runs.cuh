@@ -1,5 +1,4 @@
 //% use parts/segments/slice_heads.cuh
-//% use parts/reduce/run.cuh
 //% use parts/reduce/warp_scan_tails.cuh
 //% use parts/reduce/partial.cuh
 // How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
@@ -25,9 +24,15 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
+// What a warp's share leaves open: the total of its items from the last head on, of all where there is none.
+struct OpenRun {
+    State total;
+    bool ends;  // there is a head, so a segment that began earlier ends
+};
+
 // What the shares of a tile, one a warp, leave open.
 struct Shares {
-    Run runs[kMostWarps];     // from the last head on
+    OpenRun runs[kMostWarps];
     State heads[kMostWarps];  // before the first head, if there is one
     //% if uses_length
     Index first_heads[kMostWarps];
@@ -117,7 +122,7 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
 __device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
-    Run earlier = {identity(), false};
+    OpenRun earlier = {identity(), false};
     //% if uses_length
     Index opener = 0;  // the last head before the share
     //% end
@@ -140,12 +145,12 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
 
 // What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
 // and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
-// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the total
-// of all.
+// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the
+// total of all.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    Run share = {identity(), false};
+    OpenRun share = {identity(), false};
     if (lane < num_warps)
         share = shares.runs[lane];
     const unsigned ending = __ballot_sync(kFullMask, share.ends);

@@ -338,19 +338,6 @@ __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short*
     __syncwarp();  // all lanes are done with the share
 }
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the
-// last end, which is the total of all where none ends.
-struct Run {
-    State total;
-    bool ends;
-};
-
-// The segmented operator: associative as combine() is, and never commutative.
-__device__ __forceinline__ Run join(Run earlier, Run later)
-{
-    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
-}
-
 // Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
 // A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
 // Always inline: a call would wait for all items that are on their way from memory.
@@ -430,9 +417,15 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
+// What a warp's share leaves open: the total of its items from the last head on, of all where there is none.
+struct OpenRun {
+    State total;
+    bool ends;  // there is a head, so a segment that began earlier ends
+};
+
 // What the shares of a tile, one a warp, leave open.
 struct Shares {
-    Run runs[kMostWarps];     // from the last head on
+    OpenRun runs[kMostWarps];
     State heads[kMostWarps];  // before the first head, if there is one
 };
 
@@ -505,7 +498,7 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
 __device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
-    Run earlier = {identity(), false};
+    OpenRun earlier = {identity(), false};
     #pragma unroll 1
     for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
         earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
@@ -517,12 +510,12 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
 
 // What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
 // and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
-// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the total
-// of all.
+// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the
+// total of all.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    Run share = {identity(), false};
+    OpenRun share = {identity(), false};
     if (lane < num_warps)
         share = shares.runs[lane];
     const unsigned ending = __ballot_sync(kFullMask, share.ends);

@@ -203,19 +203,6 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     }
 }
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the
-// last end, which is the total of all where none ends.
-struct Run {
-    State total;
-    bool ends;
-};
-
-// The segmented operator: associative as combine() is, and never commutative.
-__device__ __forceinline__ Run join(Run earlier, Run later)
-{
-    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
-}
-
 // Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
 // A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
 // Always inline: a call would wait for all items that are on their way from memory.
@@ -295,9 +282,15 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
+// What a warp's share leaves open: the total of its items from the last head on, of all where there is none.
+struct OpenRun {
+    State total;
+    bool ends;  // there is a head, so a segment that began earlier ends
+};
+
 // What the shares of a tile, one a warp, leave open.
 struct Shares {
-    Run runs[kMostWarps];     // from the last head on
+    OpenRun runs[kMostWarps];
     State heads[kMostWarps];  // before the first head, if there is one
 };
 
@@ -370,7 +363,7 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
 __device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
-    Run earlier = {identity(), false};
+    OpenRun earlier = {identity(), false};
     #pragma unroll 1
     for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
         earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
@@ -382,12 +375,12 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
 
 // What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
 // and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
-// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the total
-// of all.
+// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the
+// total of all.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    Run share = {identity(), false};
+    OpenRun share = {identity(), false};
     if (lane < num_warps)
         share = shares.runs[lane];
     const unsigned ending = __ballot_sync(kFullMask, share.ends);
@@ -686,9 +679,9 @@ constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 
 
 // Stores a segment that began before the tile behind border `nearest` and ends behind that border; `total` is
 // known of it. The warp looks back over borders for the one where it began: each lane at `lane_borders`
-// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. No end was brought to any
-// of them, as their tiles have none. What is combined with what depends on the numbers of tiles and segments
-// alone. Tiles are taken in their order, by blocks that are running, so the wait for them ends.
+// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. What is combined with
+// what depends on the numbers of tiles and segments alone. Tiles are taken in their order, by blocks that are
+// running, so the wait for them ends.
 __device__ __noinline__ void close_segment(Borders borders, Results results, Index nearest, int lane_borders,
                                            unsigned launch, Index segment, State total, Index end)
 {
@@ -717,10 +710,12 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
                 if (num_through == k && k < lane_borders) {
+                    const unsigned what = what_came(words[k][0]);
+                    is_there = is_there && what <= kThrough;
                     #pragma unroll
                     for (int piece = 0; piece < kPieces; ++piece)
                         is_there = is_there && is_of_launch(words[k][piece], launch);
-                    num_through += what_came(words[k][0]) == kThrough ? 1 : 0;
+                    num_through += what == kThrough ? 1 : 0;
                 }
             there = __ballot_sync(kFullMask, is_there);
             begun = __ballot_sync(kFullMask, is_there && num_through < lane_borders);
