@@ -309,7 +309,7 @@ def of_floats(T):
             return dict(n=total, mean=a.mean + step, m2=sf.where(a.n == 0, 0.0, a.m2 + delta * (delta - step)))
 
         def finish(s):
-            return dict(mean=back(s.mean), variance=back((s.m2 + (s.mean - s.mean)) / Acc(s.n)))
+            return dict(mean=back(s.mean), variance=back(sf.where(s.mean - s.mean == 0, s.m2 / Acc(s.n), sf.nan)))
 
         def empty():
             return dict(mean=sf.nan, variance=sf.nan)

@@ -324,7 +324,7 @@ Operator mean_variance()
         });
         op.finish([&](auto s) {
             mean = from_acc<T>(s.mean);
-            variance = from_acc<T>((s.m2 + (s.mean - s.mean)) / cast<Acc<T>>(s.n));
+            variance = from_acc<T>(select(s.mean - s.mean == 0, s.m2 / cast<Acc<T>>(s.n), nan<Acc<T>>()));
         });
         op.empty([&] {
             mean = nan<T>();

@@ -30,7 +30,7 @@
 //   }
 //   finish {
 //     mean = mean;
-//     variance = (m2 + (mean - mean)) / f32(n);
+//     variance = mean - mean == 0 ? m2 / f32(n) : nan;
 //   }
 //   empty {
 //     mean = nan;
@@ -109,7 +109,7 @@ struct State {
         return;
     }
     results.mean[segment] = state.mean;
-    results.variance[segment] = (state.m2 + (state.mean - state.mean)) / float(state.n);
+    results.variance[segment] = state.mean - state.mean == 0.0f ? state.m2 / float(state.n) : kNan;
 }
 
 // The states of all lanes, field by field.

@@ -29,7 +29,7 @@
 //   }
 //   finish {
 //     mean = mean;
-//     variance = (m2 + (mean - mean)) / f32(n);
+//     variance = mean - mean == 0 ? m2 / f32(n) : nan;
 //   }
 //   empty {
 //     mean = nan;
@@ -123,7 +123,7 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
         return;
     }
     results.mean[segment] = state.mean;
-    results.variance[segment] = (state.m2 + (state.mean - state.mean)) / float(state.n);
+    results.variance[segment] = state.mean - state.mean == 0.0f ? state.m2 / float(state.n) : kNan;
 }
 
 __device__ __forceinline__ State shuffle_up(State state, int delta)
