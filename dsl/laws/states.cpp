@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "dsl/evaluation/table_reads.h"
 #include "dsl/laws/constants.h"
@@ -115,6 +116,19 @@ Slot<double> slot_of(const FieldValue& value)
     return slot;
 }
 
+/// The programs, which have known values of scalars among their constants: elements are drawn near those, as
+/// near the numbers of the text.
+Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
+{
+    auto& program = bytecode.combine;
+    if (scalars != nullptr)
+        for (const auto& value : *scalars)
+            if (value && program.num_slots < std::numeric_limits<std::uint16_t>::max())
+                program.constants.insert(program.constants.begin(),
+                                         {program.num_slots++, value->type, value->bits, value->real});
+    return bytecode;
+}
+
 /// The value of scalar `number` in a setting: small numbers first, the same for all in the first settings;
 /// then finite ones of any size.
 Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std::mt19937_64& random)
@@ -135,7 +149,7 @@ Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std
 
 LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data,
                        const ScalarValues* scalars)
-    : bytecode_(compile_bytecode(op)),
+    : bytecode_(with_scalars(compile_bytecode(op), scalars)),
       data_(data),
       columns_of_places_(segfold::columns_of_places(op)),
       places_(choose_places(op, bytecode_)),

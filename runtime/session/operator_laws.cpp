@@ -6,6 +6,7 @@
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
+#include "dsl/evaluation/bytecode.h"
 #include "dsl/laws/elements.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
@@ -147,11 +148,35 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
     return judge_laws(op, kPatientLawOptions, assumed);
 }
 
-bool depends_on_scalars(const LawReport& report)
+namespace {
+
+/// Whether all states of the 8-bit version say what is true of the operator's: combine has small constants.
+bool has_small_constants(const Operator& op)
 {
-    return std::ranges::any_of(report.findings, [](const LawFinding& finding) {
-        return finding.verdict == Verdict::refuted && finding.counter_example &&
-               !finding.counter_example->scalars.empty();
+    const auto is_small = [](const Constant& constant) {
+        return is_float(constant.type) || constant.bits + 100 <= 200;  // -100 to 100
+    };
+    return std::ranges::all_of(compile_bytecode(op).combine.constants, is_small);
+}
+
+/// Whether the law is known for all states, and so for all values of scalars.
+bool holds_for_all_scalars(const Operator& op, const LawFinding& finding)
+{
+    return finding.verdict < Verdict::holds_exhaustively ||
+           (finding.verdict == Verdict::holds_exhaustively && finding.law != Law::append &&
+            (!finding.eight_bit || has_small_constants(op)));
+}
+
+}  // namespace
+
+bool depends_on_scalars(const Operator& op, const LawReport& report)
+{
+    if (std::ranges::none_of(op.parameters, &Parameter::scalar))
+        return false;
+    return std::ranges::any_of(report.findings, [&](const LawFinding& finding) {
+        if (finding.verdict == Verdict::refuted)
+            return finding.counter_example && !finding.counter_example->scalars.empty();
+        return !holds_for_all_scalars(op, finding);
     });
 }
 
@@ -161,9 +186,16 @@ OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const Scalar
     auto options = kPatientLawOptions;
     options.scalars = &scalars;
     std::optional<LawReport> found;
+    const auto search = [&](Law law) {
+        return *(found ? *found : found.emplace(check_laws(op, options))).find(law);
+    };
     for (auto& finding : report.findings) {
-        if (finding.verdict != Verdict::refuted)  // for no value of the scalars
+        if (holds_for_all_scalars(op, finding))  // for all values of the scalars
             continue;
+        if (finding.verdict != Verdict::refuted) {
+            finding = search(finding.law);
+            continue;
+        }
         std::vector<std::vector<std::vector<FieldValue>>> states;
         if (finding.counter_example)
             for (const auto& state : finding.counter_example->states)
@@ -171,7 +203,7 @@ OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const Scalar
         if (auto example = confirmed(op, finding.law, states, &scalars))
             finding.counter_example = std::move(example);
         else
-            finding = *(found ? *found : found.emplace(check_laws(op, options))).find(finding.law);
+            finding = search(finding.law);
     }
     return conclude(op, std::move(report), options, assumed);
 }

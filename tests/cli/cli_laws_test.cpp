@@ -465,5 +465,36 @@ TEST_F(LawsOfRunTest, RunsAskTheirOwnScalars)
         << wrong.errors;
 }
 
+/// Laws that the search of many values of the scalar does not refute.
+TEST_F(LawsOfRunTest, RunsSearchTheirOwnScalarsThoughOthersRefuteNothing)
+{
+    (void)folder_.write("odd.seg",
+                        "operator odd(x: i32, k: scalar i32) -> i32 {\n"
+                        "  state { v: i32; k: i32 }\n"
+                        "  lift { v = x; k = k }\n"
+                        "  combine(a, b) { v = a.k == 12345 ? a.v - b.v : a.v + b.v; k = a.k }\n"
+                        "  finish v\n"
+                        "}\n");
+    (void)folder_.write("modular.seg",
+                        "operator modular(x: u32, m: scalar u32) -> u32 {\n"
+                        "  state { v: u32; m: u32 }\n"
+                        "  lift { v = x % m; m = m }\n"
+                        "  combine(a, b) { v = a.v * b.v % a.m; m = a.m }\n"
+                        "  finish v\n"
+                        "}\n");
+    const auto run = [&](const std::string& file, const std::string& scalar) {
+        return folder_.run({"run", file, "--elements", "64", "--layout", "uniform=16", "--backend", "simt",
+                            "--scalar", scalar});
+    };
+    for (const auto& [file, scalar] : {std::pair{"odd.seg", "k=12345"},
+                                       {"modular.seg", "m=67003"},  // products overflow for elements near it
+                                       {"modular.seg", "m=66029"}})
+        EXPECT_NE(run(file, scalar).errors.find("is not associative"), std::string::npos) << scalar;
+    EXPECT_EQ(run("odd.seg", "k=12346").errors + run("modular.seg", "m=251").errors, "");
+    const auto emitted = folder_.run({"emit", "odd.seg", "--scalar", "k=12345"});
+    EXPECT_NE(emitted.errors.find("combine is not associative with k = 12345"), std::string::npos)
+        << emitted.errors;
+}
+
 }  // namespace
 }  // namespace segfold::cli_laws_test

@@ -276,7 +276,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     run_interruptible(
         [making] {
             const auto laws = making->session->laws(making->typed->op);
-            making->asks_data = depends_on_data(laws) || depends_on_scalars(laws.report);
+            making->asks_data = depends_on_data(laws) || depends_on_scalars(making->typed->op, laws.report);
             if (!making->asks_data)
                 making->plan = std::make_shared<Plan>(making->session->plan(
                     making->typed->op, making->segments, making->num_elements, making->options));
