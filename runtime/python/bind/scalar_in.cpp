@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 
 #include "dsl/error.h"
 #include "dsl/half.h"
@@ -60,6 +61,9 @@ void ArrayIn::take_number(const std::string& what, Type type)
                : type == Type::f32  ? std::bit_cast<std::uint32_t>(single)
                : type == Type::bf16 ? f32_to_bf16(single)
                                     : f32_to_f16(single);
+        const std::uint64_t exponent = type == Type::f16 ? 0x7c00 : type == Type::bf16 ? 0x7f80 : 0x7f800000;
+        if (type != Type::f64 && std::isfinite(real) && (bits & exponent) == exponent)
+            refuse_value(fmt::format("a number that {} can hold", segfold::name(type)));
     } else {
         const auto size = 8 * static_cast<int>(size_bytes(type));
         const nb::object integer = nb::steal(PyNumber_Index(object_.ptr()));

@@ -309,3 +309,18 @@ def test_a_fault_in_an_inherited_part_is_told_where_it_stands(tmp_path, monkeypa
 
     with pytest.raises(sf.SpecError, match=re.escape(f"{base}:") + "6: "):
         sf.operator(derived)
+
+
+@pytest.mark.parametrize(("type_name", "largest"), [("f16", 65504.0), ("bf16", 3.38e38), ("f32", 3.4e38)])
+def test_scalars_are_within_their_type(type_name, largest):
+    above = sf.operator(
+        "operator above(x: f32, least: scalar %s) -> i32 { state { n: i32 = 0 } "
+        "lift { n = f64(x) > f64(least) ? 1 : 0 } combine(a, b) { n = a.n + b.n } finish n }" % type_name
+    )
+    x = np.array([1, np.inf], np.float32)
+    assert above(x, least=largest) == 1
+    assert above(x, least=np.inf) == 0
+    told = "'least' is .*, and the operator takes a number that %s can hold" % type_name
+    for beyond in (2 * largest, -2 * largest):
+        with pytest.raises(sf.InputError, match=told):
+            above(x, least=beyond)
