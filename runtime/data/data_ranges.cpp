@@ -111,11 +111,13 @@ bool is_finite(const Array& array)
 
 }  // namespace
 
-FieldValue value_at(const Array& array, std::int64_t i)
+FieldValue value_at(const Array& array, std::int64_t i) { return value_at(array.type(), array.data(), i); }
+
+FieldValue value_at(Type type, const void* elements, std::int64_t i)
 {
     Slot<double> slot{};
-    Machine<double>::load(slot, array.type(), array.data(), i);
-    FieldValue value{array.type()};
+    Machine<double>::load(slot, type, elements, i);
+    FieldValue value{type};
     if (is_float(value.type))
         value.real = Machine<double>::get_real(slot, value.type);
     else

@@ -10,6 +10,7 @@ namespace segfold {
 
 /// An element as a value of its type.
 [[nodiscard]] FieldValue value_at(const Array& array, std::int64_t i);
+[[nodiscard]] FieldValue value_at(Type type, const void* elements, std::int64_t i);
 
 /// The range of every column, read by all threads.
 [[nodiscard]] DataRanges data_ranges(const Workload& workload);

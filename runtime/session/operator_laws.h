@@ -56,8 +56,8 @@ OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vect
 /// the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
-/// True where other values of the scalars may mean another verdict: a law is refuted, or no more is known than
-/// that the search of all values has not refuted it.
+/// True where other values of the scalars may mean another verdict: a law is refuted, or no more is known
+/// than that the search of all values has not refuted it.
 [[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report);
 
 /// What the report of all values means for these values of the scalars: laws that are not proved are searched

@@ -212,6 +212,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     explanation = std::move(chosen.explanation);
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
+    asks_scalars = depends_on_scalars(parts.op, parts.laws.report);
     if (is_on_device)
         device = std::make_unique<DevicePlan>(*context, parts.op, choice, sizes, parts.options);
     load_native();
@@ -226,7 +227,9 @@ Plan::State::State(const State& other)
       sizes_at_choice(other.sizes_at_choice),
       ranges(other.ranges),
       device(other.device ? std::make_unique<DevicePlan>(*other.device, sizes) : nullptr),
-      is_on_device(other.is_on_device)
+      is_on_device(other.is_on_device),
+      asks_scalars(other.asks_scalars),
+      judged(other.judged)
 {
     load_native();
 }
@@ -380,6 +383,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         if (state.sizes.form == SegmentForm::keys)
             require(segments.found_keys, "found_keys", segments.first.type, sizes.num_elements);
     }
+    state.require_scalars(inputs);
     require_apart(
         {op, inputs, segments, results, room, sizes.num_elements * sizes.num_features, sizes.num_elements});
     if (!state.device) {

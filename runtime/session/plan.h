@@ -61,8 +61,8 @@ public:
     /// On a GPU all lie on the device; a scalar may lie on the host as well, and is read before the run
     /// returns. Results may be longer than the plan's; what lies behind these stays as it is. Throws
     /// InputError for an array whose number, type, length, rows or place are not the plan's, that has no
-    /// address, or that is written and shares memory with another array of the call, before anything is
-    /// queued.
+    /// address, or that is written and shares memory with another array of the call, and for scalars on the
+    /// host that refute a law on which the text relies, before anything is queued.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream = nullptr);
     void run(std::initializer_list<ArrayView> inputs, const SegmentsView& segments,

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "dsl/check/warnings.h"
 #include "dsl/error.h"
 #include "runtime/backends/cuda/driver/context.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/session/device_plan.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
@@ -24,29 +26,79 @@ bool suits_device(const Emitted& emitted, SegmentForm form)
 
 }  // namespace
 
-Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
+Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) const
 {
-    Chosen chosen;
-    auto& explanation = chosen.explanation;
-    const auto& options = parts.options;
-    auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
-    laws.knows_data = false;
-    laws.unseen_data = "a fold asks its data whether they show it, and a plan knows none";
-    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity &&
-        !laws.assumes_identity) {
-        laws.without_identity =
-            "the identity is neutral on finite values alone, and the plan does not know its data";
-        explanation.without_identity = *laws.without_identity;
-    }
     Problem problem = make_problem(parts.op, of.form, of.sizes.index_bits, laws);
     problem.target = parts.backend->target();
     if (of.form == SegmentForm::keys)
         problem.key_bytes = of.key_bytes;
     problem.has_ends = is_on_device;
-    if (!options.trusts_tables)
+    if (!parts.options.trusts_tables)
         for (const auto& parameter : parts.op.parameters)
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
+    return problem;
+}
+
+void Plan::State::require_scalars(std::span<const ArrayView> inputs)
+{
+    if (!choice || !asks_scalars)
+        return;
+    const auto& op = parts.op;
+    ScalarValues values;
+    std::vector<std::string> words;
+    bool are_judged = true;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!op.parameters[i].scalar)
+            continue;
+        auto& value = values.emplace_back();
+        if (inputs[i].place == Place::host) {
+            value = value_at(inputs[i].type, inputs[i].data, 0);
+            words.push_back(op.parameters[i].name + " = " + segfold::print(*value));
+        }
+        const auto number = values.size() - 1;
+        const auto* known = number < judged.size() && judged[number] ? &*judged[number] : nullptr;
+        are_judged = are_judged && (!value || (known != nullptr && known->bits == value->bits &&
+                                               std::bit_cast<std::uint64_t>(known->real) ==
+                                                   std::bit_cast<std::uint64_t>(value->real)));
+    }
+    if (are_judged)
+        return;
+    const auto laws = plan_laws(laws_for_scalars(op, parts.laws.report, values, parts.assumed));
+    const auto problem = problem_of(sizes_at_choice, laws);
+    const auto unmet = parts.catalogue->unmet(*choice->stage, problem);
+    if (unmet || !laws.has_sound_identity ||
+        emit(problem, *choice->stage, choice->emitted.configuration, *parts.catalogue).source !=
+            choice->emitted.source)
+        throw InputError(
+            fmt::format("the plan of {} relies on a law that does not hold with {}{}; fold() judges "
+                        "the scalars of each run",
+                        op.name, fmt::join(words, ", "), unmet ? ": " + *unmet : ""));
+    judged = std::move(values);
+}
+
+OperatorLaws Plan::State::plan_laws(OperatorLaws laws) const
+{
+    const auto& options = parts.options;
+    if (options.assumes_finite)
+        laws = on_finite_data(std::move(laws), parts.op);
+    laws.knows_data = false;
+    laws.unseen_data = "a fold asks its data whether they show it, and a plan knows none";
+    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
+        laws.without_identity =
+            "the identity is neutral on finite values alone, and the plan does not know its data";
+    return laws;
+}
+
+Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
+{
+    Chosen chosen;
+    auto& explanation = chosen.explanation;
+    const auto& options = parts.options;
+    const auto laws = plan_laws(parts.laws);
+    if (laws.without_identity && !options.assumes_finite)
+        explanation.without_identity = *laws.without_identity;
+    const auto problem = problem_of(of, laws);
     Shape shape{
         of.sizes.num_elements,
         is_found(of.form) ? std::max<std::int64_t>(1, of.sizes.num_elements / 64) : of.sizes.num_segments,

@@ -26,6 +26,7 @@ struct PlanParts {
     PlanOptions options;
     std::shared_ptr<std::mutex> turn;     ///< of runs of the back end, which serves one thread at a time
     std::shared_ptr<EmittedTexts> texts;  ///< that the session has emitted
+    std::vector<Law> assumed = {};        ///< relied on although they are refuted
 };
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements);
@@ -63,6 +64,8 @@ struct Plan::State {
     /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
     std::unique_ptr<cpu::NativePlan> native;
     bool is_on_device = false;
+    bool asks_scalars = false;  ///< other scalars may refute what the text relies on
+    ScalarValues judged = {};   ///< the last scalars for which the text is right
     std::string nothing;
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
@@ -79,6 +82,13 @@ struct Plan::State {
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
     /// `explanation`, and after a resize() what a new plan would take.
     [[nodiscard]] Explanation explained() const;
+    /// What laws mean for a plan, which knows no data.
+    [[nodiscard]] OperatorLaws plan_laws(OperatorLaws laws) const;
+    /// The problem of a plan of these sizes, for laws that are known.
+    [[nodiscard]] Problem problem_of(const PlanSizes& of, const OperatorLaws& laws) const;
+    /// Throws InputError where the scalars, as far as the host has them, refute a law that the text relies
+    /// on.
+    void require_scalars(std::span<const ArrayView> inputs);
     void load_native();
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);

@@ -178,6 +178,37 @@ TEST(Scalar, AnotherValueCompilesNothing)
     }
 }
 
+/// The text was made for a law that other values have not refuted.
+TEST(Scalar, APlanRefusesValuesThatRefuteALawOfItsText)
+{
+    const auto odd = parse_operator("odd",
+                                    "operator odd(x: f32, k: scalar i32) -> f32 {\n"
+                                    "  state { v: f32 = 0; k: i32 = 0 }\n"
+                                    "  lift { v = x; k = k }\n"
+                                    "  combine(a, b) { v = a.k == 12345 ? a.v - b.v : a.v + b.v; k = b.k }\n"
+                                    "  finish v\n"
+                                    "}\n");
+    Session session({.backend = "cpu", .assume = {Law::identity}});
+    auto plan = session.plan(odd, offsets(kOffsets), 9);
+    std::vector<float> results(4, -1);
+    for (const int k : {3, 12344, 12345, 3}) {
+        const auto told = message_of([&] {
+            plan.run({kValues, std::span(&k, 1)}, offsets(kOffsets), {results});
+        });
+        if (k == 12345)
+            EXPECT_EQ(
+                told,
+                "the plan of odd relies on a law that does not hold with k = 12345: needs an associative "
+                "operator, and combine of operator odd is refuted; fold() judges the scalars of each run");
+        else
+            EXPECT_EQ(told, "nothing was thrown");
+        EXPECT_EQ(results, (std::vector<float>{8, 6, 0, 22})) << "of the runs before";
+    }
+    const int k = 12345;
+    const auto folded = session.fold(odd, {kValues, std::span(&k, 1)}, offsets(kOffsets));
+    EXPECT_EQ(folded.values<float>()[1], 1 - 5) << "from left to right";
+}
+
 TEST(Scalar, APlanTakesAnyValue)
 {
     Session session({.backend = "reference"});
