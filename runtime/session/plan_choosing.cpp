@@ -64,7 +64,16 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     }
     if (are_judged)
         return;
-    const auto laws = plan_laws(laws_for_scalars(op, parts.laws.report, values, parts.assumed));
+    auto laws = plan_laws(laws_for_scalars(op, parts.laws.report, values, parts.assumed));
+    // The text does without what other scalars refute, though these may not.
+    const auto of_all = plan_laws(parts.laws);
+    laws.usable.associative = laws.usable.associative && of_all.usable.associative;
+    laws.usable.commutative = laws.usable.commutative && of_all.usable.commutative;
+    laws.usable.idempotent = laws.usable.idempotent && of_all.usable.idempotent;
+    laws.usable.assumes_associative = of_all.usable.assumes_associative;
+    laws.has_sound_append = laws.has_sound_append && of_all.has_sound_append;
+    if (of_all.without_identity)
+        laws.without_identity = of_all.without_identity;
     const auto problem = problem_of(sizes_at_choice, laws);
     const auto unmet = parts.catalogue->unmet(*choice->stage, problem);
     if (unmet || !laws.has_sound_identity ||

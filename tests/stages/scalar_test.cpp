@@ -209,6 +209,25 @@ TEST(Scalar, APlanRefusesValuesThatRefuteALawOfItsText)
     EXPECT_EQ(folded.values<float>()[1], 1 - 5) << "from left to right";
 }
 
+/// Other values refute the append, so the text does without it, whatever these allow.
+TEST(Scalar, APlanDoesWithoutWhatOtherValuesRefute)
+{
+    const auto total = parse_operator("total",
+                                      "operator total(x: f32, k: scalar i32) -> f32 {\n"
+                                      "  state { v: f32 = 0 }\n"
+                                      "  lift { v = x }\n"
+                                      "  combine(a, b) { v = a.v + b.v }\n"
+                                      "  append(a) { v = k < 0 ? a.v : a.v + x }\n"
+                                      "}\n");
+    Session session({.backend = "cpu"});
+    auto plan = session.plan(total, offsets(kOffsets), 9);
+    std::vector<float> results(4, -1);
+    for (const int k : {3, -3, 5}) {
+        plan.run({kValues, std::span(&k, 1)}, offsets(kOffsets), {results});
+        EXPECT_EQ(results, (std::vector<float>{8, 6, 0, 22})) << k;
+    }
+}
+
 TEST(Scalar, APlanTakesAnyValue)
 {
     Session session({.backend = "reference"});
