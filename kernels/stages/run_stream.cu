@@ -12,7 +12,10 @@
 //% let     wave_items = 528 * 224 * ceil_div(64, max(4, state_bytes))
 //% let     waves = ceil_div(num_elements > 0 ? num_elements : 268435456, wave_items)
 //% let     are_crowded = flags && waves > 8 && mean_length < 8
-//% let     fewest = are_crowded ? 4 : waves <= 8 ? waves : ceil_div(waves, 2) * 2
+//% let     half_waves = ceil_div(2 * num_elements, wave_items)
+//% let     are_more = keys && state_bytes == element_bytes && half_waves > 5 && half_waves <= 10
+//% let     few = are_more ? waves + 1 : flags && state_bytes <= 8 && waves == 7 ? 8 : waves
+//% let     fewest = are_crowded ? 4 : waves <= 8 ? few : ceil_div(waves, 2) * 2
 //% let     in_turns = waves <= 32 ? 4 : waves <= 64 ? 8 : 16
 //% let     usual = waves <= 16 ? fewest : in_turns
 //% let     short_slices = mean_length < 3 ? 3 : mean_length < 4 ? 4 : 6
