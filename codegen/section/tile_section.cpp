@@ -163,7 +163,8 @@ const Parameter* kept_column(const Operator& op)
 bool copies_items(const Problem& problem)
 {
     const auto* kept = kept_column(problem.op);
-    return kept && size_bytes(kept->type) == 8 && problem.target.has_async_copies;
+    const auto bytes = kept ? size_bytes(kept->type) : 0;
+    return (bytes == 4 || bytes == 8) && problem.target.has_async_copies;
 }
 
 std::vector<Piece> tile_section(const Problem& problem, int step_items)

@@ -13,8 +13,8 @@ std::vector<const Parameter*> lifted_columns(const Operator& op);
 /// does anything else, and without an identity.
 const Parameter* kept_column(const Operator& op);
 
-/// True where items are copied to where their states go, past registers: each state is an element of eight
-/// bytes, and the target copies asynchronously.
+/// True where items may be copied to where their states go, past registers: each state is an element of four
+/// or eight bytes, and the target copies asynchronously.
 bool copies_items(const Problem& problem);
 
 /// The items that a lane takes at a time, where a stage does not say.

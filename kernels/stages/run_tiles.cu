@@ -5,8 +5,12 @@
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
 //% let     most_narrow = flags ? 6291456 : element_bytes == 1 ? 6029312 : 4718592
-//% let     most_light = element_bytes <= 2 ? most_narrow : 3670016
-//% let     most_pairs = element_bytes >= 8 ? (flags ? 2621440 : 2162688) : flags ? 6291456 : 5242880
+//% let     has_room = copies_items && block_shared_bytes > 196608
+//% let     takes_room = has_room && !uses_length
+//% let     most_fours = takes_room && keys ? 4325376 : 3670016
+//% let     most_light = element_bytes <= 2 ? most_narrow : most_fours
+//% let     most_eights = takes_room ? (flags ? 3244032 : 3041280) : flags ? 2621440 : 2162688
+//% let     most_pairs = element_bytes >= 8 ? most_eights : flags ? 6291456 : 5242880
 //% let     most_sixteens = flags ? 3145728 : element_bytes <= 4 && mean_length >= 16 ? 3538944 : 4980736
 //% let     most_twelves = mean_length >= 16 ? 4718592 : 6291456
 //% let     most_widest = mean_length >= 8 ? 2621440 : 4718592
@@ -14,15 +18,20 @@
 //% let     most_wide = state_bytes <= 24 ? most_rich : keys ? 1310720 : 1048576
 //% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? most_pairs : most_wide
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
-//% tune    block_threads = 256, 128, 288, 384, 448, 512
+//% tune    block_threads = 256, 128, 288, 320, 352, 384, 416, 448, 512
 //% tune    items_per_thread = 16, 8, 4, 24, 32
+//% tune    copies = 0, 1
+//% tune    slices_per_warp = 1, 2, 3
 //% let     resident_threads = cc == 75 ? 1024 : 1152
 //% let     lane_items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     place_bytes = (keys ? 2 : 0) + (uses_length ? 2 : 0)
 //% let     block_items = (block_threads - 32) * lane_items
 //% let     room_bytes = ceil_div((state_bytes == 4 ? 16 : 17) * state_bytes * block_items, 16)
 //% let     staged_bytes = room_bytes + place_bytes * block_items
-//% where   lane_items <= 16 && staged_bytes + block_threads * (2 + state_bytes / 8) <= 48640
+//% let     is_static = staged_bytes + block_threads * (2 + state_bytes / 8) <= 48640
+//% where   lane_items <= 16 && (copies ? copies_items : is_static && slices_per_warp == 1)
+//% let     most_threads = state_bytes == 4 ? 1152 : 768
+//% where   slices_per_warp == 1 || has_room && slices_per_warp * (block_threads - 32) <= most_threads
 //% let     is_little = state_bytes > 4 && num_elements <= (state_bytes <= 12 ? 196608 : 0)
 //% let     is_odd = state_bytes > 4 && state_bytes < 8 || state_bytes >= 40
 //% let     wide_items = state_bytes == 12 ? 24 : is_odd || is_little ? 16 : 32
@@ -33,13 +42,19 @@
 //% let     two_waves = per_half <= 11 ? 11 : per_half <= 13 ? 13 : per_half <= 15 ? 15 : 11
 //% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
 //% let     light_warps = per_block <= 15 ? one_wave : two_waves
-//% let     wave_blocks = copies_items ? 4 : 3
-//% let     is_second_wave = keys && state_bytes == 8 && num_elements > wave_blocks * 132 * 4096
+//% let     is_in_slices = per_block > (state_bytes == 8 ? 24 : 33) && per_block <= (state_bytes == 8 ? 48 : 66)
+//% prefer  copies = takes_room && is_in_slices || copies_items && state_bytes == 8 && num_elements > 393216 ? 1 : 0
+//% prefer  slices_per_warp = copies && takes_room && is_in_slices ? (per_block > 48 ? 3 : 2) : 1
+//% let     is_second_wave = keys && state_bytes == 8 && num_elements > 3 * 132 * 4096
 //% let     wide_warps = is_little || is_second_wave ? 7 : state_bytes == 12 ? 11 : 8
 //% let     most_warps = keys && uses_length ? (state_bytes <= 4 ? 11 : 7) : 15
-//% prefer  block_threads = 32 + 32 * min(most_warps, state_bytes <= 4 ? light_warps : wide_warps)
+//% let     one_warps = copies ? 8 : min(most_warps, state_bytes <= 4 ? light_warps : wide_warps)
+//% let     many_warps = min(12, ceil_div(per_block, 2 * slices_per_warp))
+//% let     slice_bytes = state_bytes * (lane_items * 32 + (state_bytes == 4 ? 4 : lane_items * 2 + 1))
+//% let     num_slices = (block_threads / 32 - 1) * slices_per_warp
+//% prefer  block_threads = 32 + 32 * (slices_per_warp == 1 ? one_warps : many_warps)
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
-//% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items)
+//% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% scratch ticket : unsigned[1] zero
 //% scratch launches : unsigned[1] zero
 //% scratch tile_counts : u64[num_tiles] zero
@@ -50,235 +65,23 @@
 //% let     rest_pieces = max(1, ceil_div(state_bytes, 4) - 1)
 //% end
 //% scratch border_rest : u64[2 * num_tiles * rest_pieces] zero
+//% if copies
+//% launch  fold_tiles  grid = num_tiles  block = block_threads  shared = num_slices * slice_bytes
+//% else
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
-//% if copies_items
+//% end
+//% if copies
 //% use     parts/tiles/copy_slice.cuh
 //% else
 //% use     parts/tiles/read_slice.cuh
 //% end
 //% use     parts/tiles/look_back.cuh
 //% use     parts/segments/find_heads.cuh
-//% use     parts/reduce/state_pieces.cuh
-
-// Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
-// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. Tile k brings what
-// it leaves open, and where a segment ends in tile k + 1, one of both stores it. Where segments are short,
-// the two meet at the border: the first leaves its own there, and the second stores the segment, so neither
-// waits. Where they are long, tile k + 1 reads the words of tiles before it until it has the segment's begin.
-// Both know how many segments begin before the border, and that decides.
-constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
-constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
-constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
-
-// What a tile leaves open at a border travels in pieces of 32 bits: the state, and where its segment begins
-// or ends if lengths matter. The border's word has the first piece; the others have words of their own, for
-// each side. All of them name the launch, so whoever reads them sees what is there, and needs no fence.
-//% if uses_length
-constexpr int kPieces = kStatePieces + int(sizeof(Index)) / 4;
-//% else
-constexpr int kPieces = kStatePieces;
-//% end
-constexpr int kRest = kPieces - 1;
-
-struct Borders {
-    volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: those from before, those from behind
-};
-
-// What came to a border from one side.
-struct Open {
-    State state;
-    Index head;  // where its segment begins in the tile before, or ends in the tile behind
-};
-
-__device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
-{
-    return u64(launch << 2 | what) << 32 | piece;
-}
-
-__device__ __forceinline__ bool is_of_launch(u64 word, unsigned launch)
-{
-    return unsigned(word >> 32) >> 2 == (launch & 0x3fffffffu);
-}
-
-__device__ __forceinline__ unsigned what_came(u64 word)
-{
-    return unsigned(word >> 32) & 3u;
-}
-
-__device__ __forceinline__ void cut_up(unsigned (&pieces)[kPieces], const Open& open)
-{
-    const StatePieces state = pieces_of(open.state);
-    #pragma unroll
-    for (int k = 0; k < kStatePieces; ++k)
-        pieces[k] = state.at[k];
-    #pragma unroll
-    for (int k = kStatePieces; k < kPieces; ++k)
-        pieces[k] = unsigned(u64(open.head) >> 32 * (k - kStatePieces));
-}
-
-__device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
-{
-    StatePieces state;
-    #pragma unroll
-    for (int k = 0; k < kStatePieces; ++k)
-        state.at[k] = unsigned(words[k]);
-    u64 head = 0;
-    #pragma unroll
-    for (int k = kStatePieces; k < kPieces; ++k)
-        head |= u64(unsigned(words[k])) << 32 * (k - kStatePieces);
-    return {state.state, Index(head)};
-}
-
-// How long a segment is that begins at one head and ends at another.
-__device__ __forceinline__ Index length_between(Index begin, Index end)
-{
-    //% if uses_length
-    return end - begin;
-    //% else
-    return 1;  // nobody asks for more than that it is not 0
-    //% end
-}
-
-// What two tiles leave open at their border.
-struct Meeting {
-    Open earlier;
-    Open later;
-    bool is_known;      // both are there
-    bool goes_through;  // the tile before has no head
-};
-
-// Whether segments are long before the border behind `tile`: at most one begins in each tile.
-__device__ __forceinline__ bool is_long(Index num_segments, Index tile)
-{
-    return num_segments <= tile + 1;
-}
-
-// Brings a total to a border, from before or from behind. One lane calls it. Where tiles meet there, it takes
-// what the other has brought.
-__device__ __forceinline__ Meeting bring(const Borders& borders, Index border, unsigned launch, unsigned what,
-                                         const Open& open, bool meets)
-{
-    const int side = what == kEnd ? 1 : 0;
-    volatile u64* const own_rest = borders.rest + (2 * border + side) * kRest;
-    volatile u64* const other_rest = borders.rest + (2 * border + 1 - side) * kRest;
-    unsigned pieces[kPieces];
-    cut_up(pieces, open);
-    u64 came[kPieces];
-    #pragma unroll
-    for (int k = 1; k < kPieces; ++k)
-        if (meets)
-            came[k] = other_rest[k - 1];  // on its way while the words are exchanged
-    #pragma unroll
-    for (int k = 1; k < kPieces; ++k)
-        own_rest[k - 1] = border_word(launch, what, pieces[k]);
-    const u64 own = border_word(launch, what, pieces[0]);
-    Meeting meeting = {};
-    if (!meets) {
-        borders.words[border] = own;
-        return meeting;
-    }
-    came[0] = atomicExch(const_cast<u64*>(borders.words) + border, own);
-    if (!is_of_launch(came[0], launch))
-        return meeting;
-    #pragma unroll
-    for (int k = 1; k < kPieces; ++k)
-        while (!is_of_launch(came[k], launch))
-            came[k] = other_rest[k - 1];
-    const Open other = put_together(came);
-    meeting.is_known = true;
-    meeting.earlier = side == 0 ? open : other;
-    meeting.later = side == 0 ? other : open;
-    meeting.goes_through = (side == 0 ? what : what_came(came[0])) == kThrough;
-    return meeting;
-}
-
-// How many borders a lane looks at in one round at most.
-constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
-
-// Stores a segment that began before the tile behind border `nearest` and ends behind that border; `total` is
-// known of it. The warp looks back over borders for the one where it began: each lane at `lane_borders`
-// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. What is combined with
-// what depends on the numbers of tiles and segments alone. Tiles are taken in their order, by blocks that are
-// running, so the wait for them ends.
-__device__ __noinline__ void close_segment(Borders borders, Results results, Index nearest, int lane_borders,
-                                           unsigned launch, Index segment, State total, Index end)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll 1
-    for (;;) {
-        const Index mine = nearest - lane * lane_borders;  // and the ones before it
-        u64 words[kLaneBorders][kPieces];
-        int num_through;  // of the lane's tiles, before the one that has a head
-        unsigned begun;   // the lanes that have such a one
-        unsigned needed;  // the lanes up to the first of them, all where there is none
-        unsigned there;   // the lanes whose words are there, as far as they are needed
-        do {
-            #pragma unroll
-            for (int k = 0; k < kLaneBorders; ++k)
-                #pragma unroll
-                for (int piece = kRest; piece >= 0; --piece) {
-                    const Index other = mine - k;
-                    words[k][piece] = border_word(launch, kBegun, 0);
-                    if (other >= 0 && k < lane_borders)
-                        words[k][piece] =
-                            piece == 0 ? borders.words[other] : borders.rest[2 * other * kRest + piece - 1];
-                }
-            num_through = 0;
-            bool is_there = true;
-            #pragma unroll
-            for (int k = 0; k < kLaneBorders; ++k)
-                if (num_through == k && k < lane_borders) {
-                    const unsigned what = what_came(words[k][0]);
-                    is_there = is_there && what <= kThrough;
-                    #pragma unroll
-                    for (int piece = 0; piece < kPieces; ++piece)
-                        is_there = is_there && is_of_launch(words[k][piece], launch);
-                    num_through += what == kThrough ? 1 : 0;
-                }
-            there = __ballot_sync(kFullMask, is_there);
-            begun = __ballot_sync(kFullMask, is_there && num_through < lane_borders);
-            needed = begun ^ (begun - 1u);
-        } while ((needed & ~there) != 0);
-        const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
-        State run = identity();
-        //% if uses_length
-        Index head = 0;
-        //% end
-        #pragma unroll
-        for (int k = 0; k < kLaneBorders; ++k)
-            if (lane <= last && k <= num_through && k < lane_borders && mine >= k) {
-                const Open open = put_together(words[k]);
-                run = k == 0 ? open.state : combine(open.state, run);
-                //% if uses_length
-                head = open.head;
-                //% end
-            }
-        #pragma unroll 1
-        for (int delta = 1; delta <= last; delta *= 2) {
-            const State earlier_run = shuffle_down(run, delta);
-            if (lane + delta <= last)
-                run = combine(earlier_run, run);
-        }
-        total = combine(run, total);  // in the first lane
-        if (begun != 0) {
-            //% if uses_length
-            const Index begin = __shfl_sync(kFullMask, head, last);
-            //% else
-            constexpr Index begin = 0;  // nobody asks where segments begin
-            //% end
-            if (lane == 0)
-                store(results, segment, length_between(begin, end), total);
-            return;
-        }
-        nearest -= lane_borders * kWarpThreads;
-        lane_borders = kLaneBorders;
-    }
-}
+//% use     parts/tiles/look_back_borders.cuh
 
 // Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
-// four blocks of 288 or three of 384.
-//% if copies_items
+// four blocks of 288 or three of 384. Of blocks whose warps have several slices, shared memory holds less.
+//% if copies
 constexpr int kItemBytes = 0;  // no register holds them meanwhile
 //% else
 constexpr int kItemBytes = int(sizeof(State));
@@ -288,12 +91,17 @@ constexpr int kReadBytes = kItems * (kItemBytes + int(sizeof(Key)));
 //% else
 constexpr int kReadBytes = kItems * (kItemBytes + 1);
 //% end
-constexpr int kMostResident = kReadBytes > 160 ? 1024 : kResidentThreads;
+constexpr int kMostResident = kSlicesPerWarp > 1 ? 864 : kReadBytes > 160 ? 1024 : kResidentThreads;
+//% if keys && copies
+constexpr int kSliceMarks = kExchanged / kVectorKeys;  // bits alone: places go where items were staged
+//% else
+constexpr int kSliceMarks = kExchanged;
+//% end
 
-// A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
-// last warp finds out how many segments begin before the tile. Then they store what ends inside the tile, and
-// the last warp brings what is open to the tile's borders. Where that ends a segment that goes through whole
-// tiles, it looks back for the rest.
+// A block takes a tile, each of its warps but the last a slice of it, or some that follow one another. They
+// find the heads and fold, while the last warp finds out how many segments begin before the tile. Then they
+// store what ends inside the tile, and the last warp brings what is open to the tile's borders. Where that
+// ends a segment that goes through whole tiles, it looks back for the rest.
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
@@ -307,13 +115,19 @@ fold_tiles(Inputs inputs,
            volatile u64* border_words,
            volatile u64* border_rest)
 {
+    //% if copies
+    extern __shared__ Unit staged_units[];
+    State* const staged_items = reinterpret_cast<State*>(staged_units);
+    //% else
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
-    __shared__ unsigned short exchanges[kMostWarps * kExchanged];
-    //% if uses_length
-    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
     //% end
-    __shared__ int counts[kMostWarps];    // heads in each slice
-    __shared__ Index firsts[kMostWarps];  // heads in the input before each slice
+    __shared__ unsigned short exchanges[kMostWarps * kSlicesPerWarp * kSliceMarks];
+    //% if uses_length
+    // In the slice, by their rank in it.
+    __shared__ unsigned short head_places[kMostWarps * kSlicesPerWarp * kSliceItems];
+    //% end
+    __shared__ int counts[kMostWarps];    // heads in each warp's slices
+    __shared__ Index firsts[kMostWarps];  // heads in the input before each warp's slices
     __shared__ Shares shares;
     __shared__ Index own_tile;
     const int lane = threadIdx.x % kWarpThreads;
@@ -321,12 +135,7 @@ fold_tiles(Inputs inputs,
     const int num_warps = kBlockThreads / kWarpThreads - 1;  // that fold
     const Index num_tiles = Index(gridDim.x);
     const bool is_folding = warp < num_warps;
-    State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
-    //% if uses_length
-    unsigned short* const places = head_places + (is_folding ? warp : 0) * kSliceItems;
-    //% else
-    unsigned short* const places = nullptr;
-    //% end
+    const int first_slice = (is_folding ? warp : 0) * kSlicesPerWarp;
 
     unsigned launch = 0;  // the last warp's
     if (!is_folding) {
@@ -341,27 +150,36 @@ fold_tiles(Inputs inputs,
                 (void)border_rest[2 * border * kRest];
         }
     }
-    //% if !copies_items
+    //% if !copies
     State items[kItems];
     //% end
-    unsigned heads = 0;  // a bit for each of the lane's items
-    int up_to_here = 0;  // heads in the slice, up to the lane's
+    unsigned heads[kSlicesPerWarp];  // a bit for each of the lane's items
+    int up_to_here[kSlicesPerWarp];  // heads in the slice, up to the lane's
     Index tile = Index(blockIdx.x);
     Index begin = 0;
     #pragma unroll 1
     for (;;) {
-        begin = (tile * num_warps + warp) * kSliceItems;
+        begin = (tile * num_warps + warp) * (kSlicesPerWarp * kSliceItems);
         if (is_folding) {
-            //% if copies_items
-            wait_for_items();  // of another tile's
-            copy_slice(staged, inputs, segments, begin);
+            //% if copies
+            wait_for_copies();  // of another tile's items
+            #pragma unroll
+            for (int slice = 0; slice < kSlicesPerWarp; ++slice)
+                copy_slice(staged_items + (first_slice + slice) * kSliceRoom, inputs, segments,
+                           begin + slice * kSliceItems);
             //% else
             read_slice(items, inputs, segments, begin);
             //% end
-            heads = find_heads(exchanges + warp * kExchanged, segments, begin);
-            up_to_here = warp_scan_counts(__popc(heads));
+            int count = 0;
+            #pragma unroll
+            for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+                heads[slice] = find_heads(exchanges + (first_slice + slice) * kSliceMarks, segments,
+                                          begin + slice * kSliceItems);
+                up_to_here[slice] = warp_scan_counts(__popc(heads[slice]));
+                count += up_to_here[slice];
+            }
             if (lane == kWarpThreads - 1)
-                counts[warp] = up_to_here;
+                counts[warp] = count;
         }
         __syncthreads();  // the ticket is there, and all slices have their counts
         if (own_tile == tile)
@@ -370,48 +188,92 @@ fold_tiles(Inputs inputs,
     }
 
     Index first = 0;    // heads before the tile, for the last warp
-    int num_heads = 0;  // in the slice; for the last warp in the tile
+    int num_heads = 0;  // in the warp's slices; for the last warp in the tile
     if (is_folding) {
-        num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
-        //% if copies_items
-        wait_for_items();  // the lane's are there
+        //% if copies
+        wait_for_copies();  // the lane's items are there
         //% else
-        stage_slice(staged, items);
+        stage_slice(staged_items + first_slice * kSliceRoom, items);
         //% end
         __syncwarp();  // all items are staged
-        const State carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), identity());
-        __syncwarp();  // all totals are complete
+        State carry = identity();
+        //% if uses_length
+        Index opener = 0;  // the last head so far
+        //% end
+        #pragma unroll
+        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            State* const staged = staged_items + (first_slice + slice) * kSliceRoom;
+            //% if uses_length
+            unsigned short* const places = head_places + (first_slice + slice) * kSliceItems;
+            //% else
+            unsigned short* const places = nullptr;
+            //% end
+            const Index slice_begin = begin + slice * kSliceItems;
+            const int slice_heads = __shfl_sync(kFullMask, up_to_here[slice], kWarpThreads - 1);
+            carry = fold_slice(staged, places, heads[slice], up_to_here[slice] - __popc(heads[slice]), carry);
+            __syncwarp();  // all totals are complete
+            if (lane == 0 && num_heads == 0 && slice_heads > 0)
+                keep_first_end(shares, staged, places, slice_begin);
+            //% if uses_length
+            if (slice_heads > 0)
+                opener = slice_begin + places[slice_heads - 1];
+            //% end
+            num_heads += slice_heads;
+        }
         if (lane == 0) {
             shares.runs[warp] = {carry, num_heads > 0};
             //% if uses_length
-            shares.last_heads[warp] = num_heads > 0 ? begin + places[num_heads - 1] : 0;
+            shares.last_heads[warp] = opener;
             //% end
-            if (num_heads > 0)
-                keep_first_end(shares, staged, places, begin);
         }
     } else {
         const int count = lane < num_warps ? counts[lane] : 0;
-        up_to_here = warp_scan_counts(count);
-        num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+        const int up_to_share = warp_scan_counts(count);
+        num_heads = __shfl_sync(kFullMask, up_to_share, kWarpThreads - 1);
         if (lane == 0)
             publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
         first = look_back(tile_counts, tile, launch);
         if (lane == 0)
             publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
         if (lane < num_warps)
-            firsts[lane] = first + up_to_here - count;
+            firsts[lane] = first + up_to_share - count;
     }
-    __syncthreads();  // what the slices leave open is there, and where their segments begin
+    __syncthreads();  // what the shares leave open is there, and where their segments begin
 
     if (is_folding) {
-        store_slice(results, staged, places, 1, num_heads, firsts[warp], begin, 0);
+        int earlier = 0;  // heads in the slices before
+        Index opener = 0;
+        #pragma unroll
+        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            State* const staged = staged_items + (first_slice + slice) * kSliceRoom;
+            //% if uses_length
+            unsigned short* const places = head_places + (first_slice + slice) * kSliceItems;
+            //% else
+            unsigned short* const places = nullptr;
+            //% end
+            const Index slice_begin = begin + slice * kSliceItems;
+            const int slice_heads = __shfl_sync(kFullMask, up_to_here[slice], kWarpThreads - 1);
+            store_slice(results, staged, places, earlier == 0 ? 1 : 0, slice_heads, firsts[warp] + earlier,
+                        slice_begin, opener);
+            //% if uses_length
+            if (slice_heads > 0)
+                opener = slice_begin + places[slice_heads - 1];
+            //% end
+            //% if keys && copies
+            __syncwarp();  // all totals are stored, places of heads may lie there
+            unsigned short* const own_places = reinterpret_cast<unsigned short*>(staged);
+            //% elif keys
+            unsigned short* const own_places = exchanges + (first_slice + slice) * kSliceMarks;
+            //% end
+            //% if keys
+            store_slice_keys(own_places, segments, heads[slice],
+                             up_to_here[slice] - __popc(heads[slice]), slice_heads, slice_begin,
+                             firsts[warp] + earlier);
+            //% end
+            earlier += slice_heads;
+        }
         if (lane == 0 && num_heads > 0)
             store_first_end(results, shares, firsts[warp]);
-        //% if keys
-        const int rank = up_to_here - __popc(heads);
-        store_slice_keys(exchanges + warp * kExchanged, segments, heads, rank, num_heads, begin,
-                         firsts[warp]);
-        //% end
         return;
     }
 

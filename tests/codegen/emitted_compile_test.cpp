@@ -169,6 +169,9 @@ TEST_F(EmittedCompile, TilesOfStatesOfAnySizeFit)
                                         emit(problem, stage, configuration)});
                 }
             }
+    const Problem copied(standard_operator("sum_f32"), SegmentForm::keys);  // by three slices a warp
+    const auto slices = default_configuration(stage, plan_facts(copied, {4300000, 537500}));
+    list.push_back({"copied items", emit(copied, stage, slices)});
     compile_silently(list, "sm_90");
 }
 

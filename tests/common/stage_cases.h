@@ -342,13 +342,14 @@ inline Operator costly_trace()
         })");
 }
 
-/// A sum that tells its segment's length as well.
-inline Operator sum_and_length()
+/// A sum that tells its segment's length as well; of i64, elements are states as they are.
+inline Operator sum_and_length(const std::string& element = "i32")
 {
-    return parse_operator("sum_and_length", R"(
-        operator sum_and_length(x: i32) -> (total: i64, count: i64) {
+    return parse_operator("sum_and_length", "operator sum_and_length(x: " + element +
+                                                R"() -> (total: i64, count: i64) {
             state sum: i64 = 0
-            lift i64(x)
+            lift )" + (element == "i64" ? "x" : "i64(x)") +
+                                                R"(
             combine(a, b) a + b
             finish { total = sum; count = length }
         })");
@@ -367,15 +368,16 @@ inline Operator polynomial_hash(const std::string& type)
     })");
 }
 
-/// A standard operator, costly_trace, sum_and_length, or one with an append.
+/// A standard operator, costly_trace, a sum_and_length, or one with an append.
 inline Operator matrix_operator(const std::string& name)
 {
-    return name.starts_with("hash_")  ? polynomial_hash(name.substr(5))
-           : name == "costly_trace"   ? costly_trace()
-           : name == "sum_and_length" ? sum_and_length()
-           : name == "appended_hash"  ? appended_hash()
-           : name == "appended_pair"  ? appended_pair()
-                                      : standard_operator(name);
+    return name.starts_with("hash_")      ? polynomial_hash(name.substr(5))
+           : name == "costly_trace"       ? costly_trace()
+           : name == "sum_and_length"     ? sum_and_length()
+           : name == "sum_i64_and_length" ? sum_and_length("i64")
+           : name == "appended_hash"      ? appended_hash()
+           : name == "appended_pair"      ? appended_pair()
+                                          : standard_operator(name);
 }
 
 /// The operator with generated columns over the given segments.

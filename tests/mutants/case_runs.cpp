@@ -28,6 +28,10 @@ public:
         if (stage_.name == "run_tiles")
             for (const std::string op : {"trace_u64", "hash_u8", "counted_hash", "five_bytes", "sum_i32"})
                 borders(op);
+        if (stage_.name == "run_tiles")
+            for (const std::string op : {"sum_i32", "sum_i64_and_length"})
+                for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+                    copied_slices(op, form);
         return std::move(cases_);
     }
 
@@ -97,6 +101,29 @@ private:
         add(
             op, SegmentForm::keys, 1, configuration, [=] { return border_shapes(SegmentForm::keys, tile); },
             {{2, 64, 2, 0}, {3, 64, 1, 0, 64}}, "through many tiles", false);
+    }
+
+    /// Items that are copied past registers, some slices of them a warp, in vectors and one by one.
+    void copied_slices(const std::string& op, SegmentForm form)
+    {
+        auto configuration = smallest(op, form);
+        configuration["items_per_thread"] = 8;
+        configuration["copies"] = 1;
+        configuration["slices_per_warp"] = form == SegmentForm::flags ? 3 : 2;
+        const auto tile = tile_of(op, configuration);
+        add(
+            op, form, 0, configuration, [=] { return few_border_shapes(form, tile); },
+            {{1, 64, 2, 0}, {2, 64, 1, 0}}, "copied slices through tiles");
+        add(
+            op, form, 0, configuration, [=] { return crowded_shapes(form, tile); },
+            {{1, 2, 1, 0}, {2, 2, 1, 1}}, "crowded copied slices");
+        const std::vector<std::int64_t> lengths(60, tile / 6 + 3);
+        add(
+            op, form, 0, configuration,
+            [=] {
+                return one({"segments about as long as a slice", segments_in_form(form, lengths)});
+            },
+            {{1, 2, 1, 0}}, "a head in each copied slice");
     }
 
     /// All tiles are in flight, and each looks for numbers back to the first one, past more words than a lane

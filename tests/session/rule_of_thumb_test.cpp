@@ -185,10 +185,12 @@ TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
     for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
         const bool has_flags = form == SegmentForm::flags;
         for (const auto& [op, most] :
-             std::map<std::string, std::int64_t>{{"sum_f32", 3670016},
+             std::map<std::string, std::int64_t>{{"sum_f32", has_flags ? 3670016 : 4325376},
+                                                 {"max_f32", 3670016},
                                                  {"sum_f16", has_flags ? 6291456 : 4718592},
                                                  {"argmax_f32", has_flags ? 6291456 : 5242880},
-                                                 {"sum_f64", has_flags ? 2621440 : 2162688},
+                                                 {"sum_f64", has_flags ? 3244032 : 3041280},
+                                                 {"max_f64", has_flags ? 2621440 : 2162688},
                                                  {"mean_variance_f32", 6291456},
                                                  {"max_subarray_f32", has_flags ? 3145728 : 4980736},
                                                  {"wide_3", 2621440}}) {
@@ -264,10 +266,34 @@ TEST(RuleOfThumb, RunTilesTakesSmallerBlocksBeyondOneWave)
         EXPECT_EQ(threads(op, SegmentForm::keys, kWave + 1), 256) << op;
         EXPECT_EQ(threads(op, SegmentForm::flags, kWave + 1), 288) << op << ": four blocks reside";
     }
+}
+
+/// Two blocks of each multiprocessor have all items, as many warps as that takes with some slices each.
+TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
+{
+    const auto& stage = Catalogue::standard().stage("run_tiles");
+    constexpr std::int64_t kSlices = 132 * 512;  // one for each multiprocessor
+    const auto plan = [&](const std::string& op, std::int64_t elements) {
+        const Shape shape{elements, elements / 32, 32};
+        const auto chosen =
+            default_configuration(stage, plan_facts(Problem(operator_of(op), SegmentForm::keys), shape));
+        return fmt::format("{} copies, {} slices, {} warps", chosen.at("copies"),
+                           chosen.at("slices_per_warp"), chosen.at("block_threads") / 32 - 1);
+    };
     for (const auto* op : {"sum_f64", "sum_i64"}) {
-        EXPECT_EQ(threads(op, SegmentForm::keys, kWave / 3 * 4), 288) << op;
-        EXPECT_EQ(threads(op, SegmentForm::keys, kWave / 3 * 4 + 1), 256) << op;
+        EXPECT_EQ(plan(op, 300000), "0 copies, 1 slices, 8 warps") << op;
+        EXPECT_EQ(plan(op, 24 * kSlices), "1 copies, 1 slices, 8 warps") << op;
+        EXPECT_EQ(plan(op, 24 * kSlices + 1), "1 copies, 2 slices, 7 warps") << op;
+        EXPECT_EQ(plan(op, 28 * kSlices + 1), "1 copies, 2 slices, 8 warps") << op;
+        EXPECT_EQ(plan(op, 48 * kSlices), "1 copies, 2 slices, 12 warps") << op;
     }
+    for (const auto* op : {"sum_f32", "sum_i32"}) {
+        EXPECT_EQ(plan(op, 33 * kSlices), "0 copies, 1 slices, 11 warps") << op;
+        EXPECT_EQ(plan(op, 33 * kSlices + 1), "1 copies, 2 slices, 9 warps") << op;
+        EXPECT_EQ(plan(op, 48 * kSlices + 1), "1 copies, 3 slices, 9 warps") << op;
+        EXPECT_EQ(plan(op, 64 * kSlices), "1 copies, 3 slices, 11 warps") << op;
+    }
+    EXPECT_EQ(plan("max_f32", 40 * kSlices), "0 copies, 1 slices, 11 warps") << "lift tells NaN from numbers";
 }
 
 TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)

@@ -386,7 +386,9 @@ Configuration configuration_for(const Bug& bug, const Problem& problem)
         configuration["items_per_thread"] = 8;  // two vectors
     if (bug.stage == "run_stream" || bug.stage == "run_tiles")
         configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
-    if (bug.stage == "run_stream")
+    if (bug.stage == "run_tiles" && bug.op.starts_with("sum_i64"))
+        configuration["copies"] = 1;
+    if (bug.stage == "run_stream" || bug.name.starts_with("TilesCopied"))
         configuration["slices_per_warp"] = 2;
     if (bug.stage == "warp_stream" || bug.stage == "lean_stream") {
         configuration["block_threads"] = 64;  // so that shares are joined in blocks and among them

@@ -79,6 +79,22 @@ Operator packed_hash()
         })");
 }
 
+/// The same of elements of four bytes; with the length.
+Operator packed_short_hash()
+{
+    return parse_operator("packed_short_hash", R"(
+        operator packed_short_hash(x: u32) -> (hash: u32, count: i64) {
+            state packed: u32 = 0x10000
+            lift x
+            combine(a, b) {
+                let power = (a >> 16) * (b >> 16);
+                let hash = (a & 0xffff) * (b >> 16) + (b & 0xffff);
+                packed = power << 16 | hash & 0xffff
+            }
+            finish { hash = packed; count = length }
+        })");
+}
+
 /// index, segment and length reach the operator, and a table is read.
 Operator places()
 {
@@ -168,7 +184,18 @@ struct Through {
     Operator op;
     SegmentForm form;
     int index_bits = 32;
+    int slices = 0;  ///< a warp's in run_tiles, of items that are copied; 0: they are not
 };
+
+/// The smallest; with so many slices of copied items a warp, if there are any.
+Configuration with_slices(Configuration configuration, int slices)
+{
+    if (slices != 0) {
+        configuration["copies"] = 1;
+        configuration["slices_per_warp"] = slices;
+    }
+    return configuration;
+}
 
 TEST_P(RunStages, SegmentsGoThroughManyTiles)
 {
@@ -179,13 +206,19 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
                            {standard_operator("keep_first_i32"), SegmentForm::keys},
                            {hash_and_length(), SegmentForm::keys},
                            {hash_and_length(), SegmentForm::flags, 64},
-                           {mean(), SegmentForm::flags}};
+                           {mean(), SegmentForm::flags},
+                           {packed_hash(), SegmentForm::keys, 32, 1},
+                           {packed_hash(), SegmentForm::keys, 64, 2},
+                           {packed_short_hash(), SegmentForm::keys, 32, 2},
+                           {packed_short_hash(), SegmentForm::flags, 32, 3}};
     Draw draw;
-    for (const auto& [op, form, index_bits] : all) {
-        if (!draw.takes(stage().name + " " + op.name + " " + std::string(name(form))))
+    for (const auto& [op, form, index_bits, slices] : all) {
+        if ((slices != 0 && stage().name != "run_tiles") ||
+            !draw.takes(stage().name + " " + op.name + " " + std::string(name(form)) + " " +
+                        std::to_string(slices)))
             continue;
         const Problem problem(op, form, index_bits);
-        const auto configuration = smallest_configuration(stage(), problem);
+        const auto configuration = with_slices(smallest_configuration(stage(), problem), slices);
         const auto emitted = emit(problem, stage(), configuration);
         std::uint64_t seed = 1;
         for (const auto& [shape, lengths] :
@@ -235,9 +268,11 @@ TEST_P(RunStages, SchedulesDoNotMatter)
 /// The second launch meets what one over other segments has left.
 TEST_P(RunStages, EarlierLaunchesCountAsNothing)
 {
-    for (const auto& op : {standard_operator("trace_u64"), short_hash(), hash_and_length()}) {
+    for (const auto& op :
+         {standard_operator("trace_u64"), short_hash(), hash_and_length(), packed_short_hash()}) {
         const Problem problem(op, SegmentForm::keys);
-        const auto configuration = smallest_configuration(stage(), problem);
+        const bool is_copied = stage().name == "run_tiles" && op.name == "packed_short_hash";
+        const auto configuration = with_slices(smallest_configuration(stage(), problem), is_copied ? 2 : 0);
         const auto emitted = emit(problem, stage(), configuration);
         const auto tile = block_and_tile(stage(), problem, configuration).second;
         const std::vector<Lengths> lists = {Lengths(static_cast<std::size_t>(tile * 2), 21),
@@ -314,13 +349,18 @@ TEST_P(RunStages, ItemsAreReadInVectors)
     for (const char* name : {"sum_i8", "sum_bf16", "sum_i32", "sum_i64", "affine_u32", "trace_u64",
                              "appended_pair", "max_subarray_i32", "appended_hash"}) {
         const auto op = matrix_operator(name);
-        for (const int items : {stage().name == "lean_stream" ? 8 : 4, 16}) {
-            if (!draw.takes(stage().name + " " + name + " " + std::to_string(items)))
+        const bool is_copied = stage().name == "run_tiles" &&
+                               (op.state[0].type == Type::i32 || op.state[0].type == Type::i64) &&
+                               op.name == "sum";
+        for (const auto& [items, slices] : std::vector<std::pair<int, int>>{
+                 {stage().name == "lean_stream" ? 8 : 4, 0}, {16, 0}, {8, 3}, {16, 2}}) {
+            if ((slices != 0 && !is_copied) ||
+                !draw.takes(stage().name + " " + name + " " + std::to_string(items) + std::to_string(slices)))
                 continue;
-            const auto kind = items < 16 ? LayoutKind::keys : LayoutKind::flags;
-            auto configuration = smallest(form_of(kind));
-            configuration["items_per_thread"] = items;
+            const auto kind = items % 16 == 8 || items < 8 ? LayoutKind::keys : LayoutKind::flags;
             const Problem problem(op, form_of(kind));
+            auto configuration = with_slices(smallest(form_of(kind)), slices);
+            configuration["items_per_thread"] = items;
             const auto [block, tile] = block_and_tile(stage(), problem, configuration);
             const auto emitted = emit(problem, stage(), configuration);
             int shifted = 0;

@@ -11,7 +11,7 @@
 namespace segfold::test::run_stream_test {
 namespace {
 
-constexpr int kTiles = 0;  // slices a warp in run_tiles, where nobody chooses them: each has one
+constexpr int kTiles = 0;  // stands for run_tiles, where each warp has one slice
 
 /// By blocks of 128 threads, three warps of which fold, `slices` of `items` a lane for each of them.
 void expect_agreement(const std::string& what, const Workload& workload, int items, int slices,
@@ -23,10 +23,8 @@ void expect_agreement(const std::string& what, const Workload& workload, int ite
     if (workload.segments.form == SegmentForm::keys)
         problem.key_bytes = static_cast<int>(size_bytes(workload.segments.item_keys.type()));
     Configuration configuration = {{"block_threads", 128}, {"items_per_thread", items}};
-    if (slices != kTiles) {
-        configuration["slices_per_warp"] = slices;
-        configuration["resident_threads"] = 768;
-    }
+    configuration["slices_per_warp"] = slices == kTiles ? 1 : slices;
+    configuration.emplace(slices == kTiles ? std::pair("copies", 0) : std::pair("resident_threads", 768));
     const auto emitted = emit(problem, stage, configuration, Catalogue::standard(), numbers);
     try {
         const auto comparison = Judge(workload).compare(

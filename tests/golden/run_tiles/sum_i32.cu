@@ -2,6 +2,7 @@
 // Segments given as keys of 4 bytes, 32-bit indices.
 // block_threads = 256
 // items_per_thread = 16
+// slices_per_warp = 1
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -20,6 +21,7 @@ using u64 = unsigned long long;
 constexpr int kBlockThreads = 256;
 constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
+constexpr int kSlicesPerWarp = 1;
 constexpr int kResidentThreads = 1152;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
@@ -748,15 +750,16 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
 }
 
 // Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
-// four blocks of 288 or three of 384.
+// four blocks of 288 or three of 384. Of blocks whose warps have several slices, shared memory holds less.
 constexpr int kItemBytes = int(sizeof(State));
 constexpr int kReadBytes = kItems * (kItemBytes + int(sizeof(Key)));
-constexpr int kMostResident = kReadBytes > 160 ? 1024 : kResidentThreads;
+constexpr int kMostResident = kSlicesPerWarp > 1 ? 864 : kReadBytes > 160 ? 1024 : kResidentThreads;
+constexpr int kSliceMarks = kExchanged;
 
-// A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
-// last warp finds out how many segments begin before the tile. Then they store what ends inside the tile, and
-// the last warp brings what is open to the tile's borders. Where that ends a segment that goes through whole
-// tiles, it looks back for the rest.
+// A block takes a tile, each of its warps but the last a slice of it, or some that follow one another. They
+// find the heads and fold, while the last warp finds out how many segments begin before the tile. Then they
+// store what ends inside the tile, and the last warp brings what is open to the tile's borders. Where that
+// ends a segment that goes through whole tiles, it looks back for the rest.
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
@@ -771,9 +774,9 @@ fold_tiles(Inputs inputs,
            volatile u64* border_rest)
 {
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
-    __shared__ unsigned short exchanges[kMostWarps * kExchanged];
-    __shared__ int counts[kMostWarps];    // heads in each slice
-    __shared__ Index firsts[kMostWarps];  // heads in the input before each slice
+    __shared__ unsigned short exchanges[kMostWarps * kSlicesPerWarp * kSliceMarks];
+    __shared__ int counts[kMostWarps];    // heads in each warp's slices
+    __shared__ Index firsts[kMostWarps];  // heads in the input before each warp's slices
     __shared__ Shares shares;
     __shared__ Index own_tile;
     const int lane = threadIdx.x % kWarpThreads;
@@ -781,8 +784,7 @@ fold_tiles(Inputs inputs,
     const int num_warps = kBlockThreads / kWarpThreads - 1;  // that fold
     const Index num_tiles = Index(gridDim.x);
     const bool is_folding = warp < num_warps;
-    State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
-    unsigned short* const places = nullptr;
+    const int first_slice = (is_folding ? warp : 0) * kSlicesPerWarp;
 
     unsigned launch = 0;  // the last warp's
     if (!is_folding) {
@@ -798,19 +800,25 @@ fold_tiles(Inputs inputs,
         }
     }
     State items[kItems];
-    unsigned heads = 0;  // a bit for each of the lane's items
-    int up_to_here = 0;  // heads in the slice, up to the lane's
+    unsigned heads[kSlicesPerWarp];  // a bit for each of the lane's items
+    int up_to_here[kSlicesPerWarp];  // heads in the slice, up to the lane's
     Index tile = Index(blockIdx.x);
     Index begin = 0;
     #pragma unroll 1
     for (;;) {
-        begin = (tile * num_warps + warp) * kSliceItems;
+        begin = (tile * num_warps + warp) * (kSlicesPerWarp * kSliceItems);
         if (is_folding) {
             read_slice(items, inputs, segments, begin);
-            heads = find_heads(exchanges + warp * kExchanged, segments, begin);
-            up_to_here = warp_scan_counts(__popc(heads));
+            int count = 0;
+            #pragma unroll
+            for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+                heads[slice] = find_heads(exchanges + (first_slice + slice) * kSliceMarks, segments,
+                                          begin + slice * kSliceItems);
+                up_to_here[slice] = warp_scan_counts(__popc(heads[slice]));
+                count += up_to_here[slice];
+            }
             if (lane == kWarpThreads - 1)
-                counts[warp] = up_to_here;
+                counts[warp] = count;
         }
         __syncthreads();  // the ticket is there, and all slices have their counts
         if (own_tile == tile)
@@ -819,39 +827,59 @@ fold_tiles(Inputs inputs,
     }
 
     Index first = 0;    // heads before the tile, for the last warp
-    int num_heads = 0;  // in the slice; for the last warp in the tile
+    int num_heads = 0;  // in the warp's slices; for the last warp in the tile
     if (is_folding) {
-        num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
-        stage_slice(staged, items);
+        stage_slice(staged_items + first_slice * kSliceRoom, items);
         __syncwarp();  // all items are staged
-        const State carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), identity());
-        __syncwarp();  // all totals are complete
+        State carry = identity();
+        #pragma unroll
+        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            State* const staged = staged_items + (first_slice + slice) * kSliceRoom;
+            unsigned short* const places = nullptr;
+            const Index slice_begin = begin + slice * kSliceItems;
+            const int slice_heads = __shfl_sync(kFullMask, up_to_here[slice], kWarpThreads - 1);
+            carry = fold_slice(staged, places, heads[slice], up_to_here[slice] - __popc(heads[slice]), carry);
+            __syncwarp();  // all totals are complete
+            if (lane == 0 && num_heads == 0 && slice_heads > 0)
+                keep_first_end(shares, staged, places, slice_begin);
+            num_heads += slice_heads;
+        }
         if (lane == 0) {
             shares.runs[warp] = {carry, num_heads > 0};
-            if (num_heads > 0)
-                keep_first_end(shares, staged, places, begin);
         }
     } else {
         const int count = lane < num_warps ? counts[lane] : 0;
-        up_to_here = warp_scan_counts(count);
-        num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+        const int up_to_share = warp_scan_counts(count);
+        num_heads = __shfl_sync(kFullMask, up_to_share, kWarpThreads - 1);
         if (lane == 0)
             publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
         first = look_back(tile_counts, tile, launch);
         if (lane == 0)
             publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
         if (lane < num_warps)
-            firsts[lane] = first + up_to_here - count;
+            firsts[lane] = first + up_to_share - count;
     }
-    __syncthreads();  // what the slices leave open is there, and where their segments begin
+    __syncthreads();  // what the shares leave open is there, and where their segments begin
 
     if (is_folding) {
-        store_slice(results, staged, places, 1, num_heads, firsts[warp], begin, 0);
+        int earlier = 0;  // heads in the slices before
+        Index opener = 0;
+        #pragma unroll
+        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            State* const staged = staged_items + (first_slice + slice) * kSliceRoom;
+            unsigned short* const places = nullptr;
+            const Index slice_begin = begin + slice * kSliceItems;
+            const int slice_heads = __shfl_sync(kFullMask, up_to_here[slice], kWarpThreads - 1);
+            store_slice(results, staged, places, earlier == 0 ? 1 : 0, slice_heads, firsts[warp] + earlier,
+                        slice_begin, opener);
+            unsigned short* const own_places = exchanges + (first_slice + slice) * kSliceMarks;
+            store_slice_keys(own_places, segments, heads[slice],
+                             up_to_here[slice] - __popc(heads[slice]), slice_heads, slice_begin,
+                             firsts[warp] + earlier);
+            earlier += slice_heads;
+        }
         if (lane == 0 && num_heads > 0)
             store_first_end(results, shares, firsts[warp]);
-        const int rank = up_to_here - __popc(heads);
-        store_slice_keys(exchanges + warp * kExchanged, segments, heads, rank, num_heads, begin,
-                         firsts[warp]);
         return;
     }
 
