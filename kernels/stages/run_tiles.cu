@@ -42,7 +42,8 @@
 //% let     two_waves = per_half <= 11 ? 11 : per_half <= 13 ? 13 : per_half <= 15 ? 15 : 11
 //% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
 //% let     light_warps = per_block <= 15 ? one_wave : two_waves
-//% let     is_in_slices = per_block > (state_bytes == 8 ? 24 : 33) && per_block <= (state_bytes == 8 ? 48 : 66)
+//% let     is_in_eights = state_bytes == 8 && per_block > 24 && per_block <= 48
+//% let     is_in_slices = is_in_eights || state_bytes == 4 && keys && per_block > 37 && per_block <= 66
 //% prefer  copies = takes_room && is_in_slices || copies_items && state_bytes == 8 && num_elements > 393216 ? 1 : 0
 //% prefer  slices_per_warp = copies && takes_room && is_in_slices ? (per_block > 48 ? 3 : 2) : 1
 //% let     is_second_wave = keys && state_bytes == 8 && num_elements > 3 * 132 * 4096

@@ -273,10 +273,10 @@ TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
 {
     const auto& stage = Catalogue::standard().stage("run_tiles");
     constexpr std::int64_t kSlices = 132 * 512;  // one for each multiprocessor
-    const auto plan = [&](const std::string& op, std::int64_t elements) {
+    const auto plan = [&](const std::string& op, std::int64_t elements,
+                          SegmentForm form = SegmentForm::keys) {
         const Shape shape{elements, elements / 32, 32};
-        const auto chosen =
-            default_configuration(stage, plan_facts(Problem(operator_of(op), SegmentForm::keys), shape));
+        const auto chosen = default_configuration(stage, plan_facts(Problem(operator_of(op), form), shape));
         return fmt::format("{} copies, {} slices, {} warps", chosen.at("copies"),
                            chosen.at("slices_per_warp"), chosen.at("block_threads") / 32 - 1);
     };
@@ -288,11 +288,13 @@ TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
         EXPECT_EQ(plan(op, 48 * kSlices), "1 copies, 2 slices, 12 warps") << op;
     }
     for (const auto* op : {"sum_f32", "sum_i32"}) {
-        EXPECT_EQ(plan(op, 33 * kSlices), "0 copies, 1 slices, 11 warps") << op;
-        EXPECT_EQ(plan(op, 33 * kSlices + 1), "1 copies, 2 slices, 9 warps") << op;
+        EXPECT_EQ(plan(op, 37 * kSlices), "0 copies, 1 slices, 11 warps") << op;
+        EXPECT_EQ(plan(op, 37 * kSlices + 1), "1 copies, 2 slices, 10 warps") << op;
         EXPECT_EQ(plan(op, 48 * kSlices + 1), "1 copies, 3 slices, 9 warps") << op;
         EXPECT_EQ(plan(op, 64 * kSlices), "1 copies, 3 slices, 11 warps") << op;
     }
+    EXPECT_EQ(plan("sum_f32", 40 * kSlices, SegmentForm::flags), "0 copies, 1 slices, 11 warps");
+    EXPECT_EQ(plan("sum_f64", 40 * kSlices, SegmentForm::flags), "1 copies, 2 slices, 10 warps");
     EXPECT_EQ(plan("max_f32", 40 * kSlices), "0 copies, 1 slices, 11 warps") << "lift tells NaN from numbers";
 }
 
