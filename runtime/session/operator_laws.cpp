@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
@@ -159,25 +160,71 @@ bool has_small_constants(const Operator& op)
     return std::ranges::all_of(compile_bytecode(op).combine.constants, is_small);
 }
 
-/// Whether the law is known for all states, and so for all values of scalars.
-bool holds_for_all_scalars(const Operator& op, const LawFinding& finding)
+/// Which values of the scalars a finding that refutes nothing leaves in doubt.
+ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 {
-    return finding.verdict < Verdict::holds_exhaustively ||
-           (finding.verdict == Verdict::holds_exhaustively && finding.law != Law::append &&
-            (!finding.eight_bit || has_small_constants(op)));
+    switch (finding.verdict) {
+        case Verdict::proved:
+            return ScalarDoubt::none;
+        case Verdict::proved_while_nothing_overflows:
+        case Verdict::proved_over_reals:
+            return ScalarDoubt::extreme;
+        case Verdict::holds_exhaustively:
+            return finding.law != Law::append && (!finding.eight_bit || has_small_constants(op))
+                       ? ScalarDoubt::none
+                       : ScalarDoubt::any;
+        default:
+            return ScalarDoubt::any;
+    }
+}
+
+/// Whether a proof over the reals, or while nothing overflows, says nothing of a scalar of this value: it is
+/// not finite, or the product of two such numbers overflows.
+bool is_extreme(const FieldValue& value)
+{
+    if (is_float(value.type))
+        return !std::isfinite(value.real);
+    const auto size = is_signed_integer(value.type) && value.bits >> 63 != 0 ? 0 - value.bits : value.bits;
+    return size != 0 && size > highest_integer(value.type) / size;
+}
+
+bool is_in_doubt(ScalarDoubt doubt, const ScalarValues& scalars)
+{
+    return doubt == ScalarDoubt::any ||
+           (doubt == ScalarDoubt::extreme &&
+            std::ranges::any_of(scalars, [](const auto& value) { return value && is_extreme(*value); }));
 }
 
 }  // namespace
 
-bool depends_on_scalars(const Operator& op, const LawReport& report)
+ScalarDoubt doubt_of_scalars(const Operator& op, const LawReport& report)
 {
+    auto doubt = ScalarDoubt::none;
     if (std::ranges::none_of(op.parameters, &Parameter::scalar))
-        return false;
-    return std::ranges::any_of(report.findings, [&](const LawFinding& finding) {
-        if (finding.verdict == Verdict::refuted)
-            return finding.counter_example && !finding.counter_example->scalars.empty();
-        return !holds_for_all_scalars(op, finding);
-    });
+        return doubt;
+    for (const auto& finding : report.findings) {
+        const bool names_scalars = finding.counter_example && !finding.counter_example->scalars.empty();
+        doubt = std::max(doubt, finding.verdict != Verdict::refuted ? doubt_of(op, finding)
+                                : names_scalars                     ? ScalarDoubt::any
+                                                                    : ScalarDoubt::none);
+    }
+    return doubt;
+}
+
+bool depends_on_scalars(const Operator& op, const LawReport& report, const ScalarValues& scalars)
+{
+    return is_in_doubt(doubt_of_scalars(op, report), scalars);
+}
+
+bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs)
+{
+    if (doubt != ScalarDoubt::extreme)
+        return doubt == ScalarDoubt::any;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (op.parameters[i].scalar && inputs[i].place == Place::host && inputs[i].length == 1 &&
+            is_extreme(value_at(inputs[i].type, inputs[i].data, 0)))
+            return true;
+    return false;
 }
 
 OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
@@ -190,10 +237,9 @@ OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const Scalar
         return *(found ? *found : found.emplace(check_laws(op, options))).find(law);
     };
     for (auto& finding : report.findings) {
-        if (holds_for_all_scalars(op, finding))  // for all values of the scalars
-            continue;
         if (finding.verdict != Verdict::refuted) {
-            finding = search(finding.law);
+            if (is_in_doubt(doubt_of(op, finding), scalars))
+                finding = search(finding.law);
             continue;
         }
         std::vector<std::vector<std::vector<FieldValue>>> states;

@@ -1,6 +1,8 @@
 #pragma once
 // What a run may rely on of an operator's laws.
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "dsl/laws/laws.h"
 #include "runtime/data/workload.h"
 #include "runtime/prove/prove.h"
+#include "runtime/session/array_view.h"
 
 namespace segfold {
 
@@ -56,12 +59,25 @@ OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vect
 /// the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
-/// True where other values of the scalars may mean another verdict: a law is refuted, or no more is known
-/// than that the search of all values has not refuted it.
-[[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report);
+/// Which values of the scalars may mean another verdict than the report of all values.
+enum class ScalarDoubt : std::uint8_t {
+    none,     ///< the laws are known for all states, whatever the scalars are
+    extreme,  ///< those of which a proof over the reals, or while nothing overflows, says nothing
+    any,      ///< a law is refuted, or no more is known than that the search has not refuted it
+};
 
-/// What the report of all values means for these values of the scalars: laws that are not proved are searched
-/// for counter-examples once more, with these values.
+[[nodiscard]] ScalarDoubt doubt_of_scalars(const Operator& op, const LawReport& report);
+
+/// True where these values may mean another verdict than the report of all values. A value that is not known
+/// counts as none of the extreme ones: infinities, NaN, and integers whose square their type does not hold.
+[[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report,
+                                      const ScalarValues& scalars);
+
+/// The same of the scalars among lent arrays, as far as they lie on the host.
+[[nodiscard]] bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs);
+
+/// What the report of all values means for these values of the scalars: laws that are not known for them are
+/// searched for counter-examples once more, with these values.
 [[nodiscard]] OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
                                             const std::vector<Law>& assumed);
 

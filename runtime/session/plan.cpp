@@ -212,7 +212,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     explanation = std::move(chosen.explanation);
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
-    asks_scalars = depends_on_scalars(parts.op, parts.laws.report);
+    scalar_doubt = doubt_of_scalars(parts.op, parts.laws.report);
     if (is_on_device)
         device = std::make_unique<DevicePlan>(*context, parts.op, choice, sizes, parts.options);
     load_native();
@@ -228,7 +228,7 @@ Plan::State::State(const State& other)
       ranges(other.ranges),
       device(other.device ? std::make_unique<DevicePlan>(*other.device, sizes) : nullptr),
       is_on_device(other.is_on_device),
-      asks_scalars(other.asks_scalars),
+      scalar_doubt(other.scalar_doubt),
       judged(other.judged)
 {
     load_native();

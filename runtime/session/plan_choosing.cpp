@@ -42,9 +42,9 @@ Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) c
 
 void Plan::State::require_scalars(std::span<const ArrayView> inputs)
 {
-    if (!choice || !asks_scalars)
-        return;
     const auto& op = parts.op;
+    if (!choice || !is_in_doubt(scalar_doubt, op, inputs))
+        return;
     ScalarValues values;
     std::vector<std::string> words;
     bool are_judged = true;

@@ -64,8 +64,9 @@ struct Plan::State {
     /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
     std::unique_ptr<cpu::NativePlan> native;
     bool is_on_device = false;
-    bool asks_scalars = false;  ///< other scalars may refute what the text relies on
-    ScalarValues judged = {};   ///< the last scalars for which the text is right
+    /// Which scalars may refute what the text relies on.
+    ScalarDoubt scalar_doubt = ScalarDoubt::none;
+    ScalarValues judged = {};  ///< the last scalars for which the text is right
     std::string nothing;
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);

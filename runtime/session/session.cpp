@@ -52,7 +52,7 @@ struct Session::State {
             judged_for_scalars.clear();
         }
         const auto& of_all = found->second;
-        if (scalars.empty() || !depends_on_scalars(op, of_all.report))
+        if (scalars.empty() || !depends_on_scalars(op, of_all.report, scalars))
             return of_all;
         auto key = text;
         for (const auto& value : scalars)

@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/session/borrowed.h"
 #include "runtime/session/operator_laws.h"
 #include "runtime/session/session.h"
 #include "runtime/support/files/cache_folder.h"
@@ -110,6 +112,82 @@ TEST_F(VerdictCacheTest, DamagedFilesCountAsNone)
             std::ofstream(entry.path(), std::ios::binary | std::ios::trunc) << damage;
         EXPECT_FALSE(prove::remembered(op)) << damage;
     }
+}
+
+/// Known or not, and in whatever session, a proof over the reals changes no answer about infinities and NaN.
+TEST_F(VerdictCacheTest, AProofOverTheRealsSaysNothingOfScalarsThatAreNotFinite)
+{
+    const auto op = parse_operator("ema.seg",
+                                   "operator ema(x: f32, decay: scalar f32) -> f32 {\n"
+                                   "  state { w: f32 = 1; s: f32 = 0 }\n"
+                                   "  lift { w = decay; s = x }\n"
+                                   "  combine(a, b) { w = a.w * b.w; s = a.s * b.w + b.s }\n"
+                                   "  finish s\n"
+                                   "}\n");
+    const std::vector<float> values = {1, 2, 3, 4};
+    const auto answers = [&](Session& session) {
+        std::vector<std::string> texts;
+        for (const float decay :
+             {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+              std::numeric_limits<float>::quiet_NaN()}) {
+            const std::vector<ArrayView> inputs = {values, std::span(&decay, 1)};
+            const auto laws = session.laws(borrow_workload(op, inputs, uniform(2)));
+            texts.push_back(std::to_string(laws.has_sound_identity) + std::to_string(laws.is_associative()) +
+                            print(*laws.report.find(Law::identity), op));
+            for (const auto& warning : law_warnings(laws, op))
+                texts.push_back(warning);
+        }
+        return texts;
+    };
+    Session session({.backend = "cpu"});
+    const auto before = answers(session);
+    EXPECT_TRUE(before[0].starts_with("0")) << before[0];
+    (void)session.prove(op, kPatient.seconds);
+    const auto report = session.laws(op).report;
+    ASSERT_EQ(report.find(Law::identity)->verdict, Verdict::proved_over_reals);
+    EXPECT_EQ(answers(session), before);
+    Session other({.backend = "cpu"});
+    ASSERT_TRUE(other.laws(op).is_remembered);
+    EXPECT_EQ(answers(other), before);
+
+    EXPECT_EQ(doubt_of_scalars(op, report), ScalarDoubt::extreme);
+    for (const double decay : {0.5, -3.0, 3e38, 0.0})
+        EXPECT_FALSE(depends_on_scalars(op, report, {FieldValue{Type::f32, 0, decay}})) << decay;
+    auto plan = other.plan(op, uniform(2), 4);
+    std::vector<float> results(2);
+    for (const float decay :
+         {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
+        EXPECT_THROW(plan.run({values, std::span(&decay, 1)}, uniform(2), {results}), InputError) << decay;
+    EXPECT_EQ(results, std::vector<float>(2));
+}
+
+TEST_F(VerdictCacheTest, AProofWhileNothingOverflowsSaysNothingOfLargeIntegers)
+{
+    const auto op =
+        parse_operator("p.seg",
+                       "operator p(x: i32, k: scalar i32, n: scalar u64) -> i32 { state s: i32 = 0  "
+                       "lift x * k  combine(a, b) a + b }");
+    LawReport report;
+    report.findings.emplace_back().law = Law::associative;
+    for (const auto& [verdict, doubt] : {std::pair(Verdict::proved, ScalarDoubt::none),
+                                         {Verdict::proved_while_nothing_overflows, ScalarDoubt::extreme},
+                                         {Verdict::proved_over_reals, ScalarDoubt::extreme},
+                                         {Verdict::not_refuted, ScalarDoubt::any},
+                                         {Verdict::refuted, ScalarDoubt::none}}) {
+        report.findings[0].verdict = verdict;
+        EXPECT_EQ(doubt_of_scalars(op, report), doubt) << name(verdict);
+    }
+    report.findings[0].verdict = Verdict::proved_while_nothing_overflows;
+    const auto is_asked = [&](std::int64_t k, std::uint64_t n) {
+        return depends_on_scalars(
+            op, report, {FieldValue{Type::i32, static_cast<std::uint64_t>(k)}, FieldValue{Type::u64, n}});
+    };
+    for (const std::int64_t k : {0, 1, -1, 46340, -46340})
+        EXPECT_FALSE(is_asked(k, 0xffffffff)) << k;
+    for (const std::int64_t k : {std::int64_t{46341}, std::int64_t{-46341}, -(std::int64_t{1} << 31)})
+        EXPECT_TRUE(is_asked(k, 0)) << k;
+    EXPECT_TRUE(is_asked(0, 0x100000000));
+    EXPECT_FALSE(depends_on_scalars(op, report, {std::nullopt, std::nullopt}));
 }
 
 TEST_F(VerdictCacheTest, SessionsProveAndCarryVerdictMeansAndTime)

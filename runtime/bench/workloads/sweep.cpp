@@ -176,7 +176,7 @@ void bench_operator(Session& session, Bench& bench, const Operator& op, const Sw
                     const SweepListener& listener)
 {
     auto laws = session.laws(op);
-    if (depends_on_data(laws) || depends_on_scalars(op, laws.report))
+    if (depends_on_data(laws) || doubt_of_scalars(op, laws.report) != ScalarDoubt::none)
         laws = session.laws(sample(op, request.workload));
     for (const auto& warning : law_warnings(laws, op))
         warn(listener, {warning});

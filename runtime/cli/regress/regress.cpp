@@ -44,7 +44,7 @@ NamedOperator named(std::string words, Operator op, const std::map<std::string, 
 {
     auto laws = quick_laws(op);
     const auto values = given_scalars(op, scalars);
-    if (!values.empty() && depends_on_scalars(op, laws.report))
+    if (!values.empty() && depends_on_scalars(op, laws.report, values))
         laws = laws_for_scalars(op, std::move(laws.report), values, {});
     require_sound_identity(laws, op);
     return {std::move(words), std::move(op), laws.usable};

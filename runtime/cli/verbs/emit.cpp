@@ -194,7 +194,7 @@ int verb_emit(const Words& words)
     Session session(options);
     auto scalars = given_scalars(op, scalar_texts(arguments, op));
     const auto laws = session.laws(op, scalars);
-    if (!scalars.empty() && !depends_on_scalars(op, session.laws(op).report))
+    if (!scalars.empty() && !depends_on_scalars(op, session.laws(op).report, scalars))
         scalars.clear();  // the text is right for all
     if (!scalars.empty() && !arguments.json())
         write_error(

@@ -186,8 +186,8 @@ bool may_keep_plan(const Call& call, Session& session)
             (!parameter.table && input.length / input.num_features != call.num_elements()))
             return false;
     }
-    const auto known = call.typed()->asks_data.find(words.session.assume);
-    return known == call.typed()->asks_data.end() || !known->second;
+    const auto known = call.typed()->asks.find(words.session.assume);
+    return known == call.typed()->asks.end() || known->second.keeps_plan(op, call.inputs());
 }
 
 /// Finds the segments of flags and keys where a plan is kept for their offsets. A stage that is asked for may
@@ -266,24 +266,26 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         std::shared_ptr<const Segments> found;
         std::int64_t num_elements;
         PlanOptions options;
-        bool asks_data = false;
-        std::shared_ptr<Plan> plan;
+        std::vector<ArrayView> inputs;
+        CallsAsk asks = {};
+        std::shared_ptr<Plan> plan = nullptr;
     };
     const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
-                                                        num_elements, call.plan_options(), false, nullptr});
+                                                        num_elements, call.plan_options(), call.inputs()});
     making->options.longest = *longest;
     // A text may have to be compiled, which Ctrl-C ends.
     run_interruptible(
         [making] {
-            const auto laws = making->session->laws(making->typed->op);
-            making->asks_data = depends_on_data(laws) || depends_on_scalars(making->typed->op, laws.report);
-            if (!making->asks_data)
-                making->plan = std::make_shared<Plan>(making->session->plan(
-                    making->typed->op, making->segments, making->num_elements, making->options));
+            const auto& op = making->typed->op;
+            const auto laws = making->session->laws(op);
+            making->asks = {depends_on_data(laws), doubt_of_scalars(op, laws.report)};
+            if (making->asks.keeps_plan(op, making->inputs))
+                making->plan = std::make_shared<Plan>(
+                    making->session->plan(op, making->segments, making->num_elements, making->options));
         },
         call.arrays());
-    call.typed()->asks_data[words.session.assume] = making->asks_data;
-    if (making->asks_data)
+    call.typed()->asks[words.session.assume] = making->asks;
+    if (!making->plan)
         return nullptr;
     warn_of_caches();
     const auto entry =

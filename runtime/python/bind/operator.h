@@ -12,10 +12,22 @@
 #include "dsl/check/rows.h"
 #include "dsl/text/parser.h"
 #include "runtime/python/bind/plan_cache.h"
+#include "runtime/session/operator_laws.h"
 
 namespace segfold::python {
 
 namespace nb = nanobind;
+
+/// What a call must look at to know what it may rely on; a plan that is kept looks at none of it.
+struct CallsAsk {
+    bool data = false;
+    ScalarDoubt scalars = ScalarDoubt::none;
+
+    [[nodiscard]] bool keeps_plan(const Operator& op, const std::vector<ArrayView>& inputs) const
+    {
+        return !data && !is_in_doubt(scalars, op, inputs);
+    }
+};
 
 /// An operator of fixed types, with what calls of it need again.
 struct TypedOperator {
@@ -33,9 +45,8 @@ struct TypedOperator {
     std::vector<ResultField> fields;  ///< what a fold returns, without keys
     bool has_rows;                    ///< then every field holds rows
     PlanCache plans;
-    /// Whether a fold must look at the data for what it may rely on, by the laws that are assumed. Guarded by
-    /// the interpreter's lock.
-    std::map<std::vector<Law>, bool> asks_data = {};
+    /// By the laws that are assumed. Guarded by the interpreter's lock.
+    std::map<std::vector<Law>, CallsAsk> asks = {};
     /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
     /// Python.
     PyObject* result_class[2] = {};
