@@ -130,8 +130,9 @@ std::string print_states(const std::vector<std::string>& states, bool one_line)
     return one_line && line.size() <= kMostColumns ? "\n    " + line : lines;
 }
 
+/// `data` says where the elements lie in the data; empty where they were drawn.
 std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
-                 const std::vector<FieldValue>& identity)
+                 const std::vector<FieldValue>& identity, const std::string& data)
 {
     const bool appends = is_of_append(equation);
     const bool plain = !appends && std::ranges::all_of(example.states, is_element);
@@ -141,12 +142,13 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
             "{} = {}{}", appends && i + 1 == example.states.size() ? "lift(x)" : kOperandNames[i],
             printer.state(example.states[i].fields), plain ? "" : printer.origin(example.states[i])));
     const auto [headline, left, right] = wording(equation);
-    std::string text(headline);
+    auto text = fmt::format("{}{}:", headline.substr(0, headline.size() - 1), data);
     if (!example.scalars.empty()) {
         std::string scalars;
         for (const auto& [name, value] : example.scalars)
             scalars += fmt::format("{}{} = {}", scalars.empty() ? "" : ", ", name, print(value));
-        text = fmt::format("{} with {}:", headline.substr(0, headline.size() - 1), scalars);
+        text = fmt::format("{} with {}{}{}:", headline.substr(0, headline.size() - 1), scalars,
+                           data.empty() ? "" : ",", data);
     }
     if (equation == Equation::append_first)
         text += fmt::format("\n    identity = {}\n    {}", printer.state(identity), states[0]);
@@ -185,6 +187,17 @@ std::string place_text(const Operator& op, const ElementPlace& place, std::size_
         if (uses_name(op.lift, name))
             text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
     return text;
+}
+
+/// " on elements 4 to 6 of the data"; empty where they were drawn.
+std::string data_text(const LawMachine& machine, std::size_t count)
+{
+    if (!machine.has_given_tables())
+        return "";
+    const auto first = machine.places().front().index;
+    return count == 1 ? fmt::format(" on element {} of the data", first)
+                      : fmt::format(" on elements {} to {} of the data", first,
+                                    first + static_cast<std::int64_t>(count) - 1);
 }
 
 }  // namespace
@@ -228,7 +241,9 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
         identity = typed(bytecode.state, judge.sides().first);
     if (equation == Equation::identity_twice)
         identity = example.right;
-    example.text = text(example, StatePrinter(op, bytecode), equation, identity) + table_note(op);
+    example.text = text(example, StatePrinter(op, bytecode), equation, identity,
+                        data_text(machine, starts(recipes)[2] + recipes[2].size())) +
+                   (machine.has_given_tables() ? "" : table_note(op));
     return example;
 }
 

@@ -160,6 +160,24 @@ LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRa
     add_settings(scalars);
 }
 
+LawMachine::LawMachine(const Operator& op, std::vector<Array> given_tables)
+    : bytecode_(compile_bytecode(op)),
+      data_(nullptr),
+      has_given_tables_(true),
+      places_({{0, 0, 0}}),
+      tables_(std::move(given_tables)),
+      working_(bytecode_, views(tables_)),
+      wide_(bytecode_, views(tables_))
+{
+    scalar_values_.emplace_back();
+    for (std::size_t table = 0; table < tables_.size(); ++table)
+        if (bytecode_.are_scalars[table] && is_read(bytecode_, table)) {
+            scalar_tables_.push_back(table);
+            Machine<double>::load(scalar_values_[0].emplace_back(), bytecode_.tables[table],
+                                  tables_[table].data(), 0);
+        }
+}
+
 void LawMachine::add_settings(const ScalarValues* scalars)
 {
     std::mt19937_64 random(1);  // whatever the search draws: remembered counter-examples are found again

@@ -30,6 +30,8 @@ public:
     /// `scalars` says nothing have one value after the other.
     LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
                const ScalarValues* scalars = nullptr);
+    /// With the tables and scalars of a fold, and elements that lie where begin_at() says.
+    LawMachine(const Operator& op, std::vector<Array> given_tables);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
 
@@ -65,6 +67,10 @@ public:
     /// The numbers of places that differ in scalars alone; the first is 0.
     [[nodiscard]] const std::vector<std::size_t>& settings() const { return settings_; }
 
+    /// Of given tables: the first element of a case is element `index` of the data, and of the only segment.
+    void begin_at(std::int64_t index) { places_ = {{index, index, 0}}; }
+    [[nodiscard]] bool has_given_tables() const { return has_given_tables_; }
+
     /// The scalars' values at a place, by name.
     [[nodiscard]] std::vector<std::pair<std::string, FieldValue>> scalars(std::size_t place) const;
 
@@ -74,6 +80,7 @@ private:
 
     Bytecode bytecode_;
     const DataRanges* data_;
+    bool has_given_tables_ = false;
     std::vector<bool> columns_of_places_;
     std::vector<ElementPlace> places_;
     std::vector<std::size_t> settings_ = {0};

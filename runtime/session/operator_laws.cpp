@@ -11,6 +11,7 @@
 #include "dsl/laws/elements.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
+#include "runtime/session/laws/element_laws.h"
 
 namespace segfold {
 namespace {
@@ -112,6 +113,7 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
         });
     laws.usable.commutative = laws.usable.commutative || laws.takes_undeclared;
     laws.assumes_identity = contains(assumed, Law::identity);
+    laws.assumes_associative = contains(assumed, Law::associative);
     laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
     laws.has_sound_append = holds(Law::append);
     return laws;
@@ -262,6 +264,42 @@ bool depends_on_data(const OperatorLaws& laws)
 
 namespace {
 
+/// Takes the law of a report as refuted by an example of the data.
+void refute(LawReport& report, Law law, CounterExample example)
+{
+    for (auto& finding : report.findings)
+        if (finding.law == law) {
+            LawFinding refuted;
+            refuted.law = law;
+            refuted.verdict = Verdict::refuted;
+            refuted.cases = finding.cases;
+            finding = std::move(refuted);
+            finding.counter_example = std::move(example);
+        }
+}
+
+/// Tries associativity on the data where it is not known for all states.
+void judge_associativity(OperatorLaws& laws, const Workload& workload)
+{
+    const auto& op = workload.op;
+    const auto* finding = laws.report.find(Law::associative);
+    if (finding == nullptr || finding->verdict == Verdict::refuted ||
+        doubt_of(op, *finding) == ScalarDoubt::none)
+        return;
+    auto example = differing_neighbours(op, workload);
+    if (!example)
+        return;
+    refute(laws.report, Law::associative, std::move(*example));
+    if (has_floats(op) && !differing_neighbours(without_nan(op), workload)) {
+        laws.refuted_by_nan.push_back(Law::associative);
+        return;
+    }
+    laws.usable.assumes_associative = laws.assumes_associative;
+    laws.usable.associative = laws.assumes_associative;
+    if (laws.assumes_associative)
+        laws.assumed.push_back(Law::associative);
+}
+
 /// What the data change of a doubtful identity.
 void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
@@ -300,6 +338,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
         }
     }
+    judge_associativity(laws, workload);
     return laws;
 }
 

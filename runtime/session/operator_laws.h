@@ -22,14 +22,15 @@ namespace segfold {
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
-    bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
-    bool has_sound_append = true;     ///< false: it is refuted, and combine and lift serve instead
-    std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
-    std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it
-    bool assumes_identity = false;    ///< the user vouches for it where no data are known
-    bool is_remembered = false;       ///< the report is that of an earlier proof
-    bool takes_undeclared = false;    ///< commutativity is not declared, and relied on as it is proved
-    bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
+    bool has_sound_identity = true;    ///< false: it is refuted, and nothing below speaks for it
+    bool has_sound_append = true;      ///< false: it is refuted, and combine and lift serve instead
+    std::vector<Law> refuted_by_nan;   ///< relied on, but for NaN
+    std::vector<Law> assumed;          ///< refuted, and relied on because the user asked for it
+    bool assumes_identity = false;     ///< the user vouches for it where no data are known
+    bool assumes_associative = false;  ///< the user vouches for it
+    bool is_remembered = false;        ///< the report is that of an earlier proof
+    bool takes_undeclared = false;     ///< commutativity is not declared, and relied on as it is proved
+    bool spares_data = false;          ///< the identity is refuted, though not by values that the data have
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
     bool knows_data = true;  ///< false for a plan: without_identity is then a precaution that no result shows
@@ -85,7 +86,8 @@ enum class ScalarDoubt : std::uint8_t {
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
 /// What the data change: an identity that only other values refute is relied on, and one that is neutral on
-/// finite values alone is left out where infinities or NaN occur. Laws that NaN alone refutes are not warned
+/// finite values alone is left out where infinities or NaN occur. Associativity that is not known for all
+/// states is refuted where some neighbouring elements show that. Laws that NaN alone refutes are not warned
 /// of where values of the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 

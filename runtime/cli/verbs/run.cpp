@@ -20,7 +20,6 @@
 #include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
-#include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
@@ -301,7 +300,7 @@ int verb_run(const Words& words)
     std::optional<Validation> judgement;
     if (checks) {
         progress.show("comparing with the reference and Thrust");
-        const auto laws = session.laws(op, scalar_values(workload));
+        const auto laws = session.laws(workload);
         judgement = validate(workload, results, laws.is_associative(), checks_by_thrust);
     }
     progress.clear();

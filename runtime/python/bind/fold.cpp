@@ -279,7 +279,11 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
             const auto& op = making->typed->op;
             const auto laws = making->session->laws(op);
             making->asks = {depends_on_data(laws), doubt_of_scalars(op, laws.report)};
-            if (making->asks.keeps_plan(op, making->inputs))
+            if (!making->asks.keeps_plan(op, making->inputs))
+                return;
+            // What the elements refute is said by a fold, which looks at them.
+            const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
+            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative))
                 making->plan = std::make_shared<Plan>(
                     making->session->plan(op, making->segments, making->num_elements, making->options));
         },

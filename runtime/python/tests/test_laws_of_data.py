@@ -1,4 +1,4 @@
-"""What a call may rely on: laws for its own scalars, proved or not."""
+"""What a call may rely on: laws for its own scalars, proved or not, and on its own elements."""
 
 import warnings
 
@@ -13,6 +13,15 @@ EMA = """operator {name}(x: f32, decay: scalar f32) -> f32 {{
   combine(a, b) {{ w = a.w * b.w; s = a.s * b.w + b.s }}
   finish s
 }}"""
+
+# The product modulo m, while it fits 32 bits.
+MODULAR = """operator {name}(x: u32{scalar}) -> u32 {{
+  state {{ p: u32 = 1; q: u32 = 0 }}
+  lift {{ p = x % {m}; q = {m} }}
+  combine(a, b) {{ let k = max(a.q, b.q); q = k; p = (a.p * b.p) % k }}
+  finish p
+}}"""
+TILED = np.tile(np.array([1, 2, 2147483647, 2147483649], np.uint32), 1000)
 
 
 def answer(function):
@@ -48,3 +57,17 @@ def test_a_proof_changes_no_answer_about_scalars_that_are_not_finite(decay):
     np.testing.assert_array_equal(plan(x, decay=0.5, uniform=2), [2.5, 5.5])
     with pytest.raises(sf.InputError, match="relies on a law that does not hold with decay = "):
         plan(x, decay=decay, uniform=2)
+
+
+@pytest.mark.parametrize("scalar", ["", ", m: scalar u32"])
+def test_elements_that_refute_associativity_are_folded_from_left_to_right(scalar):
+    op = sf.operator(MODULAR.format(name="modular", scalar=scalar, m="m" if scalar else 4294967295))
+    words = {"m": 4294967295} if scalar else {}
+    with pytest.warns(sf.FoldWarning, match="is not associative.*\n.*of the data:"):
+        result = op(TILED, uniform=4, check=True, **words)
+    assert set(result.tolist()) == {4294967294}
+    with pytest.warns(sf.FoldWarning, match="is not associative.*\n.*of the data:"):
+        np.testing.assert_array_equal(op(TILED, uniform=4, **words), result)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(op(np.full(4000, 3, np.uint32), uniform=2, **words), np.full(2000, 9))

@@ -1,0 +1,134 @@
+#include "dsl/laws/element_trial.h"
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/laws/counter_example.h"
+
+namespace segfold {
+namespace {
+
+/// Cases that wide precision decides, at most, as each takes many times as long as others.
+constexpr std::int64_t kMostDoubtfulNeighbours = 8;
+
+/// Whether the arrays are those of the operator, and each element has a value in every column.
+bool are_arrays_of(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
+                   std::int64_t num_features)
+{
+    if (arrays.size() != op.parameters.size())
+        return false;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        const auto length = static_cast<std::int64_t>(arrays[i].length());
+        if (arrays[i].type() != parameter.type || (parameter.table && parameter.row) ||
+            (parameter.scalar && length != 1) ||
+            (!parameter.table && length < num_elements * (parameter.row ? num_features : 1)))
+            return false;
+    }
+    return true;
+}
+
+/// The tables as they are lent; the machine has scalars of its own, as it sets them.
+std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& arrays)
+{
+    std::vector<Array> tables;
+    for (std::size_t i = 0; i < op.parameters.size(); ++i)
+        if (op.parameters[i].scalar)
+            tables.push_back(arrays[i].copy());
+        else if (op.parameters[i].table)
+            tables.push_back(Array::borrow(arrays[i].type(), arrays[i].data(), arrays[i].length()));
+    return tables;
+}
+
+/// Some number below `bound`, the same for the same `number`: a period of the data does not hide what
+/// differs.
+std::int64_t scattered(std::int64_t number, std::int64_t bound)
+{
+    auto bits = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9U;
+    return static_cast<std::int64_t>((bits ^ bits >> 31) % static_cast<std::uint64_t>(bound));
+}
+
+}  // namespace
+
+ElementTrial::ElementTrial(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
+                           std::int64_t num_features)
+    : op_(op),
+      arrays_(arrays),
+      num_elements_(num_elements),
+      num_features_(num_features),
+      is_possible_(are_arrays_of(op, arrays, num_elements, num_features)),
+      machine_(op, is_possible_ ? tables_of(op, arrays) : std::vector<Array>()),
+      judge_(op, machine_)
+{
+    for (std::size_t i = 0; i < op.parameters.size(); ++i)
+        if (!op.parameters[i].table)
+            columns_.push_back(i);
+    values_.resize(columns_.size());
+    for (auto& state : states_)
+        state.resize(machine_.num_fields());
+}
+
+Element ElementTrial::element(std::int64_t index, std::int64_t feature) const
+{
+    Element values(columns_.size());
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+        const auto& array = arrays_[columns_[k]];
+        Machine<double>::load(values[k], array.type(), array.data(),
+                              op_.parameters[columns_[k]].row ? index * num_features_ + feature : index);
+    }
+    return values;
+}
+
+bool ElementTrial::lift(std::int64_t index, std::int64_t feature, Slot<double>* state)
+{
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+        const auto& array = arrays_[columns_[k]];
+        Machine<double>::load(values_[k], array.type(), array.data(),
+                              op_.parameters[columns_[k]].row ? index * num_features_ + feature : index);
+    }
+    try {
+        machine_.evaluator<double>().lift(values_.data(), index, index, 0, state);
+    } catch (const InputError&) {
+        return false;
+    }
+    return true;
+}
+
+std::optional<CounterExample> ElementTrial::confirm(Equation equation, std::int64_t index,
+                                                    std::int64_t feature)
+{
+    LawCase recipes;
+    for (std::size_t i = 0; i < num_states(equation); ++i)
+        recipes[i].push_back(element(index + static_cast<std::int64_t>(i), feature));
+    machine_.begin_at(index);
+    ++num_doubtful_;
+    if (!judge_.refutes(equation, recipes))
+        return std::nullopt;
+    return make_counter_example(op_, equation, recipes, machine_, judge_);
+}
+
+std::optional<CounterExample> ElementTrial::try_neighbours(std::int64_t most)
+{
+    const auto starts = is_possible_ ? num_elements_ - 2 : 0;
+    const auto count = std::min(most, starts);
+    const CaseStates<double> states = {states_[0].data(), states_[1].data(), states_[2].data()};
+    double spread = 0;
+    for (std::int64_t k = 0; k < count && num_doubtful_ < kMostDoubtfulNeighbours; ++k) {
+        const auto begin = static_cast<std::int64_t>(static_cast<double>(starts) * static_cast<double>(k) /
+                                                     static_cast<double>(count));
+        const auto end = static_cast<std::int64_t>(static_cast<double>(starts) * static_cast<double>(k + 1) /
+                                                   static_cast<double>(count));
+        const auto index = std::min(begin + scattered(k, std::max<std::int64_t>(end - begin, 1)), starts - 1);
+        const auto feature = scattered(k, num_features_);
+        bool is_lifted = true;
+        for (std::int64_t i = 0; i < 3 && is_lifted; ++i)
+            is_lifted = lift(index + i, feature, states_[static_cast<std::size_t>(i)].data());
+        if (is_lifted && judge_.compare(Equation::associative, states, spread) == Agreement::doubtful)
+            if (auto example = confirm(Equation::associative, index, feature))
+                return example;
+    }
+    return std::nullopt;
+}
+
+}  // namespace segfold

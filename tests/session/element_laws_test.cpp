@@ -1,0 +1,183 @@
+// Laws tried on the elements that a fold is given: what breaks one is a counter-example, and nothing sound is
+// refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "dsl/laws/element_trial.h"
+#include "dsl/text/parser.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/session/operator_laws.h"
+#include "tests/common/front_door.h"
+
+namespace segfold::test::element_laws_test {
+namespace {
+
+Operator modular_product()
+{
+    return parse_operator("pm.seg",
+                          "operator pm(x: u32, m: scalar u32) -> u32 {\n"
+                          "  state { p: u32 = 1; q: u32 = 0 }\n"
+                          "  lift { p = x % m; q = m }\n"
+                          "  combine(a, b) { let k = max(a.q, b.q); q = k; p = (a.p * b.p) % k }\n"
+                          "  finish p\n"
+                          "}\n");
+}
+
+std::vector<std::uint32_t> tiled(std::size_t count)
+{
+    const std::uint32_t tile[] = {1, 2, 2147483647, 2147483649};
+    std::vector<std::uint32_t> values;
+    for (std::size_t i = 0; i < count; ++i)
+        values.push_back(tile[i % 4]);
+    return values;
+}
+
+/// The search draws no three numbers whose products overflow so; the data have them.
+TEST(ElementLaws, AssociativityThatNeighboursRefuteIsNotReliedOn)
+{
+    auto session = session_on("simt");
+    const auto op = modular_product();
+    const std::uint32_t m = 4294967295;
+    for (const std::size_t count : {std::size_t{4000}, std::size_t{4096}, std::size_t{4}}) {
+        const auto values = tiled(count);
+        const std::vector<ArrayView> inputs = {values, std::span(&m, 1)};
+        const auto folded = session.fold(op, inputs, uniform(4), {.check = true});
+        EXPECT_TRUE(folded.agrees()) << folded.check()[0];
+        EXPECT_EQ(folded.values<std::uint32_t>()[0], 4294967294U) << "from left to right";
+        ASSERT_EQ(folded.warnings().size(), 1U);
+        const auto& text = folded.warnings()[0];
+        EXPECT_TRUE(
+            text.starts_with("operator pm is not associative; only stages that fold strictly from "
+                             "left to right can serve\n"
+                             "combine is not associative with m = 4294967295, on elements "))
+            << text;
+        EXPECT_NE(text.find("of the data:\n    a = {p = "), std::string::npos) << text;
+        const auto sliced = message_of([&] { (void)session.fold(op, inputs, whole(), {.num_slices = 2}); });
+        EXPECT_NE(sliced.find("is not associative"), std::string::npos) << sliced;
+    }
+    // Whatever the segments are, and for no other data.
+    const auto values = tiled(64);
+    EXPECT_FALSE(session.fold(op, {values, std::span(&m, 1)}, uniform(1)).warnings().empty());
+    const std::vector<std::uint32_t> small(4000, 3);
+    EXPECT_TRUE(session.fold(op, {small, std::span(&m, 1)}, uniform(4), {.check = true}).warnings().empty());
+    EXPECT_TRUE(session.laws(op, {FieldValue{Type::u32, m}}).is_associative()) << "without data";
+}
+
+TEST(ElementLaws, WhatTheUserVouchesForIsReliedOn)
+{
+    Session session({.backend = "cpu", .assume = {Law::associative}});
+    const auto op = modular_product();
+    const auto values = tiled(4000);
+    const std::uint32_t m = 4294967295;
+    const std::vector<ArrayView> inputs = {values, std::span(&m, 1)};
+    const auto laws = session.laws(borrow_workload(op, inputs, uniform(4)));
+    EXPECT_TRUE(laws.usable.associative);
+    EXPECT_FALSE(laws.is_associative());
+    EXPECT_EQ(laws.assumed, std::vector<Law>{Law::associative});
+}
+
+/// A law that is known for all states is not tried.
+TEST(ElementLaws, NothingIsTriedWhereTheLawIsKnown)
+{
+    auto session = session_on("reference");
+    const auto sum = standard_operator("sum_i32");
+    ASSERT_EQ(session.laws(sum).report.find(Law::associative)->verdict, Verdict::holds_exhaustively);
+    const std::vector<int> values(4000, 1);
+    const auto of_data = session.laws(borrow_workload(sum, std::vector<ArrayView>{values}, whole()));
+    EXPECT_TRUE(of_data.is_associative());
+}
+
+template <class T>
+std::vector<T> any_values(std::size_t count, std::mt19937_64& random)
+{
+    std::vector<T> values;
+    for (std::size_t i = 0; i < count; ++i) {
+        if constexpr (std::is_integral_v<T>)
+            values.push_back(static_cast<T>(random() >> random() % 64));
+        else {
+            const auto unit = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+            const int size = static_cast<int>(random() % 60) - 30;
+            values.push_back(std::ldexp(unit, random() % 2 != 0 ? size : 4 * size));
+        }
+        if constexpr (std::is_floating_point_v<T>)
+            if (random() % 64 == 0)
+                values.back() = random() % 2 != 0 ? std::numeric_limits<T>::infinity() : T(-0.0);
+    }
+    return values;
+}
+
+/// Data of many sizes, infinities and -0 among them, refute no standard operator.
+TEST(ElementLaws, NoOperatorThatIsSoundIsRefused)
+{
+    std::mt19937_64 random(3);
+    int tried = 0;
+    for (const auto& standard : standard_operators()) {
+        const auto& name = standard.name;
+        for (const auto type : {Type::f32, Type::f64, Type::i32}) {
+            std::optional<Operator> op;
+            try {
+                op = standard_operator(name, type);
+            } catch (const Error&) {
+                continue;
+            }
+            const auto known = check_laws(*op, kQuickLawOptions);
+            if (known.refuted(Law::associative))
+                continue;
+            std::vector<Array> arrays;
+            constexpr std::size_t kCount = 20000;
+            for (const auto& parameter : op->parameters) {
+                const std::size_t count = parameter.scalar ? 1 : kCount;
+                auto& array = arrays.emplace_back(parameter.type, count);
+                const auto fill = [&]<class T>(T) {
+                    const auto values = any_values<T>(count, random);
+                    std::memcpy(array.data(), values.data(), array.bytes());
+                };
+                if (parameter.type == Type::f32)
+                    fill(float());
+                else if (parameter.type == Type::f64)
+                    fill(double());
+                else
+                    std::memset(array.data(), 1, array.bytes());
+                if (parameter.type == Type::i32 && !parameter.table)
+                    fill(std::int32_t());
+            }
+            ElementTrial trial(*op, arrays, kCount);
+            const auto example = trial.try_neighbours(4000);
+            EXPECT_FALSE(example) << name << " of " << segfold::name(type) << "\n"
+                                  << (example ? example->text : "");
+            ++tried;
+        }
+    }
+    EXPECT_GT(tried, 100);
+}
+
+/// Tables and rows are those that are given.
+TEST(ElementLaws, TablesAndRowsAreTheGivenOnes)
+{
+    const std::string product =
+        "q = 0xffffffff }  combine(a, b) { let k = max(a.q, b.q); q = k; p = (a.p * b.p) % k }  finish p }";
+    const std::string state = " -> u32 { state { p: u32 = 1; q: u32 = 0 }  lift { p = ";
+    const auto gather = parse_operator(
+        "g.seg", "operator g(at: i32, t: table u32)" + state + "t[at] % 0xffffffff; " + product);
+    const auto rows =
+        parse_operator("r.seg", "operator r(x: row u32)" + state + "x % 0xffffffff; " + product);
+    auto session = session_on("reference");
+    const auto is_associative = [&](const Operator& op, const std::vector<ArrayView>& inputs) {
+        return session.laws(borrow_workload(op, inputs, whole())).is_associative();
+    };
+    const std::vector<int> places = {0, 1, 2, 0, 1, 2};
+    EXPECT_TRUE(is_associative(gather, {places, std::vector<std::uint32_t>{1, 2, 3}}));
+    EXPECT_FALSE(is_associative(gather, {places, std::vector<std::uint32_t>{2, 2147483647, 2147483649}}));
+    std::vector<std::uint32_t> numbers(3000, 4);
+    EXPECT_TRUE(is_associative(rows, {rows_of(numbers, 3)}));
+    const auto values = tiled(1000);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        numbers[3 * i + 1] = values[i];
+    EXPECT_FALSE(is_associative(rows, {rows_of(numbers, 3)})) << "the second feature of each";
+}
+
+}  // namespace
+}  // namespace segfold::test::element_laws_test
