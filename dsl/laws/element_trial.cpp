@@ -1,15 +1,20 @@
 #include "dsl/laws/element_trial.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dsl/error.h"
 #include "dsl/laws/counter_example.h"
+#include "dsl/stopped.h"
 
 namespace segfold {
 namespace {
 
 /// Cases that wide precision decides, at most, as each takes many times as long as others.
+constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
+
+constexpr std::int64_t kElementsPerLook = 4096;
 
 /// Whether the arrays are those of the operator, and each element has a value in every column.
 bool are_arrays_of(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
@@ -95,6 +100,16 @@ bool ElementTrial::lift(std::int64_t index, std::int64_t feature, Slot<double>* 
     return true;
 }
 
+bool ElementTrial::is_finite(std::int64_t number) const
+{
+    const auto values = element(number / num_features_, number % num_features_);
+    for (std::size_t k = 0; k < columns_.size(); ++k)
+        if (const auto type = arrays_[columns_[k]].type();
+            is_float(type) && !std::isfinite(Machine<double>::get_real(values[k], type)))
+            return false;
+    return true;
+}
+
 std::optional<CounterExample> ElementTrial::confirm(Equation equation, std::int64_t index,
                                                     std::int64_t feature)
 {
@@ -102,8 +117,7 @@ std::optional<CounterExample> ElementTrial::confirm(Equation equation, std::int6
     for (std::size_t i = 0; i < num_states(equation); ++i)
         recipes[i].push_back(element(index + static_cast<std::int64_t>(i), feature));
     machine_.begin_at(index);
-    ++num_doubtful_;
-    if (!judge_.refutes(equation, recipes))
+    if (++num_doubtful_ > kMostDoubtful || !judge_.refutes(equation, recipes))
         return std::nullopt;
     return make_counter_example(op_, equation, recipes, machine_, judge_);
 }
@@ -129,6 +143,28 @@ std::optional<CounterExample> ElementTrial::try_neighbours(std::int64_t most)
                 return example;
     }
     return std::nullopt;
+}
+
+TriedElements ElementTrial::try_identity(std::int64_t begin, std::int64_t end, std::int64_t step,
+                                         bool finite_alone)
+{
+    TriedElements outcome;
+    const CaseStates<double> states = {states_[0].data(), nullptr, nullptr};
+    double spread = 0;
+    for (auto number = begin; number < end && num_doubtful_ <= kMostDoubtful; number += step) {
+        if (outcome.tried % kElementsPerLook == 0)
+            throw_if_stopped();
+        const auto index = number / num_features_;
+        const auto feature = number % num_features_;
+        ++outcome.tried;
+        if ((finite_alone && !is_finite(number)) || !lift(index, feature, states_[0].data()))
+            continue;
+        for (const auto equation : {Equation::identity_left, Equation::identity_right})
+            if (judge_.compare(equation, states, spread) == Agreement::doubtful)
+                if ((outcome.counter_example = confirm(equation, index, feature)))
+                    return outcome;
+    }
+    return outcome;
 }
 
 }  // namespace segfold

@@ -5,6 +5,12 @@
 
 namespace segfold {
 
+/// What trying a law on given elements has come to.
+struct TriedElements {
+    std::int64_t tried = 0;  ///< elements; of rows, numbers of them
+    std::optional<CounterExample> counter_example;
+};
+
 /// An operator with its arrays, ready to try laws on their elements as they lie in one segment.
 ///
 /// A law is about all states, so that segments do not matter: an element's position is its index. What counts
@@ -20,14 +26,22 @@ public:
     /// tried.
     [[nodiscard]] bool is_possible() const { return is_possible_; }
 
+    /// Numbers of elements: one for each element and feature.
+    [[nodiscard]] std::int64_t size() const { return is_possible_ ? num_elements_ * num_features_ : 0; }
+
     /// Tries associativity on `most` triples of neighbours, one from each of as many parts of the array.
     /// Gives the first that breaks it. Takes microseconds.
     std::optional<CounterExample> try_neighbours(std::int64_t most);
+
+    /// Tries the identity on every `step`-th number from `begin` to `end` - 1, of elements whose values are
+    /// finite alone where that is asked for. Ends at the first that shows that it is none.
+    TriedElements try_identity(std::int64_t begin, std::int64_t end, std::int64_t step, bool finite_alone);
 
 private:
     [[nodiscard]] Element element(std::int64_t index, std::int64_t feature) const;
     /// False where a table is read outside of its length.
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
+    [[nodiscard]] bool is_finite(std::int64_t number) const;
     /// The counter-example of elements that compare() calls doubtful, if they break the equation.
     std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature);
 

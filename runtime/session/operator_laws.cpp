@@ -278,6 +278,17 @@ void refute(LawReport& report, Law law, CounterExample example)
         }
 }
 
+/// Whether no element shows that the identity is none; what one shows is added to the report.
+bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
+{
+    auto elements = try_identity(workload, false);
+    laws.num_tried = elements.tried;
+    laws.num_elements = workload.segments.num_elements * workload.num_features;
+    if (elements.counter_example)
+        refute(report, Law::identity, std::move(*elements.counter_example));
+    return !report.refuted(Law::identity);
+}
+
 /// Tries associativity on the data where it is not known for all states.
 void judge_associativity(OperatorLaws& laws, const Workload& workload)
 {
@@ -308,10 +319,11 @@ void judge_identity(OperatorLaws& laws, const Workload& workload)
     if (!laws.has_sound_identity) {
         auto ranges = data_ranges(workload);
         report = report_on(ranges, workload);
-        laws.spares_data = !report.refuted(Law::identity);
+        laws.spares_data = !report.refuted(Law::identity) && spares_elements(laws, report, workload);
         holds_on_finite = laws.spares_data
                               ? is_neutral_on_finite_alone(report, laws)
-                              : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity);
+                              : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
+                                    !try_identity(workload, true).counter_example;
         laws.has_sound_identity = laws.spares_data || holds_on_finite;
         if (!laws.has_sound_identity)  // a counter-example of the data says more
             std::ranges::replace_if(
@@ -394,6 +406,22 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
         laws.unseen_data.empty() ? "" : "; " + laws.unseen_data));
 }
 
+namespace {
+
+/// ", and none of its 5 elements shows it"; empty where none was tried.
+std::string tried_elements(const OperatorLaws& laws)
+{
+    if (laws.num_tried == 0)
+        return "";
+    if (laws.num_tried < laws.num_elements)
+        return fmt::format(", and none of {} elements, evenly spread among its {}, shows it", laws.num_tried,
+                           laws.num_elements);
+    return laws.num_elements == 1 ? ", and its only element does not show it"
+                                  : fmt::format(", and none of its {} elements shows it", laws.num_tried);
+}
+
+}  // namespace
+
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
                                       const std::string& ordered_stage)
 {
@@ -405,7 +433,8 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
     if (laws.spares_data && !laws.without_identity)
         warn(Law::identity,
              fmt::format("states an identity that is none; it is relied on, as no values of the data's range "
-                         "were found to show it{}",
+                         "were found to show it{}{}",
+                         tried_elements(laws),
                          laws.knows_data ? "; a stream or a plan, which sees no data, refuses it" : ""));
     for (const auto law : laws.assumed)
         warn(law, fmt::format("is refuted to {}, and relied on because of {}",

@@ -31,6 +31,8 @@ struct OperatorLaws {
     bool is_remembered = false;        ///< the report is that of an earlier proof
     bool takes_undeclared = false;     ///< commutativity is not declared, and relied on as it is proved
     bool spares_data = false;          ///< the identity is refuted, though not by values that the data have
+    /// Where the data are spared: so many of their elements were tried, and there are so many. 0: none was.
+    std::int64_t num_tried = 0, num_elements = 0;
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
     bool knows_data = true;  ///< false for a plan: without_identity is then a precaution that no result shows

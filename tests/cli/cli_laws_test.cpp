@@ -104,11 +104,11 @@ TEST_F(LawsOfRunTest, IdentityThatTheDataDoNotRefuteIsReliedOn)
     const auto result = folder_.run(
         {"run", "half.seg", "--input", "x.npy", "--backend", "simt", "--stage", "thread_per_segment"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_TRUE(
-        result.errors.starts_with("segfold: warning: operator kadane states an identity that is none; it is "
-                                  "relied on, as no values of the data's range were found to show it; "
-                                  "a stream or a plan, which sees no data, refuses it\n"
-                                  "the identity is not neutral:\n"))
+    EXPECT_TRUE(result.errors.starts_with(
+        "segfold: warning: operator kadane states an identity that is none; it is "
+        "relied on, as no values of the data's range were found to show it, and none "
+        "of its 5 elements shows it; a stream or a plan, which sees no data, refuses it\n"
+        "the identity is not neutral:\n"))
         << result.errors;
     EXPECT_NE(result.output.find("13"), std::string::npos) << result.output;
     const auto first = folder_.run({"run", "--op", "a != 0 ? a : b", "--identity", "0", "--backend", "simt",

@@ -179,5 +179,84 @@ TEST(ElementLaws, TablesAndRowsAreTheGivenOnes)
     EXPECT_FALSE(is_associative(rows, {rows_of(numbers, 3)})) << "the second feature of each";
 }
 
+Operator seldom_negative()
+{
+    return parse_operator("rr.seg",
+                          "operator rr(x: i32, k: scalar i32) -> i32 {\n"
+                          "  state v: i32 = 0\n"
+                          "  lift x == k * 3 + 1 ? -7 : x\n"
+                          "  combine(a, b) max(a, b)\n"
+                          "  laws commutative\n"
+                          "}\n");
+}
+
+/// The range of the data has many numbers, of which a search draws few; the data have each of theirs.
+TEST(ElementLaws, AnElementThatShowsThatTheIdentityIsNoneIsFound)
+{
+    auto session = session_on("cpu");
+    const auto op = seldom_negative();
+    std::vector<int> values(5000);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<int>(i) * 200;
+    const int k = 41152;
+    const std::vector<ArrayView> inputs = {values, std::span(&k, 1)};
+    const auto spared = session.laws(borrow_workload(op, inputs, uniform(1)));
+    EXPECT_TRUE(spared.has_sound_identity);
+    const auto warnings = law_warnings(spared, op);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_NE(warnings[0].find("it is relied on, as no values of the data's range were found to show it, and "
+                               "none of its 5000 elements shows it; a stream or a plan"),
+              std::string::npos)
+        << warnings[0];
+    values[10] = 123457;
+    const auto told = message_of<SpecError>([&] { (void)session.fold(op, inputs, uniform(1)); });
+    EXPECT_NE(told.find("the identity is not neutral with k = 41152, on element 10 of the data:\n"
+                        "    identity = 0\n"
+                        "    combine(identity, a) = 0\n"
+                        "    a = -7, of x = 123457\n"),
+              std::string::npos)
+        << told;
+}
+
+TEST(ElementLaws, OfManyElementsSomeAreTriedAndTheWarningSaysHowMany)
+{
+    auto session = session_on("reference");
+    const auto op = seldom_negative();
+    std::vector<int> values((std::size_t{1} << 21) + 2, 8);
+    const int k = 41152;
+    values[0] = 1 << 20;
+    const std::vector<ArrayView> inputs = {values, std::span(&k, 1)};
+    const auto laws = [&] { return session.laws(borrow_workload(op, inputs, whole())); };
+    const auto warnings = law_warnings(laws(), op);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_NE(warnings[0].find(", and none of 699052 elements, evenly spread among its 2097154, shows it"),
+              std::string::npos)
+        << warnings[0];
+    values[3 * 600000] = values[3 * 500000] = 123457;
+    const auto found = laws();
+    ASSERT_FALSE(found.has_sound_identity);
+    const auto text = found.report.find(Law::identity)->counter_example->text;
+    EXPECT_NE(text.find("on element 1500000 of the data"), std::string::npos) << text;
+}
+
+/// An identity that is neutral on finite values alone is left out where an element that is not finite shows
+/// it.
+TEST(ElementLaws, AnElementThatIsNotFiniteLeavesTheIdentityOut)
+{
+    auto session = session_on("reference");
+    const auto op = parse_operator("least.seg",
+                                   "operator least(x: f32) -> f32 { state m: f32 = lowest(f32)  lift x  "
+                                   "combine(a, b) max(a, b) }");
+    std::vector<float> values(100, 2);
+    const auto laws = [&] {
+        return session.laws(borrow_workload(op, std::vector<ArrayView>{values}, whole()));
+    };
+    EXPECT_TRUE(laws().spares_data);
+    EXPECT_FALSE(laws().without_identity);
+    values[7] = -std::numeric_limits<float>::infinity();
+    EXPECT_TRUE(laws().has_sound_identity);
+    EXPECT_TRUE(laws().without_identity);
+}
+
 }  // namespace
 }  // namespace segfold::test::element_laws_test

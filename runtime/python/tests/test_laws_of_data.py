@@ -71,3 +71,15 @@ def test_elements_that_refute_associativity_are_folded_from_left_to_right(scalar
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(op(np.full(4000, 3, np.uint32), uniform=2, **words), np.full(2000, 9))
+
+
+def test_an_element_that_shows_that_the_identity_is_none_is_found():
+    op = sf.operator("operator rr(x: i32, k: scalar i32) -> i32 { state v: i32 = 0  "
+                     "lift x == k * 3 + 1 ? -7 : x  combine(a, b) max(a, b)  laws commutative }")  # fmt: skip
+    z = np.arange(5000, dtype=np.int32) * 200
+    words = {"k": 41152, "offsets": np.arange(5001), "stage": "row_tree", "backend": "cpu"}
+    with pytest.warns(sf.FoldWarning, match="and none of its 5000 elements shows it"):
+        np.testing.assert_array_equal(op(z, **words), z)
+    z[10] = 123457
+    with pytest.raises(sf.SpecError, match="with k = 41152, on element 10 of the data:"):
+        op(z, **words)

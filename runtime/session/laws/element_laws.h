@@ -11,4 +11,8 @@ namespace segfold {
 [[nodiscard]] std::optional<CounterExample> differing_neighbours(const Operator& op,
                                                                  const Workload& workload);
 
+/// Tries the identity on all elements, and on 2^20 that are spread evenly where there are more; on finite
+/// ones alone where that is asked for. All threads work.
+[[nodiscard]] TriedElements try_identity(const Workload& workload, bool finite_alone);
+
 }  // namespace segfold
