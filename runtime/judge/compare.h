@@ -72,6 +72,9 @@ struct Comparison {
 ///         x: 1.5, 2, 3, 4, 5, 6, 7, 8, ..., 50, 51, 52, 53, 54, 55, 56, 57
 std::string print(const Comparison& comparison);
 
+/// What the report says of segments of which nothing can be said; empty where there are none.
+std::string print_overflow(const Comparison& comparison);
+
 struct JudgeOptions {
     int threads = 0;           ///< 0: all
     std::uint64_t seed = 7;    ///< of the random choices behind the bounds

@@ -51,21 +51,6 @@ std::string elements_of(const ComparedSegment& segment)
     return text;
 }
 
-/// "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values overflow on the way"
-std::string overflow(const Comparison& comparison)
-{
-    const auto& first = *comparison.first_overflowed;
-    const auto others = comparison.num_overflowed - 1;
-    return fmt::format(
-        "nothing can be said of {}{}: {}; values on the way overflow, or are undefined, in some "
-        "order of combining",
-        place_of(first),
-        others == 0   ? ""
-        : others == 1 ? " and another one"
-                      : fmt::format(" and {} others", others),
-        fields_of(first, comparison, &ComparedField::overflowed));
-}
-
 /// Of the segments of which something can be said.
 std::string agreement(const Comparison& comparison)
 {
@@ -89,13 +74,30 @@ std::string agreement(const Comparison& comparison)
 
 }  // namespace
 
+/// "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values overflow on the way"
+std::string print_overflow(const Comparison& comparison)
+{
+    if (!comparison.first_overflowed)
+        return "";
+    const auto& first = *comparison.first_overflowed;
+    const auto others = comparison.num_overflowed - 1;
+    return fmt::format(
+        "nothing can be said of {}{}: {}; values on the way overflow, or are undefined, in some "
+        "order of combining",
+        place_of(first),
+        others == 0   ? ""
+        : others == 1 ? " and another one"
+                      : fmt::format(" and {} others", others),
+        fields_of(first, comparison, &ComparedField::overflowed));
+}
+
 std::string print(const Comparison& comparison)
 {
     if (comparison.agrees() && comparison.num_overflowed == 0)
         return agreement(comparison);
     if (comparison.agrees())
         return (comparison.num_overflowed < comparison.num_segments ? agreement(comparison) + "; " : "") +
-               overflow(comparison);
+               print_overflow(comparison);
     std::string text = comparison.culprit.empty() ? "" : comparison.culprit + ": ";
     text += comparison.num_segments == 1
                 ? std::string("the segment is wrong:")

@@ -60,8 +60,13 @@ public:
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
     /// What FoldOptions::check has found, one line for each judge; empty without.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
-    /// False where a check has found a difference.
+    /// False where a check has found a difference. Segments of which it can say nothing are none.
     [[nodiscard]] bool agrees() const { return agrees_; }
+    /// Segments of which a check can say nothing: a result is finite on one side alone, as values on the way
+    /// overflow, or are undefined, in some order of combining. 0 without a check.
+    [[nodiscard]] std::int64_t num_overflowed() const { return num_overflowed_; }
+    /// What check() says of the first of them: its place, the result and the reference's. Empty without any.
+    [[nodiscard]] const std::string& overflow() const { return overflow_; }
 
 private:
     friend class Session;
@@ -74,6 +79,8 @@ private:
     std::string plan_;
     std::vector<std::string> warnings_, check_;
     bool agrees_ = true;
+    std::int64_t num_overflowed_ = 0;
+    std::string overflow_;
 };
 
 }  // namespace segfold

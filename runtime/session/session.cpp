@@ -366,8 +366,13 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
         const bool is_associative = laws(workload).is_associative();
         const auto validation =
             validate(workload, folded.results_, is_associative, backend->name() != "thrust");
-        for (const auto& comparison : validation.comparisons)
+        for (const auto& comparison : validation.comparisons) {
             folded.check_.push_back(segfold::print(comparison));
+            if (comparison.num_overflowed > folded.num_overflowed_) {
+                folded.num_overflowed_ = comparison.num_overflowed;
+                folded.overflow_ = print_overflow(comparison);
+            }
+        }
         if (!validation.without_thrust.empty())
             folded.check_.push_back("thrust has no say: " + validation.without_thrust);
         folded.agrees_ = validation.agrees();

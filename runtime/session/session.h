@@ -40,7 +40,7 @@ struct SessionOptions {
 /// How one fold is done.
 struct FoldOptions {
     PlanRequest plan = {};
-    bool check = false;  ///< compare the results with the reference and Thrust
+    bool check = false;  ///< compare the results with the reference and Thrust: Folded::check(), agrees()
     /// The caller's memory for the results, one array for each result field; results are returned without it.
     /// No two share memory. One may be an array that is read: results are written when all has been read.
     std::vector<MutableArrayView> results = {};

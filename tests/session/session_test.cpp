@@ -115,6 +115,29 @@ TEST(Session, AChecksLinesAreGivenBack)
     EXPECT_NE(folded.plan(), "");
 }
 
+TEST(Session, ACheckSaysOfWhatItCanSayNothing)
+{
+    auto session = session_on("simt");
+    const auto op = parse_operator("ema.seg",
+                                   "operator ema(x: f32, decay: scalar f32) -> f32 {\n"
+                                   "  state { w: f32 = 1; s: f32 = 0 }  lift { w = decay; s = x }\n"
+                                   "  combine(a, b) { w = a.w * b.w; s = a.s * b.w + b.s }  finish s\n"
+                                   "}\n");
+    std::vector<float> values(3000);
+    values[1499] = 5;
+    values[2999] = 1;
+    for (const float decay : {2.0F, 0.5F}) {
+        const auto folded = session.fold(op, {values, std::span(&decay, 1)}, uniform(1500), {.check = true});
+        EXPECT_TRUE(folded.agrees());
+        EXPECT_EQ(folded.num_overflowed(), decay == 2 ? 2 : 0);
+        EXPECT_EQ(
+            folded.overflow().starts_with("nothing can be said of segment 0 (elements 0 to 1499, length "
+                                          "1500) and another one: result is nan, "),
+            decay == 2)
+            << folded.overflow();
+    }
+}
+
 TEST(Session, ResultsGoIntoTheCallersMemory)
 {
     auto session = session_on("reference");

@@ -422,6 +422,8 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
                             differences, folder));
         throw InternalError(differences);
     }
+    if (folded->num_overflowed() != 0)
+        warn({"check=True could not judge all results: " + folded->overflow()});
     std::vector<nb::object> objects;
     std::vector<const Array*> arrays;
     if (call.gives_keys() && call.found())

@@ -1,4 +1,4 @@
-"""What a call may rely on: laws for its own scalars, proved or not, and on its own elements."""
+"""What a call may rely on: laws for its own scalars, proved or not, and on its own elements; what a check cannot judge."""
 
 import warnings
 
@@ -83,3 +83,15 @@ def test_an_element_that_shows_that_the_identity_is_none_is_found():
     z[10] = 123457
     with pytest.raises(sf.SpecError, match="with k = 41152, on element 10 of the data:"):
         op(z, **words)
+
+
+def test_a_check_warns_of_what_it_cannot_judge():
+    op = sf.operator(EMA.format(name="ema"))
+    x = np.zeros(3000, np.float32)
+    x[[1499, 2999]] = 5, 1
+    with pytest.warns(sf.FoldWarning, match=r"^check=True could not judge all results: nothing can be said of segment 0 \("):
+        result = op(x, decay=2, uniform=1500, backend="simt", check=True)
+    assert np.isnan(result).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        op(x, decay=0.5, uniform=1500, backend="simt", check=True)
