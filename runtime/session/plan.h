@@ -72,10 +72,16 @@ public:
             stream);
     }
 
+    /// Throws InputError, as run() does, for segments and a number of elements that are not the plan's.
+    ///
+    /// For callers that fold without the plan what was meant for it. Nothing is read but sizes and types, so
+    /// that the arrays may lie anywhere.
+    void require_sizes(const SegmentsView& segments, std::int64_t num_elements) const;
     /// Prepares the same program for other sizes; may allocate and wait.
     ///
     /// Nothing is chosen or compiled: the stage stays the one that was chosen for the first sizes, though a
-    /// new plan might take another. explain() says under "resized" which one that would be.
+    /// new plan might take another. explain() says under "resized" which one that would be. Throws InputError
+    /// where segments are given in another way, by indices of another width, or by keys of another width.
     void resize(const SegmentsView& segments, std::int64_t num_elements);
     /// The same plan with scratch memory of its own, for another stream.
     [[nodiscard]] Plan copy() const;

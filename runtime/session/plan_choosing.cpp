@@ -26,6 +26,18 @@ bool suits_device(const Emitted& emitted, SegmentForm form)
 
 }  // namespace
 
+void require_stages(const PlanRequest& request, const Backend& backend)
+{
+    if (backend.runs_stages() || (!request.stage && request.settings.empty()))
+        return;
+    const auto what = request.stage ? fmt::format("stage '{}'", *request.stage)
+                                    : fmt::format("setting '{}'", request.settings.begin()->first);
+    throw InputError(
+        fmt::format("{} chooses what a kernel does, and the back end {} runs none; leave it out, or take "
+                    "another back end",
+                    what, backend.name()));
+}
+
 Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) const
 {
     Problem problem = make_problem(parts.op, of.form, of.sizes.index_bits, laws);

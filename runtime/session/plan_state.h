@@ -44,6 +44,12 @@ struct PlanSizes {
 /// Throws InputError for segments that no plan can have.
 PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
 
+/// With the length of rows, which segments do not tell.
+PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements);
+
+/// The type of indices of 32 or 64 bits.
+inline Type index_type(int bits) { return bits == 64 ? Type::i64 : Type::i32; }
+
 /// A plan of the GPU.
 class DevicePlan;
 
@@ -94,5 +100,12 @@ struct Plan::State {
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);
 };
+
+/// Throws InputError where segments differ from the plan's, whose arrays lie in `place`.
+void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
+                      Place place);
+
+/// Throws InputError unless the program of a plan serves these sizes, too: what it was emitted for stays.
+void require_resizable(const Plan::State& state, const PlanSizes& given);
 
 }  // namespace segfold

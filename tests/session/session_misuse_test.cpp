@@ -288,6 +288,28 @@ TEST_P(Misuse, SegmentsThatAreFoundAreTold)
     EXPECT_EQ(num_found[0], 3) << "nothing is written where something does not fit";
 }
 
+TEST(PlanMisuse, KeysOfAnotherWidthWantAnotherPlan)
+{
+    auto session = session_on("reference");
+    const std::vector<std::int8_t> narrow(9);
+    auto plan = session.plan(standard_operator("sum_i32"), keys(kValues), 9);
+    std::vector<int> results(9);
+    EXPECT_EQ(
+        message_of<InputError>([&] { plan.run({kValues}, keys(narrow), {results}); }),
+        "the plan of sum is for 9 elements in segments by keys of 4 bytes, and is given segments by keys "
+        "of 1 byte; make another plan");
+    EXPECT_EQ(
+        message_of<InputError>([&] { plan.resize(keys(narrow), 9); }),
+        "the plan of sum is for segments by keys of 4 bytes, and resize() is given segments by keys of 1 "
+        "byte; it takes other numbers of elements and segments, so make another plan");
+    const std::int64_t many = std::int64_t{1} << 31;
+    EXPECT_EQ(
+        message_of<InputError>([&] { plan.resize(keys(ArrayView(Type::i32, kValues.data(), many)), many); }),
+        "the plan of sum is for segments by keys of 4 bytes with 32-bit indices, and resize() is given "
+        "segments by keys of 4 bytes with 64-bit indices; it takes other numbers of elements and "
+        "segments, so make another plan");
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
 
 }  // namespace

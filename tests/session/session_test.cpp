@@ -230,9 +230,12 @@ TEST(Session, MisuseIsRefusedInWords)
               "the plan of sum is for 9 elements in 4 segments by offsets, and is given one segment; make "
               "another plan");
     EXPECT_EQ(message_of([&] { plan.resize(whole(), 9); }),
-              "resize() takes other numbers of elements and segments; the plan of sum is for segments by "
-              "offsets with "
-              "32-bit indices");
+              "the plan of sum is for segments by offsets, and resize() is given one segment; it takes other "
+              "numbers of elements and segments, so make another plan");
+    EXPECT_EQ(message_of([&] { plan.require_sizes(offsets(kOffsets), 8); }),
+              "the plan of sum is for 9 elements in 4 segments by offsets, and is given 8 elements in 4 "
+              "segments by offsets; resize() takes others");
+    EXPECT_NO_THROW(plan.require_sizes(offsets(kOffsets), 9));
 }
 
 TEST(Session, ARefutedLawIsAnExceptionWithTheCounterExample)

@@ -1,0 +1,187 @@
+// The sizes of segments that plans are made for and given, compared, and in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/check/rows.h"
+#include "dsl/error.h"
+#include "runtime/data/workload.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/session/plan_state.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold {
+namespace {
+
+/// No memory has more numbers; products of sizes of a plan with the bytes of a number stay within 64 bits.
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 48;
+
+/// 32 or 64 by an array of indices on a device, whose type kernels take as it is.
+int index_bits_of(const ArrayView& view, std::string_view what, std::int64_t num_elements)
+{
+    if (view.place == Place::host)
+        return num_elements > kMaxNarrowIndex ? 64 : 32;
+    if (view.type != Type::i32 && view.type != Type::i64)
+        throw InputError(
+            fmt::format("{} on a device are {}; they must be i32 or i64", what, name(view.type)));
+    if (view.type == Type::i32 && num_elements > kMaxNarrowIndex)
+        throw InputError(fmt::format("{} on a device are i32, and {} elements need i64", what, num_elements));
+    return view.type == Type::i64 ? 64 : 32;
+}
+
+/// The segments that a plan is for, or is given; their width says something on a device alone, as those of
+/// the host are converted.
+std::string text_of_segments(const PlanSizes& plan, Place place)
+{
+    const auto count = count_text(plan.sizes.num_segments, "segment");
+    if (plan.kind == LayoutKind::whole)
+        return "one segment";
+    if (plan.kind == LayoutKind::uniform)
+        return fmt::format("{} of {}", count, plan.sizes.uniform_length);
+    const auto width =
+        plan.kind == LayoutKind::keys ? fmt::format(" of {}", count_text(plan.key_bytes, "byte"))
+        : place == Place::device      ? fmt::format(" of {}", name(index_type(plan.sizes.index_bits)))
+                                      : "";
+    return fmt::format("{} by {}{}{}", is_found(plan.form) ? "segments" : count, name(plan.kind), width,
+                       place == Place::device ? " on a device" : "");
+}
+
+/// In which way segments are given, which resize() cannot change.
+std::string text_of_way(const PlanSizes& plan, bool names_bits)
+{
+    std::string text = fmt::format("segments by {}", name(plan.kind));
+    if (plan.kind == LayoutKind::whole)
+        text = "one segment";
+    else if (plan.kind == LayoutKind::uniform)
+        text = "segments of one length";
+    else if (plan.kind == LayoutKind::keys)
+        text += fmt::format(" of {}", count_text(plan.key_bytes, "byte"));
+    return names_bits ? fmt::format("{} with {}-bit indices", text, plan.sizes.index_bits) : text;
+}
+
+/// Whether the program of a plan serves other sizes: what it was emitted for stays.
+bool is_resizable(const PlanSizes& plan, const PlanSizes& given)
+{
+    return given.kind == plan.kind && given.sizes.index_bits == plan.sizes.index_bits &&
+           given.key_bytes == plan.key_bytes;
+}
+
+}  // namespace
+
+PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
+{
+    if (num_elements < 0)
+        throw InputError(fmt::format("{} elements; a number of them is not negative", num_elements));
+    for (const auto* array : {&view.first, &view.second})
+        if (array->length < 0)
+            throw InputError(
+                fmt::format("an array of segments by {} has a length of {}; a length is not negative",
+                            name(view.kind), array->length));
+    for (const auto* array : {&view.first, &view.second})
+        if (!is_type(array->type))
+            require_type(fmt::format("the segments by {}", name(view.kind)), array->type);
+    PlanSizes plan;
+    plan.kind = view.kind;
+    auto& sizes = plan.sizes;
+    sizes.num_elements = num_elements;
+    sizes.num_items = num_elements;
+    sizes.index_bits = num_elements > kMaxNarrowIndex ? 64 : 32;
+    const auto per_element = [&](std::string_view what) {
+        if (view.first.length != num_elements)
+            throw InputError(fmt::format("{} {} for {} elements; one for each is needed", view.first.length,
+                                         what, num_elements));
+    };
+    switch (view.kind) {
+        case LayoutKind::whole:
+            sizes.num_segments = 1;
+            break;
+        case LayoutKind::uniform:
+            plan.form = SegmentForm::uniform;
+            sizes.uniform_length = view.uniform_length;
+            sizes.num_segments = uniform_segments(num_elements, view.uniform_length).num_segments;
+            break;
+        case LayoutKind::offsets:
+            plan.form = SegmentForm::offsets;
+            if (view.first.length < 1)
+                throw InputError("no offsets; there is one more than segments");
+            sizes.num_segments = view.first.length - 1;
+            sizes.index_bits = index_bits_of(view.first, "offsets", num_elements);
+            break;
+        case LayoutKind::lengths:
+            plan.form = SegmentForm::offsets;
+            sizes.num_segments = view.first.length;
+            sizes.index_bits = index_bits_of(view.first, "lengths", num_elements);
+            break;
+        case LayoutKind::ranges:
+            plan.form = SegmentForm::ranges;
+            sizes.num_segments = view.first.length;
+            if (view.second.length != view.first.length)
+                throw InputError(fmt::format("{} begins and {} ends; there is one of each for a segment",
+                                             view.first.length, view.second.length));
+            sizes.index_bits = index_bits_of(view.first, "ranges", num_elements);
+            break;
+        case LayoutKind::flags:
+            plan.form = SegmentForm::flags;
+            per_element("flags");
+            if (view.first.place == Place::device && size_bytes(view.first.type) != 1)
+                throw InputError(fmt::format("flags on a device are {}; they must be bool, i8 or u8",
+                                             name(view.first.type)));
+            break;
+        case LayoutKind::keys:
+            plan.form = SegmentForm::keys;
+            per_element("keys");
+            plan.key_bytes = static_cast<int>(size_bytes(view.first.type));
+            break;
+        default:
+            throw InputError("segments of this layout cannot be lent");
+    }
+    return plan;
+}
+
+PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements)
+{
+    auto sizes = plan_sizes(segments, num_elements);
+    check_num_features("the plan", options.num_features);
+    const auto most = kMostNumbers / std::max<std::int64_t>(options.num_features, 1);
+    if (const auto count = std::max(sizes.sizes.num_elements, sizes.sizes.num_segments); count > most)
+        throw InputError(fmt::format(
+            "the plan is for {} {}{}; it can have {} at most", count,
+            count == sizes.sizes.num_elements ? "elements" : "segments",
+            options.num_features > 1 ? fmt::format(" of {} features", options.num_features) : "", most));
+    sizes.sizes.num_features = options.num_features;
+    return sizes;
+}
+
+void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
+                      Place place)
+{
+    const auto& op = state.parts.op;
+    const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
+    const bool is_placed = !is_array || segments.first.place == place;
+    const auto given = sizes_of_plan(state.parts.options, segments, num_elements);
+    if (is_placed && given == state.sizes)
+        return;
+    const auto now = state.sizes.sizes.num_elements;
+    const auto text_of_elements = [&](std::int64_t count) {
+        return fmt::format("{} in ", count_text(count, has_rows(op) ? "row" : "element"));
+    };
+    throw InputError(fmt::format(
+        "the plan of {} is for {}{}, and is given {}{}; {}", op.name, text_of_elements(now),
+        text_of_segments(state.sizes, place), num_elements == now ? "" : text_of_elements(num_elements),
+        text_of_segments(given, is_array ? segments.first.place : place),
+        is_placed && is_resizable(state.sizes, given) ? "resize() takes others" : "make another plan"));
+}
+
+void require_resizable(const Plan::State& state, const PlanSizes& given)
+{
+    const auto& now = state.sizes;
+    if (is_resizable(now, given))
+        return;
+    const bool names_bits = given.sizes.index_bits != now.sizes.index_bits;
+    throw InputError(
+        fmt::format("the plan of {} is for {}, and resize() is given {}; it takes other numbers of "
+                    "elements and segments, so make another plan",
+                    state.parts.op.name, text_of_way(now, names_bits), text_of_way(given, names_bits)));
+}
+
+}  // namespace segfold
