@@ -47,6 +47,7 @@ public:
         // JAX lends no memory to be written.
         if (session_->backend().context() != nullptr || call.finds_segments() ||
             call.model().kind() == Kind::jax) {
+            require_sizes(call);
             call.set_words(words_);
             return fold_on_host(call, session_);
         }
@@ -91,6 +92,13 @@ private:
             session.backend != SessionChoice().backend)
             throw InputError(
                 "stage, backend, settings and the like are given when a plan is made, not when it is run");
+    }
+
+    /// What a run of the plan itself would refuse; for folds that are made in its place.
+    void require_sizes(const Call& call) const
+    {
+        const nb::gil_scoped_release released;
+        plan_->require_sizes(call.segments(), call.num_elements());
     }
 
     PyOperator op_;

@@ -262,6 +262,10 @@ def test_plan_of_keys():
     found = plan(X, keys=keys)
     np.testing.assert_array_equal(found.keys, [7, -1, 7])
     np.testing.assert_array_equal(found.result, [8, 6, 22])
+    plan.resize(X[:4], keys=keys[:4])
+    np.testing.assert_array_equal(plan(X[:4], keys=keys[:4]).keys, [7, -1])
+    with pytest.raises(sf.InputError, match="is for 4 elements in segments by keys of 8 bytes, and is given 9 elements in "):
+        plan(X, keys=keys)
 
 
 KEYS = np.array([7, 7, 7, -1, -1, 7, 7, 7, 7])

@@ -11,6 +11,7 @@ import segfold as sf
 
 X = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], np.float32)
 OFFSETS = np.array([0, 3, 5, 5, 9])
+KEYS = np.array([1, 1, 1, 0, 0, 1, 1, 1, 1], np.int32)
 SUM = sf.standard.sum
 SPREAD = sf.operator(
     "operator spread(x: i32) -> (low: i32, high: i32) { state { low: i32; high: i32 } lift { low = x; high = x } "
@@ -205,6 +206,18 @@ CASES = [
     (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X[:5], offsets=np.array([0, 1, 2, 3, 5])), sf.InputError,
      "the elements of 'x' are 5; the plan is for 9"),
     (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X, uniform=3), sf.InputError, None),
+    (lambda: sf.plan(SUM, X, keys=KEYS, **HOST)(X[:5], keys=KEYS[:5]), sf.InputError,
+     "the plan of sum is for 9 elements in segments by keys of 4 bytes, and is given 5 elements in segments by keys of 4 bytes; "
+     "resize() takes others"),
+    (lambda: sf.plan(SUM, X, flags=KEYS > 0, **HOST)(X[:5], flags=KEYS[:5] > 0), sf.InputError,
+     "the plan of sum is for 9 elements in segments by flags, and is given 5 elements in segments by flags; resize() takes others"),
+    (lambda: sf.plan(SUM, X, keys=KEYS, **HOST)(X, flags=KEYS > 0), sf.InputError,
+     "the plan of sum is for 9 elements in segments by keys of 4 bytes, and is given segments by flags; make another plan"),
+    (lambda: sf.plan(SUM, X, keys=KEYS, **HOST)(X, keys=KEYS.astype("i1")), sf.InputError,
+     "the plan of sum is for 9 elements in segments by keys of 4 bytes, and is given segments by keys of 1 byte; make another plan"),
+    (lambda: sf.plan(SUM, X, keys=KEYS, **HOST).resize(X, keys=KEYS.astype("i1")), sf.InputError,
+     "the plan of sum is for segments by keys of 4 bytes, and resize() is given segments by keys of 1 byte; it takes other numbers "
+     "of elements and segments, so make another plan"),
     (lambda: sf.plan(SUM, X, out=X), sf.InputError, None),
 ]  # fmt: skip
 
