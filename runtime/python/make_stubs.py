@@ -34,6 +34,9 @@ class OpenTypeError(InputError, AttributeError):
 class DeviceError(Error, RuntimeError):
     \"\"\"{DeviceError}\"\"\"
 
+class CheckError(Error):
+    \"\"\"{CheckError}\"\"\"
+
 class InternalError(Error):
     \"\"\"{InternalError}\"\"\""""
 
@@ -84,7 +87,7 @@ def stub():
     text = _typed(generator.get())
     text = re.sub(r"^import typing\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^import segfold\._operator_docs\n|^    __signature__: .*\n\n", "", text, flags=re.MULTILINE)  # of each operator
-    names = ("Error", "SpecError", "InputError", "OpenTypeError", "DeviceError", "InternalError")
+    names = ("Error", "SpecError", "InputError", "OpenTypeError", "DeviceError", "CheckError", "InternalError")
     errors = _ERRORS.format(**{name: getattr(_segfold, name).__doc__ for name in names})
     # The classes call themselves segfold.Error and so on, and are made here.
     return re.sub(r"from segfold import \(.*?\n\)\n", lambda _: errors + "\n", text, count=1, flags=re.DOTALL)

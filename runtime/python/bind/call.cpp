@@ -285,6 +285,25 @@ std::vector<std::string> Call::field_names() const
     return names;
 }
 
+std::string Call::where_to_look() const
+{
+    const auto& session = words_.session;
+    std::vector<std::string> places;
+    if (!session.assume.empty()) {
+        std::vector<std::string_view> laws;
+        for (const auto law : session.assume)
+            laws.push_back(segfold::name(law));
+        places.push_back(fmt::format("assume='{}' relies on what may not hold", fmt::join(laws, "', '")));
+    }
+    if (!session.kernels.empty())
+        places.push_back(fmt::format("stages and parts are taken from kernels='{}'", session.kernels));
+    if (!places.empty())
+        return fmt::format("{}, so look there first", fmt::join(places, ", and "));
+    return fmt::format(
+        "a law of operator {} may not hold, for which sf.check() searches longer than a call does",
+        op().name);
+}
+
 void Call::take_out()
 {
     const auto names = field_names();

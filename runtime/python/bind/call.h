@@ -68,6 +68,8 @@ public:
             arrays_.push_back(std::move(array));
         out_.clear();
     }
+    /// Of a check that has failed: what the caller answers for, and otherwise the laws.
+    [[nodiscard]] std::string where_to_look() const;
     /// True where the number of segments is not known before the fold.
     [[nodiscard]] bool finds_segments() const
     {

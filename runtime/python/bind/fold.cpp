@@ -11,6 +11,7 @@
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
+#include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/operator_laws.h"
 
@@ -413,15 +414,9 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     const std::shared_ptr<const Folded> folded = fold->folded;
     warn(folded->warnings());
     warn_of_caches();
-    if (!folded->agrees()) {
-        const auto differences =
-            fmt::format("results differ from what they should be: {}", fmt::join(folded->check(), "; "));
-        if (const auto& folder = words.session.kernels; !folder.empty())
-            throw InputError(
-                fmt::format("{}; stages and parts are taken from kernels='{}', so look there first",
-                            differences, folder));
-        throw InternalError(differences);
-    }
+    if (!folded->agrees())
+        raise_check(fmt::format("results differ from what they should be: {}; {}",
+                                fmt::join(folded->check(), "; "), call.where_to_look()));
     if (folded->num_overflowed() != 0)
         warn({"check=True could not judge all results: " + folded->overflow()});
     std::vector<nb::object> objects;

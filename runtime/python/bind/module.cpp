@@ -15,7 +15,7 @@ namespace segfold::python {
 namespace {
 
 PyObject *error_class, *spec_error_class, *input_error_class, *open_type_error_class, *device_error_class,
-    *internal_error_class;
+    *check_error_class, *internal_error_class;
 
 PyObject* add_error(nb::module_& module, const char* name, const char* doc, const nb::handle& bases)
 {
@@ -45,6 +45,8 @@ void add_errors(nb::module_& module)
                   nb::make_tuple(nb::handle(input_error_class), builtin.attr("AttributeError")));
     device_error_class = add_error(module, "DeviceError", "The device, the driver or a compiler failed.",
                                    nb::make_tuple(base, builtin.attr("RuntimeError")));
+    check_error_class =
+        add_error(module, "CheckError", "Results differ from what they should be: of ``check=True``.", base);
     internal_error_class = add_error(module, "InternalError", "A fault of segfold's own.", base);
     nb::register_exception_translator([](const std::exception_ptr& pointer, void* /*payload*/) {
         try {
@@ -68,6 +70,12 @@ void add_errors(nb::module_& module)
 void raise_open_type(const InputError& error)
 {
     PyErr_SetString(open_type_error_class, error.what());
+    throw nb::python_error();
+}
+
+void raise_check(const std::string& message)
+{
+    PyErr_SetString(check_error_class, message.c_str());
     throw nb::python_error();
 }
 

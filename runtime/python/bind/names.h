@@ -26,4 +26,7 @@ struct Names {
 /// work.
 [[noreturn]] void raise_open_type(const InputError& error);
 
+/// Raises CheckError: results differ from what they should be.
+[[noreturn]] void raise_check(const std::string& message);
+
 }  // namespace segfold::python

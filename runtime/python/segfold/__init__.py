@@ -18,8 +18,8 @@ array([ 8.,  6.,  0., 22.], dtype=float32)
 * :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
   all of them.
 
-Errors are :class:`SpecError`, :class:`InputError`, :class:`DeviceError` and :class:`InternalError`, all of them
-:class:`Error`.
+Errors are :class:`SpecError`, :class:`InputError`, :class:`DeviceError`, :class:`CheckError` and :class:`InternalError`,
+all of them :class:`Error`.
 """
 
 import atexit as _atexit
@@ -41,6 +41,7 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # the import has not t
     )
 
 from ._segfold import (
+    CheckError,
     DeviceArray,
     DeviceError,
     Error,
@@ -85,6 +86,7 @@ _atexit.register(_segfold.wait_for_abandoned)
 __all__ = [
     "Bench",
     "BenchEntry",
+    "CheckError",
     "CounterExample",
     "Device",
     "DeviceArray",

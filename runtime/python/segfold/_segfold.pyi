@@ -22,6 +22,9 @@ class OpenTypeError(InputError, AttributeError):
 class DeviceError(Error, RuntimeError):
     """The device, the driver or a compiler failed."""
 
+class CheckError(Error):
+    """Results differ from what they should be: of ``check=True``."""
+
 class InternalError(Error):
     """A fault of segfold's own."""
 

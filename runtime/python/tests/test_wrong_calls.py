@@ -239,10 +239,33 @@ def test_wrong_results_of_the_callers_own_stages_are_looked_for_there(tmp_path):
     assert "position = 0;" in text
     (tmp_path / "stages").mkdir()
     (tmp_path / "stages" / stage.name).write_text(text.replace("position = 0;", "position = 1;"))
-    with pytest.raises(sf.InputError) as caught:
+    with pytest.raises(sf.CheckError) as caught:
         SUM(X, uniform=3, backend="simt", stage="thread_per_segment", kernels=tmp_path, check=True)
     assert str(caught.value).startswith("results differ from what they should be: ")
     assert str(caught.value).endswith(f"; stages and parts are taken from kernels='{tmp_path}', so look there first")
+
+
+def test_a_check_that_fails_blames_the_laws_that_were_assumed():
+    x = np.arange(1 << 12, dtype=np.int32)
+    least = sf.operator("operator least(x: i32) -> i32 { state m: i32 = 0  lift x  combine(a, b) min(a, b) }")
+    minus = sf.expression("a - b", "i32")
+    for op, laws in ((minus, "associative"), (minus, ("associative",)), (least, ["identity", "commutative"])):
+        with pytest.raises(sf.CheckError) as caught:
+            with pytest.warns(sf.FoldWarning):
+                op(x + 5, uniform=1 << 10, assume=laws, check=True, backend="simt")
+        assert str(caught.value).startswith("results differ from what they should be: ")
+        names = laws if isinstance(laws, str) else "', '".join(laws)
+        assert str(caught.value).endswith(f"; assume='{names}' relies on what may not hold, so look there first")
+
+
+def test_a_check_that_fails_says_how_laws_are_searched_longer():
+    # Not associative for a number that no short search finds, nor the few elements that a call tries.
+    odd = sf.operator("""operator odd(x: i64) -> i64 {
+      state s: i64 = 0  lift x  combine(a, b) a % 1000003 * 7 == 3975237 ? b - a : a + b }""")
+    x = np.where(np.arange(1 << 12) == 2304, 567891, 1)
+    with pytest.raises(sf.CheckError) as caught:
+        odd(x, uniform=1 << 10, check=True, backend="simt")
+    assert str(caught.value).endswith("; a law of operator odd may not hold, for which sf.check() searches longer than a call does")
 
 
 def test_a_session_that_could_not_be_made_leaves_nothing(tmp_path):
@@ -258,6 +281,7 @@ def test_errors_are_of_one_family():
     assert issubclass(sf.InputError, sf.Error) and issubclass(sf.InputError, ValueError)
     assert issubclass(sf.OpenTypeError, sf.InputError) and issubclass(sf.OpenTypeError, AttributeError)
     assert issubclass(sf.SpecError, sf.Error) and issubclass(sf.DeviceError, sf.Error) and issubclass(sf.InternalError, sf.Error)
+    assert issubclass(sf.CheckError, sf.Error) and not issubclass(sf.CheckError, sf.InternalError)
 
 
 def test_a_device_that_is_not_there():
