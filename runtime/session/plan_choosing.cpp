@@ -24,6 +24,25 @@ bool suits_device(const Emitted& emitted, SegmentForm form)
                                             emitted.source.find("segments.offsets") == std::string::npos));
 }
 
+/// The laws that one judgement lets a text rely on, and another one does not.
+std::vector<std::string_view> lost_laws(const OperatorLaws& before, const OperatorLaws& now)
+{
+    std::vector<std::string_view> lost;
+    const auto compare = [&](Law law, bool held, bool holds) {
+        if (held && !holds)
+            lost.push_back(name(law));
+    };
+    const auto has_identity = [](const OperatorLaws& laws) {
+        return laws.has_sound_identity && !laws.without_identity;
+    };
+    compare(Law::associative, before.usable.associative, now.usable.associative);
+    compare(Law::identity, has_identity(before), has_identity(now));
+    compare(Law::commutative, before.usable.commutative, now.usable.commutative);
+    compare(Law::idempotent, before.usable.idempotent, now.usable.idempotent);
+    compare(Law::append, before.has_sound_append, now.has_sound_append);
+    return lost;
+}
+
 }  // namespace
 
 void require_stages(const PlanRequest& request, const Backend& backend)
@@ -90,11 +109,15 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     const auto unmet = parts.catalogue->unmet(*choice->stage, problem);
     if (unmet || !laws.has_sound_identity ||
         emit(problem, *choice->stage, choice->emitted.configuration, *parts.catalogue).source !=
-            choice->emitted.source)
+            choice->emitted.source) {
+        const auto lost = lost_laws(of_all, laws);
         throw InputError(
-            fmt::format("the plan of {} relies on a law that does not hold with {}{}; fold() judges "
-                        "the scalars of each run",
-                        op.name, fmt::join(words, ", "), unmet ? ": " + *unmet : ""));
+            fmt::format("the plan of {} relies on {} not hold with {}: {}; {} judges the scalars "
+                        "of each run",
+                        op.name, lost.size() > 1 ? "laws that do" : "a law that does", fmt::join(words, ", "),
+                        lost.empty() ? unmet.value_or("identity") : fmt::format("{}", fmt::join(lost, ", ")),
+                        parts.fold_call));
+    }
     judged = std::move(values);
 }
 

@@ -27,6 +27,7 @@ struct PlanParts {
     std::shared_ptr<std::mutex> turn;     ///< of runs of the back end, which serves one thread at a time
     std::shared_ptr<EmittedTexts> texts;  ///< that the session has emitted
     std::vector<Law> assumed = {};        ///< relied on although they are refuted
+    std::string fold_call = {};           ///< as messages name it; see SessionOptions
 };
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements);

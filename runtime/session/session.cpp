@@ -401,7 +401,8 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
                     options,
                     state().run_mutex,
                     state().texts,
-                    state().options.assume};
+                    state().options.assume,
+                    state().options.fold_call};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state().options.asks_records)
         parts.reason = "the session asks no records";

@@ -34,6 +34,8 @@ struct SessionOptions {
     std::vector<Law> assume = {};                     ///< laws to rely on even where the search refutes them
     /// What messages call the option above, where LAW stands for a law: how this session's user gives it.
     std::string assume_option = "SessionOptions::assume = {Law::LAW}";
+    /// What messages call Session::fold().
+    std::string fold_call = "Session::fold()";
     bool asks_records = true;  ///< tuning records of this device may choose a plan
 };
 

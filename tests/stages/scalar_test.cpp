@@ -196,10 +196,10 @@ TEST(Scalar, APlanRefusesValuesThatRefuteALawOfItsText)
             plan.run({kValues, std::span(&k, 1)}, offsets(kOffsets), {results});
         });
         if (k == 12345)
-            EXPECT_EQ(
-                told,
-                "the plan of odd relies on a law that does not hold with k = 12345: needs an associative "
-                "operator, and combine of operator odd is refuted; fold() judges the scalars of each run");
+            EXPECT_EQ(told,
+                      "the plan of odd relies on a law that does not hold with k = 12345: associative; "
+                      "Session::fold() "
+                      "judges the scalars of each run");
         else
             EXPECT_EQ(told, "nothing was thrown");
         EXPECT_EQ(results, (std::vector<float>{8, 6, 0, 22})) << "of the runs before";

@@ -80,6 +80,7 @@ std::shared_ptr<Session> session_of(const SessionChoice& choice)
     options.kernels = choice.kernels;
     options.assume = choice.assume;
     options.assume_option = "assume='LAW'";
+    options.fold_call = "a call of the operator";
     // The constructor may throw: nothing is kept before it is through.
     auto session = std::make_shared<Session>(std::move(options));
     return sessions().emplace(choice, std::move(session)).first->second;

@@ -59,6 +59,19 @@ def test_another_value_compiles_nothing():
     assert cached_files() == before and op._cached_plans() == kept and plan.source == source
 
 
+def test_a_plan_names_the_law_that_a_scalar_refutes():
+    op = sf.operator("""operator ema(x: f32, decay: scalar f32) -> f32 {
+      state { v: f32 = 0; w: f32 = 1 }  lift { v = x; w = decay }
+      combine(a, b) { v = a.v * b.w + b.v; w = a.w * b.w }  finish v }""")
+    plan = sf.plan(op, X, decay=0.5, offsets=OFFSETS, backend="simt")
+    for decay, laws in ((np.nan, "a law that does not hold with decay = nan: identity"),
+                        (np.inf, "laws that do not hold with decay = inf: associative, identity")):  # fmt: skip
+        with pytest.raises(sf.InputError) as caught:
+            plan(X, decay=decay, offsets=OFFSETS)
+        assert str(caught.value) == f"the plan of ema relies on {laws}; a call of the operator judges the scalars of each run"
+    np.testing.assert_array_equal(plan(X, decay=1, offsets=OFFSETS), [8, 6, 0, 22])
+
+
 def test_a_scalar_may_come_first_and_be_of_the_arrays_type():
     op = sf.operator("operator scaled(by: scalar T, x: T) -> T { state s: T = 0 lift x * by combine(a, b) a + b }")
     for dtype in (np.int32, np.float64, np.float16):
