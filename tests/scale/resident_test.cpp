@@ -100,7 +100,12 @@ TEST(Resident, RefusesWhatPartsCannotFold)
                                      "operator sub(x: i32) -> i32 { state a: i32 = 0 lift x "
                                      "combine(a, b) a - b }"),
                       offsets.copy()),
-              "operator sub is not associative, so that segments which parts share would have other results");
+              "operator sub is not associative, so that segments which parts share would have other results; "
+              "fold it in one piece\n"
+              "combine is not associative:\n"
+              "    a = 0, b = 0, c = 1\n"
+              "    combine(combine(a, b), c) = -1\n"
+              "    combine(a, combine(b, c)) = 1");
     const auto numbered = slice_operators()[3];
     EXPECT_EQ(refused(numbered, offsets.copy()),
               "operator numbered tells an empty segment its number, which a part does not know; "

@@ -123,6 +123,31 @@ TEST(Scalar, AStreamRefusesAnIdentityThatItsOwnScalarsRefuteAlone)
     }
 }
 
+TEST(Scalar, AStreamShowsHowItsScalarsRefuteAssociativity)
+{
+    Session session({.backend = "reference"});
+    const auto op = parse_operator("skewed",
+                                   "operator skewed(x: i32, k: scalar i32) -> i32 {\n"
+                                   "  state { v: i32; k: i32 }\n"
+                                   "  lift { v = x; k = k }\n"
+                                   "  combine(a, b) { v = a.k == 12345 ? a.v - b.v : a.v + b.v; k = a.k }\n"
+                                   "  finish v\n"
+                                   "}\n");
+    const std::vector<std::int32_t> values = {3, 1, 4, 1};
+    const std::int32_t k = 12345;
+    const auto text = message_of([&] {
+        fold_stream(session, op, {values, std::span(&k, 1)}, uniform(2), {},
+                    [](const Folded&, std::int64_t) {});
+    });
+    EXPECT_NE(
+        text.find("operator skewed is not associative, so that segments which slices cut would have other "
+                  "results; fold it in one piece\n"
+                  "combine is not associative with k = 12345:\n"
+                  "    a = {v = "),
+        std::string::npos)
+        << text;
+}
+
 INSTANTIATE_TEST_SUITE_P(BackEnds, ScalarOn, testing::Values("simt", "reference", "thrust", "cpu"));
 
 /// Calls of the compiler, which goes through a script that notes them.

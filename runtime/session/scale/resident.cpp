@@ -84,9 +84,7 @@ void require_part(const Operator& op, const ResidentPart& part, std::size_t numb
     if (part.num_inner > 0 && part.results.size() != op.results.size())
         throw InputError(fmt::format("part {} has {} arrays for results, and operator {} gives {}", number,
                                      part.results.size(), op.name, op.results.size()));
-    if (!part.session->laws(op).usable.associative)
-        throw InputError("operator " + op.name +
-                         " is not associative, so that segments which parts share would have other results");
+    require_associative(part.session->laws(op), op, "parts share");
 }
 
 }  // namespace

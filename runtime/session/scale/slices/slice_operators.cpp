@@ -132,6 +132,18 @@ void require_slices(const Operator& op)
                          "; fold it in one piece: without --slices, --devices, --memory and other ranks");
 }
 
+void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides)
+{
+    if (laws.usable.associative)
+        return;
+    const auto* finding = laws.report.find(Law::associative);
+    throw InputError(fmt::format(
+        "operator {} is not associative, so that segments which {} would have other results; fold it in one "
+        "piece{}{}",
+        op.name, what_divides, finding != nullptr ? "\n" : "",
+        finding != nullptr ? print(*finding, op) : ""));
+}
+
 Operator state_operator(const Operator& op)
 {
     if (!op.finish && !op.empty)

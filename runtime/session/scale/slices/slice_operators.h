@@ -2,9 +2,11 @@
 // Operators made of another one that fold a part of its elements, told where the part lies.
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsl/operator.h"
+#include "runtime/session/operator_laws.h"
 
 namespace segfold {
 
@@ -12,6 +14,10 @@ namespace segfold {
 [[nodiscard]] std::string reason_against_slices(const Operator& op);
 /// Throws InputError with that reason.
 void require_slices(const Operator& op);
+
+/// Throws InputError with the counter-example where associativity is refuted. `what_divides` segments are
+/// "slices cut", say.
+void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides);
 
 /// The same operator with its state as result: nothing is finished, so that results can be combined further.
 [[nodiscard]] Operator state_operator(const Operator& op);

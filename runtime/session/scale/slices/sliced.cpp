@@ -159,10 +159,7 @@ std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices
 SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                            const SliceOptions& options)
 {
-    if (!laws.usable.associative)
-        throw InputError("operator " + op.name +
-                         " is not associative, so that segments which slices cut would have other results; "
-                         "fold it in one piece");
+    require_associative(laws, op, "slices cut");
     SliceProblem problem{op, std::move(laws)};
     if (options.plan.is_reproducible) {
         make_reproducible(problem, Catalogue::standard());
