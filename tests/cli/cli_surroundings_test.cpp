@@ -235,6 +235,17 @@ TEST_F(Surroundings, ArraysComeThroughPipes)
     arrays.push_back({"x", make_array<float>(Type::f32, {1, 2, 3, 4, 5, 6, 7, 8})});
     write_npz(folder_.file("x.npz"), arrays);
     expect_table("cat x.npz | " + fold + "-");
+    arrays.push_back({"keys", read_npy(folder_.file("keys.npy"))});
+    write_npz(folder_.file("both.npz"), arrays);
+    expect_table("cat both.npz | " + fold + "-:x");
+    expect_table(fold + "x=-:x < both.npz");
+    expect_table("cat both.npz | " + fold + "/dev/stdin:x");
+    expect_table("cat both.npz | segfold run sum --backend reference --input -:x --layout keys=-:keys");
+    EXPECT_EQ(shell("cat both.npz | " + fold + "-").output,
+              "segfold: -: holds 2 arrays, x, keys; choose one, as in -:x\n");
+    EXPECT_EQ(shell("cat both.npz | " + fold + "-:z").output,
+              "segfold: -: has no array 'z'; its arrays are x, keys\n");
+    EXPECT_EQ(shell("cat both.npz | segfold tune sum --input -:x").status, 2);
 }
 
 TEST_F(Surroundings, BadPipesAreRefused)

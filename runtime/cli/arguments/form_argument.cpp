@@ -47,10 +47,8 @@ std::optional<int> key_bytes_of(const std::string& text)
     const auto place = parse_layout(text).files.at(0);
     if (is_written_array(place))
         return size_bytes(read_written_array(place).type());
-    const auto member = place.rfind(".npz:");
-    const auto path = member == std::string::npos ? place : place.substr(0, member + 4);
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored))
+    if (!std::filesystem::is_regular_file(archive_place(place).path, ignored))
         return std::nullopt;
     return naming_purpose("for --layout keys", [&] { return size_bytes(read_array_type(place)); });
 }

@@ -10,6 +10,7 @@
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 #include "dsl/message/visible.h"
+#include "runtime/data/formats/npz.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/judge/value_text.h"
 
@@ -112,8 +113,7 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
     if (arguments.has("labels"))
         read.emplace_back("labels", *arguments.value("labels"));
     for (auto& [flag, file] : read) {
-        if (const auto member = file.find(".npz:"); member != std::string::npos)
-            file.resize(member + 4);
+        file = archive_place(file).path;
         for (const auto& path : written) {
             std::error_code none;  // where one of them does not exist
             if (std::filesystem::equivalent(path, file, none))

@@ -23,7 +23,7 @@ std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string&
     if (is_written_array(path))
         return memory_source(type ? read_written_array(path, *type) : read_written_array(path));
     std::error_code ignored;
-    if (path == "-" || std::filesystem::is_fifo(path, ignored))
+    if (const auto file = archive_place(path).path; file == "-" || std::filesystem::is_fifo(file, ignored))
         throw InputError(
             fmt::format("{}: a pipe cannot be read in parts; save the array in a .npy file, or leave "
                         "--memory out",

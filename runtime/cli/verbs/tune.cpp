@@ -18,6 +18,7 @@
 #include "runtime/cli/verbs/tune_worker.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
+#include "runtime/data/formats/npz.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/rate_text.h"
@@ -351,7 +352,7 @@ void refuse_standard_input(const WorkloadRequest& request)
     auto files = request.layout.files;
     for (const auto& [parameter, file] : request.inputs)
         files.push_back(file);
-    if (std::ranges::find(files, "-") != files.end())
+    if (std::ranges::any_of(files, [](const auto& file) { return archive_place(file).path == "-"; }))
         throw InputError(
             "tune cannot read standard input, because a process of its own reads the data; write them "
             "to a file");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -99,22 +100,44 @@ bool begins_as_archive(const InputFile& file)
 {
     constexpr std::string_view kMagic = "PK\x03\x04";
     std::array<char, kMagic.size()> start{};
-    if (!file.is_stream() || file.bytes() < start.size())
+    if ((!file.is_stream() && file.path() != "-") || file.bytes() < start.size())
         return false;
     file.read(0, std::as_writable_bytes(std::span(start)));
     return std::string_view(start.data(), start.size()) == kMagic;
 }
+
+}  // namespace
+
+ArchivePlace archive_place(const std::string& place)
+{
+    const auto cut = [&](std::size_t colon) {
+        return ArchivePlace{place.substr(0, colon), place.substr(colon + 1)};
+    };
+    if (const auto ending = place.rfind(".npz:"); ending != std::string::npos)
+        return cut(ending + kArchiveSuffix.size());
+    if (const auto colon = place.find(':'); colon != std::string::npos) {
+        const auto path = place.substr(0, colon);
+        std::error_code ignored;
+        if (path == "-" || std::filesystem::is_fifo(path, ignored))
+            return cut(colon);
+    }
+    return {place, std::nullopt};
+}
+
+namespace {
 
 /// Hands the file "FILE.npy" to `plain`, or the archive and the member that "FILE.npz:NAME" or "FILE.npz"
 /// mean to `packed`.
 template <class Plain, class Packed>
 auto at_place(const std::string& place, const Plain& plain, const Packed& packed)
 {
-    const std::size_t colon = place.rfind(".npz:");
-    const InputFile file(colon == std::string::npos ? place : place.substr(0, colon + 4),
-                         Accepts::files_and_streams);
-    if (colon != std::string::npos)
-        return packed(file, find_member(file, place.substr(colon + 5)));
+    const auto [path, name] = archive_place(place);
+    const InputFile file(path, Accepts::files_and_streams);
+    if (name) {
+        const auto member = find_member(file, *name);
+        file.keep_for_next();  // others may be read from the same stream
+        return packed(file, member);
+    }
     if (place.ends_with(kArchiveSuffix) || begins_as_archive(file))
         return packed(file, find_only_member(file));
     return plain(file);

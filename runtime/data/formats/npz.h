@@ -1,5 +1,6 @@
 #pragma once
 // NumPy's .npz files: zip archives of .npy files.
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,8 +31,16 @@ struct NpzOptions {
 /// Throws InputError for an empty or repeated name.
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
 
+/// What "FILE.npz:NAME" means, or "-:NAME" and "PIPE:NAME" of an archive that comes through a pipe; other
+/// places are a path without a name.
+struct ArchivePlace {
+    std::string path;
+    std::optional<std::string> name;
+};
+ArchivePlace archive_place(const std::string& place);
+
 /// Reads "FILE.npy", "FILE.npz:NAME", or "FILE.npz" with a single array in it; a pipe or "-", which is
-/// standard input, may hold either.
+/// standard input, may hold either. Several arrays may be read by their names from one pipe.
 Array read_array(const std::string& place);
 
 /// `read_array` whose elements must be of `type`; the same leave for bf16 as `read_npy_as`.
