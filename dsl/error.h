@@ -27,7 +27,7 @@ public:
     explicit InputError(const std::string& message) : Error(message, 2) {}
 };
 
-/// The device, the driver or a compiler failed.
+/// The device, the driver, a compiler or a disk failed.
 class DeviceError : public Error {
 public:
     explicit DeviceError(const std::string& message) : Error(message, 3) {}

@@ -85,7 +85,7 @@ TEST_F(Surroundings, ALimitOnFileSizesGivesAMessage)
     const auto result =
         shell("ulimit -f 1; segfold run sum --backend reference --layout uniform=1 --output r.npy");
     EXPECT_EQ(result.output, "segfold: r.npy: cannot be written: File too large\n");
-    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.status, 3);
     EXPECT_EQ(names_with("r.npy"), Names());
 }
 
@@ -96,10 +96,10 @@ TEST_F(Surroundings, AFullDiskGivesAMessage)
     auto result = shell(
         "ln -s /dev/full full.npy; segfold run sum --input x.npy --backend reference --output full.npy");
     EXPECT_EQ(result.output, "segfold: full.npy: cannot be written: No space left on device\n");
-    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.status, 3);
     result = shell("segfold emit sum > /dev/full");
     EXPECT_EQ(result.output, "segfold: standard output cannot be written: No space left on device\n");
-    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.status, 3);
 }
 
 /// A compiler that takes its time, so that a signal comes while it works.

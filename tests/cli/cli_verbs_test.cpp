@@ -458,7 +458,7 @@ TEST_F(VerbsTest, FullDisksAreAnError)
     if (!std::filesystem::exists("/dev/full"))
         GTEST_SKIP() << "there is no /dev/full";
     const auto result = folder_.run({"operators"}, "/dev/full");
-    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.exit_code, 3);
     EXPECT_EQ(result.errors, "segfold: standard output cannot be written: No space left on device\n");
 }
 

@@ -283,7 +283,7 @@ TEST_F(Mpi, AFullDiskIsRefusedInWords)
     std::filesystem::create_symlink("/dev/full", folder_.file("out.npy.partial"));
     const auto done = folder_.run(ranks(2, run_words({"sum", "--backend", "reference", "--elements", "30000",
                                                       "--layout", "uniform=3", "--output", "out.npy"})));
-    EXPECT_EQ(done.exit_code, 2) << done.errors;
+    EXPECT_EQ(done.exit_code, 3) << done.errors;
     EXPECT_EQ(count(done.errors, "No space left on device"), 1) << done.errors;
     EXPECT_EQ(count(done.errors, "segfold:"), 1) << done.errors;
     expect_nothing_written();

@@ -463,7 +463,7 @@ TEST(Streams, TheProgramBoundsMemory)
     EXPECT_NE(bounded.output.find("and 9992 more segments"), std::string::npos) << bounded.output;
     std::filesystem::create_symlink("/dev/full", folder.file("full.npy.partial"));
     const auto full = run({"--memory", "16K", "--output", "full.npy"});
-    EXPECT_EQ(full.exit_code, 2) << full.errors;
+    EXPECT_EQ(full.exit_code, 3) << full.errors;
     EXPECT_NE(full.errors.find("No space left on device"), std::string::npos) << full.errors;
     EXPECT_FALSE(std::filesystem::exists(folder.file("full.npy")));
     EXPECT_EQ(run({"--memory", "16K", "--output", "none/out.npy"}).exit_code, 2);

@@ -280,7 +280,7 @@ private:
         errno = 0;
         file.open(path, std::ios::app);
         if (!file)
-            refuse(path, "cannot be written: " + error_text(errno));
+            refuse_to_write(path + ": ", errno);
     }
 
     /// One measurement; the log has it at once, so that a run that is stopped loses only what is still to
@@ -326,7 +326,7 @@ private:
         errno = 0;
         log_ << line.dump() << std::endl;
         if (!log_)
-            refuse(log_path_, "cannot be written: " + error_text(errno));
+            refuse_to_write(log_path_ + ": ", errno);
     }
 
     void write_rates(const std::vector<WorkloadRecord>& records, bool titles)
@@ -334,7 +334,7 @@ private:
         errno = 0;
         rates_ << bench::print_rates(records, titles) << std::flush;
         if (!rates_)
-            refuse(rates_path_, "cannot be written: " + error_text(errno));
+            refuse_to_write(rates_path_ + ": ", errno);
     }
 
     [[nodiscard]] std::string mean_text() const

@@ -12,6 +12,7 @@
 
 #include "dsl/error.h"
 #include "dsl/message/visible.h"
+#include "runtime/support/files/refuse.h"
 
 namespace segfold::cli {
 namespace {
@@ -70,7 +71,7 @@ void write_document(std::string_view bytes)
 {
     const int error = write_all(STDOUT_FILENO, bytes);
     if (error != 0 && error != EPIPE)
-        throw InputError("standard output cannot be written: " + std::generic_category().message(error));
+        refuse_to_write("standard output ", error);
 }
 
 void write_error(std::string_view message)

@@ -216,7 +216,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_li
         descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
     if (descriptor_ < 0)
-        refuse(path, "cannot be written: " + error_text(errno));
+        refuse_to_write(path + ": ", errno);
     if (!temporary_.empty())
         leftover_.emplace(temporary_);
 }
@@ -237,7 +237,7 @@ void OutputFile::write(std::span<const std::byte> bytes)
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            refuse(path_, "cannot be written: " + error_text(errno));
+            refuse_to_write(path_ + ": ", errno);
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
 }
@@ -250,11 +250,11 @@ void OutputFile::commit()
     descriptor_ = -1;
     // Some file systems report a full disk only here.
     if (close(descriptor) != 0)
-        refuse(path_, "cannot be written: " + error_text(errno));
+        refuse_to_write(path_ + ": ", errno);
     if (temporary_.empty())
         return;
     if (std::rename(temporary_.c_str(), target_.c_str()) != 0)
-        refuse(path_, "cannot be written: " + error_text(errno));
+        refuse_to_write(path_ + ": ", errno);
     leftover_.reset();
     temporary_.clear();
 }
@@ -272,7 +272,7 @@ void require_appendable(const std::string& path)
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
         require_writable(path);
     else if (access(path.c_str(), W_OK) != 0)
-        refuse(path, "cannot be written: " + error_text(errno));
+        refuse_to_write(path + ": ", errno);
 }
 
 void require_writable(const std::string& path)

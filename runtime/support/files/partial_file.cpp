@@ -28,7 +28,7 @@ PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes, Unfi
     const auto partial = partial_name(path);
     open_file(partial, unfinished == Unfinished::kept, kept_bytes == 0);
     if (descriptor_ < 0)
-        refuse(path, "cannot be written: " + error_text(errno));
+        refuse_to_write(path + ": ", errno);
     if (kept_bytes != 0 &&
         (fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < kept_bytes ||
          ftruncate(descriptor_, static_cast<off_t>(kept_bytes)) != 0)) {
@@ -70,7 +70,7 @@ void PartialFile::write_at(std::uint64_t offset, std::span<const std::byte> byte
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            refuse(path_, "cannot be written: " + error_text(errno));
+            refuse_to_write(path_ + ": ", errno);
         bytes = bytes.subspan(static_cast<std::size_t>(count));
         offset += static_cast<std::uint64_t>(count);
     }
@@ -93,18 +93,18 @@ void PartialFile::commit()
         leftover_.emplace(partial);
         const auto own = fmt::format("/proc/self/fd/{}", descriptor);
         if (linkat(AT_FDCWD, own.c_str(), AT_FDCWD, partial.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-            const auto error = error_text(errno);
+            const auto error = errno;
             close(descriptor);
-            refuse(path_, "cannot be written: " + error);
+            refuse_to_write(path_ + ": ", error);
         }
     }
     // Some file systems report a full disk only here.
     if (close(descriptor) == 0 && std::rename(partial.c_str(), path_.c_str()) == 0)
         return;
-    const auto error = error_text(errno);
+    const auto error = errno;
     if (leftover_)
         std::remove(partial.c_str());
-    refuse(path_, "cannot be written: " + error);
+    refuse_to_write(path_ + ": ", error);
 }
 
 }  // namespace segfold
