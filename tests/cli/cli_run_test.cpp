@@ -371,5 +371,31 @@ TEST_F(RunTest, NoElementsAreNoError)
     }
 }
 
+TEST_F(RunTest, AStreamThatFailsSaysWhatItLeaves)
+{
+    Array ends(Type::i64, 10001);
+    for (std::size_t i = 0; i < ends.length(); ++i)
+        ends.as<std::int64_t>()[i] = i == 9000 ? 5 : 3 * static_cast<std::int64_t>(i);
+    write_npy(folder_.file("o.npy"), ends);
+    const auto run = [&](const std::string& layout) {
+        return folder_.run({"run", "sum", "--type", "i32", "--backend", "reference", "--elements", "30000",
+                            "--layout", layout, "--memory", "16K", "--output", "out.npy"});
+    };
+    const auto failed = run("offsets=o.npy");
+    EXPECT_EQ(failed.exit_code, 2);
+    EXPECT_NE(
+        failed.errors.find("\nresults until there are left in out.npy.partial: --resume goes on from them "
+                           "once the cause is gone, if no file that is read has to change; else begin "
+                           "anew without --resume, or remove them and out.npy.resume\n"),
+        std::string::npos)
+        << failed.errors;
+    EXPECT_TRUE(std::filesystem::exists(folder_.file("out.npy.partial")));
+    EXPECT_TRUE(std::filesystem::exists(folder_.file("out.npy.resume")));
+    EXPECT_EQ(run("uniform=3").exit_code, 0);
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("out.npy.partial")));
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("out.npy.resume")));
+    EXPECT_EQ(run("uniform=7").errors.find(".partial"), std::string::npos) << "nothing was written";
+}
+
 }  // namespace
 }  // namespace segfold::test::cli_run_test

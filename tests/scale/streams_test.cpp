@@ -466,6 +466,10 @@ TEST(Streams, TheProgramBoundsMemory)
     EXPECT_EQ(full.exit_code, 3) << full.errors;
     EXPECT_NE(full.errors.find("No space left on device"), std::string::npos) << full.errors;
     EXPECT_FALSE(std::filesystem::exists(folder.file("full.npy")));
+    EXPECT_NE(
+        full.errors.find("\nresults until there are left in full.npy.partial: --resume goes on from them "),
+        std::string::npos)
+        << full.errors;
     EXPECT_EQ(run({"--memory", "16K", "--output", "none/out.npy"}).exit_code, 2);
     const auto two = folder.run({"run", "argmax", "--memory", "1M", "--output", "two.npy"});
     EXPECT_EQ(two.exit_code, 0) << two.errors;

@@ -94,16 +94,26 @@ int run_stream(const Arguments& arguments, const Operator& op)
     }
     FirstSegments first(op, most_shown);
     std::int64_t num_segments = output ? output->num_segments() : 0;
-    stream.run([&](StreamResults&& results, const StreamState& state) {
-        if (results.first_segment == num_segments && num_segments < most_shown)
-            first.take(results.results, lengths_of(*results.window));
-        num_segments += results.num_segments;
+    const auto left_behind = [&](const Error& error) {
+        const auto what = output ? output->left_behind() : "";
+        return what.empty() ? std::string(error.what()) : fmt::format("{}\n{}", error.what(), what);
+    };
+    try {
+        stream.run([&](StreamResults&& results, const StreamState& state) {
+            if (results.first_segment == num_segments && num_segments < most_shown)
+                first.take(results.results, lengths_of(*results.window));
+            num_segments += results.num_segments;
+            if (output)
+                output->take(results, state);
+        });
+        progress.clear();
         if (output)
-            output->take(results, state);
-    });
-    progress.clear();
-    if (output)
-        output->commit();
+            output->commit();
+    } catch (const InputError& error) {
+        throw InputError(left_behind(error));
+    } catch (const DeviceError& error) {
+        throw DeviceError(left_behind(error));
+    }
     const EndedStream ended{arguments,
                             request,
                             prepared.origins,

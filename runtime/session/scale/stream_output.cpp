@@ -1,6 +1,7 @@
 #include "runtime/session/scale/stream_output.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -162,6 +163,20 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
     unnoted_ = state;
     if (std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);
+}
+
+std::string StreamOutput::left_behind() const
+{
+    if (files_.empty() || unfinished_ == Unfinished::removed)
+        return "";
+    std::vector<std::string> names;
+    for (const auto& path : paths_)
+        names.push_back(PartialFile::partial_name(path));
+    return fmt::format(
+        "results until there are left in {}: --resume goes on from them once the cause is gone, if no file "
+        "that "
+        "is read has to change; else begin anew without --resume, or remove them and {}",
+        fmt::join(names, ", "), resume_path_);
 }
 
 void StreamOutput::commit()

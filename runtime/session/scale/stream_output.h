@@ -32,6 +32,8 @@ public:
     /// Completes the files.
     void commit();
 
+    /// What a run that fails now leaves, and how to go on: a sentence, empty where it leaves nothing.
+    [[nodiscard]] std::string left_behind() const;
     [[nodiscard]] const std::vector<std::string>& files() const { return paths_; }
     [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
 
