@@ -24,7 +24,8 @@ bool asks_for_document(const Words& words)
 {
     if (words.empty())
         return false;
-    const auto first = std::next(words.begin());  // behind the verb
+    // Behind the verb, where there is one.
+    const auto first = words.front().starts_with("-") ? words.begin() : std::next(words.begin());
     const auto end = std::find(first, words.end(), "--");
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }

@@ -12,6 +12,7 @@
 #include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/cli/language_page.h"
+#include "runtime/cli/views/json.h"
 #include "runtime/cli/views/json_schema.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
@@ -74,6 +75,18 @@ int help(const Words& words)
                                  did_you_mean(topic, topics)));
 }
 
+int version(const Words& words)
+{
+    for (const auto& word : words)
+        if (word != "--json")
+            throw InputError(fmt::format("--version takes --json alone; '{}' is too much", word));
+    if (words.empty())
+        write_output("segfold " SEGFOLD_VERSION "\n");
+    else
+        write_json("program", Json::object());
+    return 0;
+}
+
 bool asks_for_help(const Words& words)
 {
     const auto end = std::ranges::find(words, "--");
@@ -123,10 +136,8 @@ int dispatch(const Words& words)
     const Words rest(words.begin() + 1, words.end());
     if (words[0] == "help")
         return help(rest);
-    if (words[0] == "--version") {
-        write_output("segfold " SEGFOLD_VERSION "\n");
-        return 0;
-    }
+    if (words[0] == "--version")
+        return version(rest);
     const auto verb = std::ranges::find(kVerbs, std::string_view(words[0]), &Verb::name);
     if (verb == kVerbs.end())
         refuse_verb(words[0]);

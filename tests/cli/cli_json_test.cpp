@@ -159,6 +159,19 @@ TEST_F(JsonTest, NumbersThatJsonLacksAreWhatOtherLanguagesRead)
     EXPECT_EQ(found, (std::set<std::string>{R"("-Infinity")", R"("Infinity")", R"("NaN")"}));
 }
 
+TEST_F(JsonTest, CommandsWithoutAVerbWriteDocuments)
+{
+    const auto program = document({"--version"});
+    EXPECT_EQ(program["document"], "program");
+    EXPECT_EQ("segfold " + program["segfold"].get<std::string>() + "\n", folder_.run({"--version"}).output);
+    const auto none = document({}, 2);
+    EXPECT_EQ(none["class"], "input");
+    EXPECT_TRUE(none["message"].get<std::string>().starts_with("'--json' stands where the verb belongs; "));
+    EXPECT_EQ(document({"--elements", "9"}, 2)["verb"], "--elements");
+    EXPECT_EQ(document({"--version", "--short"}, 2)["message"],
+              "--version takes --json alone; '--short' is too much");
+}
+
 TEST_F(JsonTest, TheSchemaIsPrintedAndItsPageNamesEveryDocument)
 {
     const auto schema = Json::parse(folder_.run({"help", "schema"}).output);
