@@ -85,6 +85,93 @@ std::int64_t longest_of(const SegmentsView& segments, std::int64_t count)
     });
 }
 
+/// What does not fit of a part that sets `fields`, which are of `kind`; empty where all does.
+template <class Fields>
+std::string misfit_of_part(std::string_view part, const Block& block, const Fields& fields,
+                           std::string_view kind)
+{
+    if (block.assignments.size() != fields.size())
+        return fmt::format(
+            "{} gives {}, and there {} {}", part, count_text(std::ssize(block.assignments), "value"),
+            fields.size() == 1 ? "is" : "are", count_text(std::ssize(fields), std::string(kind)));
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (block.assignments[i].field != fields[i].name)
+            return fmt::format("{} gives '{}' where the {} is '{}'", part, block.assignments[i].field, kind,
+                               fields[i].name);
+        if (!block.assignments[i].value.has_value())
+            return fmt::format("{} has no expression for '{}'", part, fields[i].name);
+    }
+    for (const auto& let : block.lets)
+        if (!let.value.has_value())
+            return fmt::format("{} has no expression for '{}'", part, let.name);
+    return "";
+}
+
+/// The first name that an expression uses and `is_known` does not accept; null without.
+template <class IsKnown>
+const std::string* unknown_name(const Expression& expression, const IsKnown& is_known)
+{
+    const bool is_named =
+        expression->kind == ExpressionKind::name || expression->kind == ExpressionKind::gather;
+    if (is_named && !is_known(expression->name))
+        return &expression->name;
+    for (const auto& argument : expression->arguments)
+        if (const auto* name = unknown_name(argument, is_known))
+            return name;
+    return nullptr;
+}
+
+/// A name of lift's that is no parameter; null without.
+const std::string* unknown_in_lift(const Operator& op)
+{
+    const auto is_known = [&](const std::string& name) {
+        return std::ranges::find(op.parameters, name, &Parameter::name) != op.parameters.end() ||
+               std::ranges::find(op.lift.lets, name, &Let::name) != op.lift.lets.end() || name == "index" ||
+               name == "position" || name == "segment";
+    };
+    for (const auto& let : op.lift.lets)
+        if (const auto* name = unknown_name(let.value, is_known))
+            return name;
+    for (const auto& assignment : op.lift.assignments)
+        if (const auto* name = unknown_name(assignment.value, is_known))
+            return name;
+    return nullptr;
+}
+
+/// How the parts of an operator do not belong together, as check() leaves them; empty where they do.
+std::string misfit_of(const Operator& op)
+{
+    std::string misfit;
+    const auto look_at = [&](std::string_view part, const Block& block, const auto& fields,
+                             std::string_view kind) {
+        if (misfit.empty())
+            misfit = misfit_of_part(part, block, fields, kind);
+    };
+    look_at("lift", op.lift, op.state, "state field");
+    look_at("combine", op.combine, op.state, "state field");
+    if (op.append)
+        look_at("append", *op.append, op.state, "state field");
+    if (op.finish)
+        look_at("finish", *op.finish, op.results, "result");
+    else if (op.results.size() != op.state.size())
+        misfit =
+            fmt::format("there are {} and {}, and no finish", count_text(std::ssize(op.state), "state field"),
+                        count_text(std::ssize(op.results), "result"));
+    if (op.empty)
+        look_at("empty", *op.empty, op.results, "result");
+    if (op.map)
+        look_at("map", *op.map, op.outputs, "output");
+    if (!misfit.empty())
+        return misfit;
+    for (const auto& field : op.state)
+        if (field.identity.has_value() != op.has_identity() ||
+            (field.identity && !field.identity->has_value()))
+            return fmt::format("the state field '{}' has no identity", field.name);
+    if (const auto* name = unknown_in_lift(op))
+        return fmt::format("lift reads '{}', and no parameter is called so", *name);
+    return "";
+}
+
 }  // namespace
 
 Segments found_segments(const SegmentsView& segments, std::int64_t num_elements)
@@ -147,6 +234,12 @@ void require_operator(const Operator& op)
             "operator '{}' has no state, so that there is nothing to fold: it has been moved from, or was "
             "never defined; use the one that it was moved to, or define one",
             op.name));
+    if (const auto misfit = misfit_of(op); !misfit.empty())
+        throw InputError(
+            fmt::format("operator '{}' does not fit together: {}; a part of it has been moved out or "
+                        "changed, and parts can "
+                        "be copied: define it anew by parse_operator() or define()",
+                        op.name, misfit));
 }
 
 void require_inputs(const Operator& op, std::size_t count)

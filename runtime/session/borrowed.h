@@ -50,7 +50,8 @@ inline void require_type(std::string_view what, Type type)
 /// Throws InputError for rows of features that are lent to a parameter that takes numbers.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 
-/// Throws InputError for an operator without a state: one that was moved from, or never defined.
+/// Throws InputError for an operator without a state, one that was moved from, or never defined, and for one
+/// whose parts do not fit together, as its members are public and may have been moved out.
 void require_operator(const Operator& op);
 
 /// Throws InputError unless there is an array for each parameter, and for an operator that is none.

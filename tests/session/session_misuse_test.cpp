@@ -105,6 +105,56 @@ TEST_P(Misuse, OperatorsAndResultsThatWereMovedFrom)
     EXPECT_EQ(session_.fold(other, {kValues}, whole()).values<int>(), (std::vector{36}));
 }
 
+/// Members of an operator are public, so that a part of it may be moved out by hand.
+TEST_P(Misuse, OperatorsOfWhichAPartWasMovedOut)
+{
+    const auto whole_one = parse_operator("spread", R"(operator spread(x: i32) -> (low: i32, high: i32) {
+        state { low: i32 = highest(i32); high: i32 = lowest(i32) }
+        lift { let y = x; low = y; high = y }
+        combine(a, b) { low = min(a.low, b.low); high = max(a.high, b.high) }
+        append(a) { low = min(a.low, x); high = max(a.high, x) }
+        finish { low = low; high = high }
+        empty { low = 0; high = 0 }
+    })");
+    const auto told = [&](const std::function<void(Operator&)>& spoil) {
+        auto op = whole_one;
+        spoil(op);
+        const auto text = message_of<InputError>([&] { (void)session_.fold(op, {kValues}, whole()); });
+        EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(op, whole(), 9); }), text);
+        EXPECT_EQ(message_of<InputError>([&] { (void)session_.laws(op); }), text);
+        const std::string_view before = "operator 'spread' does not fit together: ";
+        return text.starts_with(before) ? text.substr(before.size(), text.find(';') - before.size()) : text;
+    };
+    EXPECT_EQ(told([](Operator& op) { const auto lift = std::move(op.lift); }),
+              "lift gives 0 values, and there are 2 state fields");
+    EXPECT_EQ(told([](Operator& op) { const auto combine = std::move(op.combine); }),
+              "combine gives 0 values, and there are 2 state fields");
+    EXPECT_EQ(told([](Operator& op) { const auto append = std::move(*op.append); }),
+              "append gives 0 values, and there are 2 state fields");
+    EXPECT_EQ(told([](Operator& op) { const auto finish = std::move(*op.finish); }),
+              "finish gives 0 values, and there are 2 results");
+    EXPECT_EQ(told([](Operator& op) { const auto empty = std::move(*op.empty); }),
+              "empty gives 0 values, and there are 2 results");
+    EXPECT_EQ(told([](Operator& op) { const auto results = std::move(op.results); }),
+              "finish gives 2 values, and there are 0 results");
+    EXPECT_EQ(told([](Operator& op) { const auto field = std::move(op.state[1].name); }),
+              "lift gives 'high' where the state field is ''");
+    EXPECT_EQ(told([](Operator& op) { const auto identity = std::move(op.state[1].identity); }),
+              "the state field 'high' has no identity");
+    EXPECT_EQ(told([](Operator& op) { const auto value = std::move(op.combine.assignments[0].value); }),
+              "combine has no expression for 'low'");
+    EXPECT_EQ(told([](Operator& op) { const auto value = std::move(op.lift.lets[0].value); }),
+              "lift has no expression for 'y'");
+    EXPECT_EQ(told([](Operator& op) { const auto name = std::move(op.parameters[0].name); }),
+              "lift reads 'x', and no parameter is called so");
+    EXPECT_EQ(told([](Operator& op) {
+                  const auto state = std::move(op.state);
+                  op.state.assign(state.begin(), state.begin() + 1);
+              }),
+              "lift gives 2 values, and there is 1 state field");
+    EXPECT_EQ(session_.fold(whole_one, {kValues}, whole()).values<int>("high"), (std::vector{9}));
+}
+
 TEST_P(Misuse, ArraysOfNoType)
 {
     const auto none = static_cast<Type>(77);
