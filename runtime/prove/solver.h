@@ -1,7 +1,6 @@
 #pragma once
 // Z3 in a process of its own.
-#include <sys/types.h>
-
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -57,7 +56,7 @@ private:
     std::optional<std::string> receive(double seconds);
 
     std::string version_, failure_;
-    pid_t child_ = 0;
+    int child_ = 0;  ///< a pid_t
     int channel_ = -1;
 };
 

@@ -61,6 +61,7 @@ endif()
 set(project "${WORK}/my project")
 file(GLOB examples ${source}/runtime/examples/*.cpp)
 file(COPY ${examples} ${source}/runtime/examples/kernels ${CMAKE_CURRENT_LIST_DIR}/CMakeLists.txt
+     ${CMAKE_CURRENT_LIST_DIR}/one_header.cpp
      DESTINATION ${project})
 run(${CMAKE_COMMAND} -S ${project} -B ${project}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX}
     -DCMAKE_CXX_FLAGS=${CXX_FLAGS} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
@@ -72,7 +73,8 @@ set(sum "^8 6 0 22 \n$")
 set(mean_variance "^5 4\n2 1\nall 2 segments agree with the reference, each within [0-9]+ ulp\n")
 set(stream "^25000 means of 10000000 readings, at most 799.5\n$")
 set(own_stage "^one_by_one \\(rule of thumb\\)\n6\n9\n$")
-foreach(example IN ITEMS sum mean_variance own_stage stream)
+set(one_header "^1 3 3 3\n$")
+foreach(example IN ITEMS sum mean_variance own_stage stream one_header)
     run(${CMAKE_COMMAND} -E env SEGFOLD_CACHE=off ${CMAKE_COMMAND} -E chdir ${project} ${project}/build/${example})
     if(NOT output MATCHES "${${example}}")
         message(FATAL_ERROR "${example} printed:\n${output}")
