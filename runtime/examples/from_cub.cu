@@ -27,7 +27,7 @@ void sum_by_segfold(const float* values, const int* ends, float* sums, cudaStrea
 }
 
 int main()
-{
+try {
     float *values = nullptr, *by_cub = nullptr, *by_segfold = nullptr;
     int* ends = nullptr;
     cudaStream_t stream = nullptr;
@@ -50,4 +50,7 @@ int main()
         different += by_cub[s] != by_segfold[s];
     std::cout << num_segments << " sums, " << different << " of them different\n";
     return different == 0 ? 0 : 1;
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

@@ -17,7 +17,7 @@ const segfold::Operator compose = segfold::define<Map>("compose", [](auto& op) {
 });
 
 int main()
-{
+try {
     const int n = 1 << 20, segments = n / 16;
     segfold::Session session({.backend = "cuda"});
     auto plan = session.plan(compose, segfold::uniform(16), n);
@@ -40,4 +40,7 @@ int main()
         cudaGraphLaunch(replay, stream);
     std::cout << cudaGetErrorString(cudaStreamSynchronize(stream)) << ' ' << scale[0] << ' ' << shift[0]
               << '\n';
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

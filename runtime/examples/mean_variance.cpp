@@ -37,7 +37,7 @@ const segfold::Operator moments = segfold::define<Moments>("moments", [](auto& o
 });
 
 int main()
-{
+try {
     const std::vector<float> column = {2, 4, 4, 4, 5, 5, 7, 9, 1, 3};
     const std::vector<std::int64_t> ends = {0, 8, 10};
     segfold::Session session;
@@ -47,4 +47,7 @@ int main()
     for (const auto& line : folded.check())
         std::cout << line << '\n';
     return folded.agrees() ? 0 : 1;
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 int main(int count, char** arguments)
-{
+try {
     const std::vector<int> values = {3, -1, 4, -1, -5, 9}, ends = {0, 3, 6};
     segfold::Session session({.kernels = count > 1 ? arguments[1] : "kernels"});
     const auto folded = session.fold(segfold::standard_operator("max_subarray_i32"), {values},
@@ -13,4 +13,7 @@ int main(int count, char** arguments)
     for (const auto longest : folded.values<std::int64_t>())
         std::cout << longest << '\n';
     return folded.agrees() ? 0 : 1;
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

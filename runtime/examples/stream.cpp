@@ -5,7 +5,7 @@
 #include <span>
 
 int main()
-{
+try {
     std::int64_t next = 0;
     const auto readings = segfold::StreamArray::made<float>(
         [&next](std::span<float> into) {
@@ -26,4 +26,7 @@ int main()
         });
     std::cout << streamed.segments << " means of " << streamed.elements << " readings, at most " << highest
               << '\n';
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

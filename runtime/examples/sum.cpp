@@ -4,7 +4,7 @@
 #include <vector>
 
 int main()
-{
+try {
     const std::vector<float> values = {3, 1, 4, 1, 5, 9, 2, 6, 5};
     const std::vector<int> ends = {0, 3, 5, 5, 9};  // four segments; the third is empty
     segfold::Session session;
@@ -12,4 +12,7 @@ int main()
     for (const float sum : sums.values<float>())
         std::cout << sum << ' ';
     std::cout << '\n';
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 int main()
-{
+try {
     std::vector<float> values(1 << 22, 1.0f);
     std::vector<int> ends;
     for (int end = 0; end <= 1 << 22; end += 1 << 5)
@@ -17,4 +17,7 @@ int main()
               << " ms; kept in " << tuned.file << '\n';
     const auto folded = session.fold(sum, {values}, segfold::offsets(ends));
     std::cout << "this run took " << folded.plan() << '\n';
+} catch (const segfold::Error& error) {
+    std::cerr << error.what() << '\n';
+    return error.exit_code();
 }

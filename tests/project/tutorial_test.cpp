@@ -110,7 +110,7 @@ TEST(Tutorial, ListingsInCppArePartsOfTheExamples)
 {
     EXPECT_TRUE(stands_in({"a", " b"}, {"x", "  a", "   b", "y"}));
     EXPECT_FALSE(stands_in({"a", "b"}, {"  a", "   b"}));
-    expect_parts_of_examples(kExamples / "README.md", 10);
+    expect_parts_of_examples(kExamples / "README.md", 12);
     expect_parts_of_examples(kSource / "README.md", 1);
 }
 
@@ -127,7 +127,8 @@ TEST(Tutorial, ItsProjectIsTheOneThatIsTested)
     EXPECT_EQ(found, 1u);
 }
 
-/// Lines of a program without its operator, its comments, its includes and empty lines.
+/// Lines of a program without its operator, its comments, its includes, what it does with errors and empty
+/// lines.
 int counted_lines(const std::string& text)
 {
     int count = 0;
@@ -137,6 +138,8 @@ int counted_lines(const std::string& text)
         if (first == std::string::npos || line.starts_with("#include") ||
             line.substr(first).starts_with("//"))
             continue;
+        if (line.starts_with("} catch"))
+            break;
         if (line.find(": segfold::State {") != std::string::npos ||
             line.starts_with("const segfold::Operator "))
             in_operator = true;
@@ -160,7 +163,7 @@ TEST(Tutorial, ExamplesAreShort)
         ++programs;
         EXPECT_LE(counted_lines(read_text(source.string())), 25) << source;
     }
-    EXPECT_EQ(programs, 6);
+    EXPECT_EQ(programs, 7);
 }
 
 /// What differs between machines: the number of threads, and whether the program was built with Thrust.
@@ -242,6 +245,20 @@ std::string joined(const std::vector<std::string>& lines)
     return text;
 }
 
+TEST(Tutorial, ExamplesSayWhatIsWrong)
+{
+    for (const auto& source : example_sources())
+        EXPECT_NE(read_text(source.string()).find("catch (const segfold::Error& error)"), std::string::npos)
+            << source;
+    if (!cuda::devices().empty())
+        GTEST_SKIP() << "a GPU is here, which the example uses";
+    int status = 0;
+    const auto said = ReadersFolder().run("./tune", status);
+    EXPECT_EQ(status, 3);
+    ASSERT_FALSE(said.empty());
+    EXPECT_EQ(said.front().find("terminate"), std::string::npos) << said.front();
+}
+
 TEST(Tutorial, DotsStandForAnyLines)
 {
     const std::vector<std::string> found = {"a", "b", "2 threads"};
@@ -270,7 +287,7 @@ TEST(Tutorial, CommandsPrintWhatItShows)
                                                  << joined(found);
         ++run;
     }
-    EXPECT_EQ(run, 15);
+    EXPECT_EQ(run, 17);
 }
 
 TEST(Tutorial, CommandsOnAGpuPrintWhatItShows)
