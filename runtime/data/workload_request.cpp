@@ -10,6 +10,8 @@
 #include "dsl/text/parser.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/formats/npz.h"
+#include "runtime/data/formats/number_text.h"
+#include "runtime/data/formats/written_array.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/processes/memory_at_hand.h"
@@ -159,6 +161,12 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
 
 Array scalar_array(const Parameter& parameter, const std::string& text)
 {
+    try {
+        if (auto number = read_written_number(text, parameter.type))
+            return std::move(*number);
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("--scalar {}={}: {}", parameter.name, text, error.what()));
+    }
     const auto written = fmt::format(
         "operator scalar(x: {0}) -> {0} {{ state value: {0} = {1}\nlift x\n"
         "combine(a, b) a }}",
@@ -172,8 +180,9 @@ Array scalar_array(const Parameter& parameter, const std::string& text)
         Machine<double>::store(value, parameter.type, array.data(), 0);
         return array;
     } catch (const SpecError&) {
-        throw InputError(fmt::format("--scalar {}={}: '{}' is not a value of {}", parameter.name, text, text,
-                                     name(parameter.type)));
+        throw InputError(fmt::format(
+            "--scalar {0}={1}: '{1}' is no value of type {2}{3}", parameter.name, text, name(parameter.type),
+            is_integer(parameter.type) ? ", which holds integers from " + range_text(parameter.type) : ""));
     }
 }
 

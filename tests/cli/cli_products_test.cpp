@@ -130,7 +130,24 @@ TEST_F(ProductsTest, MistakesAreToldInWords)
     EXPECT_EQ(refused({"count_above", "--scalar", "threshold=", "--type", "f32"}),
               "segfold: --scalar 'threshold=': the value is missing; write threshold=15\n");
     EXPECT_EQ(refused({"count_above", "--scalar", "threshold=four"}),
-              "segfold: --scalar threshold=four: 'four' is not a value of f32\n");
+              "segfold: --scalar threshold=four: 'four' is no value of type f32\n");
+    const auto of_integers = [&](const std::string& threshold) {
+        return folder_
+            .run({"run", "count_above", "--input", "x=[1, 2, -60]", "--layout", "uniform=3", "--type", "i32",
+                  "--backend", "reference", "--scalar", "threshold=" + threshold})
+            .errors;
+    };
+    EXPECT_EQ(of_integers("99999999999"),
+              "segfold: --scalar threshold=99999999999: '99999999999' is no value of type i32, which holds "
+              "-2147483648 to 2147483647\n");
+    EXPECT_EQ(of_integers("-5e-1"),
+              "segfold: --scalar threshold=-5e-1: '-5e-1' is no value of type i32, which holds integers from "
+              "-2147483648 to 2147483647\n");
+    for (const auto* threshold : {"-5e1", "2^3", "lowest(i32)"})
+        EXPECT_EQ(of_integers(threshold), "");
+    EXPECT_EQ(refused({"count_above", "--scalar", "threshold=1e400"}),
+              "segfold: --scalar threshold=1e400: '1e400' is beyond the numbers of type f32, which holds "
+              "-3.4028235e+38 to 3.4028235e+38\n");
     EXPECT_EQ(refused({"count_above", "--scalar", "threshold=1", "--scalar", "threshold=2"}),
               "segfold: --scalar: 'threshold' is given twice; once is enough\n");
     EXPECT_EQ(

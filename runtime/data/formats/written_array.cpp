@@ -166,20 +166,26 @@ bool is_beyond(std::string_view value, Type type)
     return is_float(type) && (type == Type::f64 ? is_too_large<double>(value) : is_too_large<float>(value));
 }
 
+/// Why `type` does not hold a number; empty for what is none.
+std::string misfit_of_number(std::string_view value, Type type)
+{
+    if (is_beyond(value, type))
+        return fmt::format("'{}' is beyond the numbers of type {}, which holds {}", visible(value),
+                           name(type), range_text(type));
+    const auto none = fmt::format("'{}' is no value of type {}", visible(value), name(type));
+    if (type == Type::boolean && is_number(value))
+        return none + ", which holds false and true, or 0 and 1";
+    return is_integer(type) && is_number(value) ? none + ", which holds " + range_text(type) : "";
+}
+
 /// Throws for a value that is none of `type`, with the numbers that are where it is a number.
 [[noreturn]] void refuse_value_of(std::string_view text, std::string_view value, Type type)
 {
     if (is_beyond_64_bits(value))
         refuse_value(text, fmt::format("'{}' is beyond 64 bits", visible(value)));
-    if (is_beyond(value, type))
-        refuse_value(text, fmt::format("'{}' is beyond the numbers of type {}, which holds {}",
-                                       visible(value), name(type), range_text(type)));
-    const auto none = fmt::format("'{}' is no value of type {}", visible(value), name(type));
-    if (type == Type::boolean && is_number(value))
-        refuse_value(text, none + ", which holds false and true, or 0 and 1");
-    if (is_integer(type) && is_number(value))
-        refuse_value(text, none + ", which holds " + range_text(type));
-    refuse_array(text, none);
+    if (const auto misfit = misfit_of_number(value, type); !misfit.empty())
+        refuse_value(text, misfit);
+    refuse_array(text, fmt::format("'{}' is no value of type {}", visible(value), name(type)));
 }
 
 }  // namespace
@@ -223,6 +229,19 @@ Array read_written_array(const std::string& text)
                                     : has_words        ? Type::boolean
                                     : are_whole        ? Type::u64
                                                        : Type::f64);
+}
+
+std::optional<Array> read_written_number(const std::string& text, Type type)
+{
+    const auto bits = bits_of(text, type);
+    if (!bits) {
+        if (const auto misfit = misfit_of_number(text, type); !misfit.empty())
+            throw InputError(misfit);
+        return std::nullopt;
+    }
+    Array array(type, 1);
+    std::memcpy(array.data(), &*bits, size_bytes(type));
+    return array;
 }
 
 std::string written_array(const std::vector<std::string>& values)

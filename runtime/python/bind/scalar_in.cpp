@@ -6,6 +6,7 @@
 
 #include "dsl/error.h"
 #include "dsl/half.h"
+#include "runtime/data/formats/number_text.h"
 #include "runtime/python/bind/array_in.h"
 #include "runtime/python/bind/names.h"
 
@@ -81,7 +82,7 @@ void ArrayIn::take_number(const std::string& what, Type type)
         else
             fits = nb::try_cast(integer, magnitude, false) && (size == 64 || magnitude >> size == 0);
         if (!fits)
-            refuse_value(fmt::format("an integer of {} bits ({})", size, segfold::name(type)));
+            refuse_value(fmt::format("an integer of type {} ({})", segfold::name(type), range_text(type)));
         bits = is_signed_integer(type) ? static_cast<std::uint64_t>(number) : magnitude;
     }
     exported_ = nb::bytes(reinterpret_cast<const char*>(&bits), sizeof bits);
