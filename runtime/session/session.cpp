@@ -135,7 +135,8 @@ std::string reason_without_records(const PlanRequest& request, const Backend& ba
     if (request.is_reproducible)
         return "the plan is to be reproducible, and no record is asked";
     if (!backend.identity())
-        return fmt::format("records are of GPUs, and the back end is {}", backend.name());
+        return fmt::format("records are of GPUs and of the back end cpu, and the back end is {}",
+                           backend.name());
     return "";
 }
 

@@ -354,6 +354,10 @@ TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
     EXPECT_TRUE(std::string(explanation["rule_of_thumb"]).starts_with("thread_per_segment "));
     EXPECT_EQ(explanation["compulsory_bytes"], 440);
     EXPECT_EQ(explanation["scratch_bytes"], 0) << "on the host";
+    const auto emulated = run({"run", "sum_i32", "--elements", "100", "--backend", "simt", "--explain"});
+    EXPECT_NE(emulated.output.find("records are of GPUs and of the back end cpu, and the back end is simt"),
+              std::string::npos)
+        << emulated.output;
     const auto untuned = run({"run", "sum_i32", "--elements", "100", "--no-tune", "--explain"});
     EXPECT_NE(untuned.output.find("--no-tune: no record is asked"), std::string::npos) << untuned.output;
     EXPECT_NE(
