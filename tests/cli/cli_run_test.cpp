@@ -367,6 +367,17 @@ TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
         << untuned.output;
 }
 
+TEST_F(RunTest, ACheckSaysWhatADashMeans)
+{
+    const std::string legend =
+        "\n-: the stage takes no segments that are given so; 'segfold stages' says which it takes\n";
+    const auto check = [&](const std::string& layout) {
+        return run({"check", "sum_i32", "--backend", "cpu", "--elements", "30", "--layout", layout}).output;
+    };
+    EXPECT_NE(check("whole").find(legend), std::string::npos) << check("whole");
+    EXPECT_EQ(check("uniform=5").find(legend), std::string::npos) << check("uniform=5");
+}
+
 TEST_F(RunTest, NoElementsAreNoError)
 {
     for (const auto* layout : {"whole", "uniform=4", "zipf:exponent=1.9"}) {

@@ -202,7 +202,7 @@ std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
     return table.print();
 }
 
-/// Why stages could not serve; what only says that a form is missing is left to the table.
+/// Why stages could not serve. Forms of segments that are missing stand in the table, and are not repeated.
 std::string print_unmet(const CheckMatrix& matrix)
 {
     std::map<std::string, std::vector<std::string>> stages_by_reason;
@@ -214,6 +214,11 @@ std::string print_unmet(const CheckMatrix& matrix)
             stages.push_back(outcome.stage);
     }
     std::string text;
+    const auto takes_other_forms = [](const CheckOutcome& outcome) {
+        return outcome.unmet && outcome.unmet->starts_with("takes segments");
+    };
+    if (std::ranges::any_of(matrix.outcomes, takes_other_forms))
+        text = "\n-: the stage takes no segments that are given so; 'segfold stages' says which it takes\n";
     for (const auto& [reason, stages] : stages_by_reason)
         text += fmt::format("\n{}: {}\n", fmt::join(stages, ", "), reason);
     return text;
