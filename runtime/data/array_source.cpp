@@ -149,12 +149,10 @@ public:
         const auto room = static_cast<std::int64_t>(into.length());
         const auto count = room == 0 ? 0 : make_(into);
         if (count < 0 || count > room)
-            throw InputError(
-                fmt::format("a generator says that it has made {} elements where there is room "
-                            "for {}",
-                            count, room));
+            throw InputError(fmt::format("{} says that it has made {} elements where there is room for {}",
+                                         name_of_it(), count, room));
         if (count < room && length_)
-            throw InputError(fmt::format("a generator has made {} elements, and {} were announced",
+            throw InputError(fmt::format("{} has made {} elements, and {} were announced", name_of_it(),
                                          next_ + count, *length_));
         next_ += count;
         is_ended_ = is_ended_ || count < room;
@@ -173,6 +171,11 @@ public:
     [[nodiscard]] std::string fingerprint() const override { return "generator " + std::string(name(type_)); }
 
 private:
+    [[nodiscard]] std::string name_of_it() const
+    {
+        return role().empty() ? "a generator" : "the generator of " + role();
+    }
+
     Type type_;
     MakeElements make_;
     std::optional<std::int64_t> length_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "dsl/array.h"
 #include "runtime/data/resolve.h"
@@ -47,6 +48,12 @@ public:
     /// What tells it from another one, as far as that is known without reading files: their names, sizes and
     /// times, and the elements of what is in memory, which are looked at for it.
     [[nodiscard]] virtual std::string fingerprint() const = 0;
+    /// What messages call the array where nothing else tells it from others: "column 'x'".
+    void set_role(std::string role) { role_ = std::move(role); }
+    [[nodiscard]] const std::string& role() const { return role_; }
+
+private:
+    std::string role_;
 };
 
 /// An .npy file, of which the header is read now and elements when they are asked for.

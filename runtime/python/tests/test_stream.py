@@ -225,7 +225,7 @@ def test_a_stream_may_be_left():
         ({"memory": 0}, "a bound of 0 bytes leaves no room for a slice: .* give 8 bytes or more"),
         ({"memory": -1}, "a bound of -1 bytes leaves no room for a slice: .* give 8 bytes or more"),
         ({"memory": -(1 << 80)}, "leaves no room for a slice: .* give 8 bytes or more"),
-        ({"uniform": 10, "num_elements": N + 10}, "were announced"),
+        ({"uniform": 10, "num_elements": N + 10}, f"the generator of column 'x' has made {N} elements, and {N + 10} were announced"),
         ({"uniform": 0}, "the uniform length is 0; it must be at least 1"),
         ({"num_elements": -1}, "num_elements is -1; it is 0 or more"),
     ],

@@ -72,6 +72,10 @@ struct Stream::State {
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
         require_slices(op);
+        for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
+            input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
+        if (input.segments.array)
+            input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
     }
 
     /// The problem is asked for once the parameters are checked.
