@@ -160,7 +160,12 @@ void Typing::refuse_untyped(const Expression& at, const std::string& message, co
 {
     if (is_silent(at))
         throw Silence();
-    fail(at, message, "write it as a conversion: " + conversion(likely_type(has_fraction(example)), example));
+    const bool real = has_fraction(example);
+    const auto likely = likely_type(real);
+    const auto advice = "write it as a conversion: ";
+    if (!real && is_float(likely))
+        fail(at, message, advice + conversion(Type::i32, example) + ", or " + conversion(likely, example));
+    fail(at, message, advice + conversion(likely, example));
 }
 
 std::optional<Type> Typing::stated(const Expression& expression) const
