@@ -115,6 +115,12 @@ TEST(MatrixMarket, RefusesEntries)
     EXPECT_EQ(message("real general", "1 1 one\n1 1 1\n"), ":3: the value is 'one'; it must be a number");
     EXPECT_EQ(message("integer general", "1 1 1.5\n1 1 1\n"),
               ":3: the value is '1.5'; it must be an integer of 64 bits");
+    EXPECT_EQ(message("integer general", "1 1 18446744073709551615\n1 1 1\n", Type::u64),
+              ":3: the value '18446744073709551615' is beyond the integers that are read, -2^63 to 2^63 - 1; "
+              "save larger ones as an .npy array");
+    EXPECT_EQ(message("real general", "1 1 1e400\n1 1 1\n"),
+              ":3: the value '1e400' is beyond the numbers of type f32, which holds -3.4028235e+38 to "
+              "3.4028235e+38");
     EXPECT_EQ(message("integer general", "1 1 +-5\n1 1 1\n"),
               ":3: the value is '+-5'; it must be an integer of 64 bits");
     EXPECT_EQ(message("real general", "1 1 1 1\n1 1 1\n"), ":3: '1' follows where the line should end");

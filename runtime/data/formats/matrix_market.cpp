@@ -90,7 +90,7 @@ public:
     }
 
     template <class Number>
-    Number number(std::string_view what)
+    Number number(std::string_view what, [[maybe_unused]] Type type = Type::f64)
     {
         const std::string_view digits = word();
         last_ = digits;
@@ -104,10 +104,15 @@ public:
         if constexpr (std::is_floating_point_v<Number>)
             if (const auto rounded = rounded_float<Number>(unsigned_digits)) {
                 if (std::isinf(*rounded) && is_too_large<Number>(unsigned_digits))
-                    refuse_range(Type::f64);
+                    refuse_range(type);
                 return *rounded;
             }
         const auto [end, error] = std::from_chars(unsigned_digits.data(), last, value);
+        if (error == std::errc::result_out_of_range && end == last)
+            refuse(fmt::format(
+                "the {} '{}' is beyond the integers that are read, -2^63 to 2^63 - 1; save larger "
+                "ones as an .npy array",
+                what, digits.substr(0, 40)));
         if (error != std::errc() || end != last)
             refuse(fmt::format("the {} is '{}'; it must be {}", what, digits.substr(0, 40),
                                std::is_floating_point_v<Number> ? "a number" : "an integer of 64 bits"));
@@ -269,7 +274,8 @@ void parse_entries(LineReader& lines, const Header& header, Type type, std::vect
             lines.refuse(
                 fmt::format("the file ends after {} entries, but it claims {}", i, header.num_entries));
         const Entry entry = parse_place(lines, header);
-        const Value value = header.field == EntryField::pattern ? Value{1} : lines.number<Value>("value");
+        const Value value =
+            header.field == EntryField::pattern ? Value{1} : lines.number<Value>("value", type);
         if (!holds(type, value))
             lines.refuse_range(type);
         lines.end_of_line();

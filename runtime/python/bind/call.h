@@ -3,27 +3,36 @@
 // done.
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "dsl/error.h"
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"
 
 namespace segfold::python {
 
-/// The value of a word of a call; TypeError says that it takes `wanted`.
+/// The value of a word of a call; TypeError says that it takes `wanted`, InputError that an integer is too
+/// large.
 template <class T>
 T value_of(std::string_view word, nb::handle value, const char* wanted)
 {
     T result{};
-    if (!nb::try_cast(value, result))
-        throw nb::type_error(
-            fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
-    return result;
+    if (nb::try_cast(value, result))
+        return result;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        if (PyLong_Check(value.ptr()) && (std::is_signed_v<T> || value > nb::int_(0)))
+            throw InputError(fmt::format("{}= is {}; it is {}, from {} to {}", word, text_of(nb::repr(value)),
+                                         wanted, std::numeric_limits<T>::min(),
+                                         std::numeric_limits<T>::max()));
+    throw nb::type_error(
+        fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
 }
 
 /// The arguments of a fold, with the caller's arrays held.

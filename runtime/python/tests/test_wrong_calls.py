@@ -202,6 +202,11 @@ CASES = [
     (lambda: sf.expression("a - b", "i32")(X.astype("i4"), stage="warp_per_segment", backend="simt"), sf.InputError, None),
     (lambda: sf.expression("a + b", "f32")(X, offsets=np.array([0, 0, 9]), **HOST), sf.InputError,
      "segment 0 is empty, and operator expression has no identity; give identity=EXPRESSION, the state that changes nothing"),
+    (lambda: SUM(X, uniform=2**70, **HOST), sf.InputError,
+     "uniform= is 1180591620717411303424; it is the length of each segment, an integer, from -9223372036854775808 to "
+     "9223372036854775807"),
+    (lambda: sf.check(SUM, seed=2**70), sf.InputError,
+     "seed= is 1180591620717411303424; it is a number that is not negative, from 0 to 18446744073709551615"),
     # Plans.
     (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X[:5], offsets=np.array([0, 1, 2, 3, 5])), sf.InputError,
      "the elements of 'x' are 5; the plan is for 9"),
