@@ -69,29 +69,23 @@ ElementTrial::ElementTrial(const Operator& op, const std::vector<Array>& arrays,
     for (std::size_t i = 0; i < op.parameters.size(); ++i)
         if (!op.parameters[i].table)
             columns_.push_back(i);
-    values_.resize(columns_.size());
     for (auto& state : states_)
         state.resize(machine_.num_fields());
 }
 
-Element ElementTrial::element(std::int64_t index, std::int64_t feature) const
+void ElementTrial::load(std::int64_t index, std::int64_t feature, Element& values) const
 {
-    Element values(columns_.size());
+    values.resize(columns_.size());
     for (std::size_t k = 0; k < columns_.size(); ++k) {
         const auto& array = arrays_[columns_[k]];
         Machine<double>::load(values[k], array.type(), array.data(),
                               op_.parameters[columns_[k]].row ? index * num_features_ + feature : index);
     }
-    return values;
 }
 
 bool ElementTrial::lift(std::int64_t index, std::int64_t feature, Slot<double>* state)
 {
-    for (std::size_t k = 0; k < columns_.size(); ++k) {
-        const auto& array = arrays_[columns_[k]];
-        Machine<double>::load(values_[k], array.type(), array.data(),
-                              op_.parameters[columns_[k]].row ? index * num_features_ + feature : index);
-    }
+    load(index, feature, values_);
     try {
         machine_.evaluator<double>().lift(values_.data(), index, index, 0, state);
     } catch (const InputError&) {
@@ -102,7 +96,8 @@ bool ElementTrial::lift(std::int64_t index, std::int64_t feature, Slot<double>* 
 
 bool ElementTrial::is_finite(std::int64_t number) const
 {
-    const auto values = element(number / num_features_, number % num_features_);
+    Element values;
+    load(number / num_features_, number % num_features_, values);
     for (std::size_t k = 0; k < columns_.size(); ++k)
         if (const auto type = arrays_[columns_[k]].type();
             is_float(type) && !std::isfinite(Machine<double>::get_real(values[k], type)))
@@ -115,7 +110,7 @@ std::optional<CounterExample> ElementTrial::confirm(Equation equation, std::int6
 {
     LawCase recipes;
     for (std::size_t i = 0; i < num_states(equation); ++i)
-        recipes[i].push_back(element(index + static_cast<std::int64_t>(i), feature));
+        load(index + static_cast<std::int64_t>(i), feature, recipes[i].emplace_back());
     machine_.begin_at(index);
     if (++num_doubtful_ > kMostDoubtful || !judge_.refutes(equation, recipes))
         return std::nullopt;

@@ -38,7 +38,8 @@ public:
     TriedElements try_identity(std::int64_t begin, std::int64_t end, std::int64_t step, bool finite_alone);
 
 private:
-    [[nodiscard]] Element element(std::int64_t index, std::int64_t feature) const;
+    /// The values of an element, one for each column.
+    void load(std::int64_t index, std::int64_t feature, Element& values) const;
     /// False where a table is read outside of its length.
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
     [[nodiscard]] bool is_finite(std::int64_t number) const;
@@ -52,7 +53,7 @@ private:
     LawMachine machine_;
     LawJudge judge_;
     std::vector<std::size_t> columns_;  ///< numbers of the parameters that are columns
-    std::vector<Slot<double>> values_;  ///< of an element
+    Element values_;                    ///< of the element that is lifted
     std::array<std::vector<Slot<double>>, 3> states_;
     std::int64_t num_doubtful_ = 0;
 };
