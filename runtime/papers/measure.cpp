@@ -14,7 +14,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/reference.h"
 #include "runtime/session/choice/choice.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::papers {
 namespace {

@@ -12,7 +12,7 @@
 #include "runtime/data/workload_request.h"
 #include "runtime/judge/compare.h"
 #include "runtime/regress/fault_input.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/scale/ranks/agreed_ranks.h"
 #include "runtime/session/session.h"
 

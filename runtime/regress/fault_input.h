@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/session.h"
 
 namespace segfold::regress {

@@ -17,7 +17,7 @@
 #include "runtime/bench/workloads/sweep.h"
 #include "runtime/cli/views/bench_view.h"
 #include "runtime/data/resolve.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "tests/cli/cli_program.h"
 
 namespace segfold::bench_test {

@@ -10,7 +10,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/session.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"

@@ -8,7 +8,7 @@
 
 #include "dsl/cpp/define.h"
 #include "dsl/text/parser.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "segfold/segfold.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"

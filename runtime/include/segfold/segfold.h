@@ -20,6 +20,6 @@
 #include "runtime/bench/workloads/bench_workload.h"
 #include "runtime/data/array_source.h"
 #include "runtime/session/fold_stream.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/session.h"
 #include "runtime/tune/tune_workload.h"

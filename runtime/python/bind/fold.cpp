@@ -13,7 +13,7 @@
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
 namespace {

@@ -12,7 +12,7 @@
 #include "dsl/check/rows.h"
 #include "dsl/text/parser.h"
 #include "runtime/python/bind/plan_cache.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
 

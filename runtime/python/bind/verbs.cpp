@@ -15,7 +15,7 @@
 #include "runtime/bench/workloads/bench_workload.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/tune/tune_workload.h"
 
 namespace segfold::python {

@@ -12,7 +12,7 @@
 #include "runtime/session/choice/emitted_texts.h"
 #include "runtime/session/choice/lookup.h"
 #include "runtime/session/choice/point.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/plan_request.h"
 
 namespace segfold {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/scale/border_states.h"
 #include "runtime/session/scale/part_memory.h"
 

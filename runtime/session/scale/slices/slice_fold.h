@@ -7,7 +7,7 @@
 
 #include "runtime/backends/timing.h"
 #include "runtime/session/choice/choice.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/scale/slices/slice.h"
 #include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/session/scale/slices/state_run.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dsl/operator.h"
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold {
 

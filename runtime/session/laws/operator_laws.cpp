@@ -1,4 +1,4 @@
-#include "runtime/session/operator_laws.h"
+#include "runtime/session/laws/operator_laws.h"
 
 #include <fmt/format.h>
 
