@@ -336,6 +336,7 @@ def test_check_and_reproducible():
 
 
 @pytest.mark.skipif(not dict(sf.backends()).get("cpu"), reason="no back end cpu is here")
+@pytest.mark.drawn
 def test_the_cores_of_the_host_are_measured():
     x = np.arange(3 << 12, dtype=np.float32).reshape(1 << 12, 3)
     total = sf.operator("operator total(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }")

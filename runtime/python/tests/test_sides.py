@@ -394,6 +394,7 @@ def test_every_public_thing_has_a_docstring():
 
 
 @pytest.mark.skipif(not dict(sf.backends()).get("cpu"), reason="no back end cpu is here")
+@pytest.mark.drawn
 def test_a_tuning_is_heard_by_all_sessions():
     """Sessions that have read the records before the tuning take its winner after it, and so do plans that calls have kept."""
     op = sf.operator(sf.standard.sum.typed("f32").text)
@@ -405,6 +406,7 @@ def test_a_tuning_is_heard_by_all_sessions():
     assert facts["lookup"] == "exact" and facts["plan"] == tuned.winner + ", tuning record", facts
 
 
+@pytest.mark.drawn
 def test_a_tuning_by_keys_is_heard_where_calls_fold_by_offsets():
     op = sf.operator(sf.standard.sum.typed("i64").text)
     x, keys, offsets = np.ones(1 << 14, np.int64), np.arange(1 << 14) // 32, np.arange(0, (1 << 14) + 1, 32)
