@@ -15,7 +15,7 @@
 //% let     wants_grid = mean_length * element_bytes % 16 != 0 || element_bytes >= 8 || state_bytes > element_bytes
 //% let     grid_mean = element_bytes >= 8 ? 20480 : is_narrow ? 86016 : 30720
 //% let     most_alike = num_segments <= 64 && wants_grid ? min(most, grid_mean) : most
-//% let     is_share = num_segments > (is_narrow ? 131 : 112) || mean_length <= 393216
+//% let     is_share = num_segments > (is_narrow ? 160 : 112) || mean_length <= 393216
 //% let     is_alike = uniform && !is_dear && is_brief && is_share && mean_length <= most_alike
 //% let     are_even = longest_length <= min(most, 16 * mean_length)
 //% let     are_tiles = offsets && num_elements <= 81920 && is_narrow && longest_length > 43008 && num_segments <= 8

@@ -6,7 +6,7 @@
 //% needs   associative, state_bytes <= 16, !uses_position, !uses_segment
 //% let     is_light = element_bytes <= 8 && state_bytes <= 4
 //% let     is_mild = longest_length <= 2048 * mean_length
-//% let     most_light = element_bytes == 1 ? 3538944 : is_mild ? 4194304 : 3145728
+//% let     most_light = is_mild && element_bytes > 1 ? 4194304 : 3145728
 //% let     most = state_bytes <= 4 ? most_light : mean_length < 4 ? 2097152 : state_bytes <= 8 && element_bytes >= 8 ? 1835008 : 1048576
 //% let     is_small = num_elements <= most && num_segments >= 32 && longest_length > 0 && longest_length <= 65536
 //% let     are_short = !costly_combine && element_bytes <= 4 && mean_length <= 40 && num_segments > 8192

@@ -9,7 +9,7 @@
 //% let     are_mixed = padded_elements > 2 * num_elements
 //% let     few_alike = state_bytes == 8 && num_elements > 1048576 ? 24576 : 8192
 //% let     most = are_mixed ? 98304 : padded_elements == 0 ? 32768 : few_alike
-//% let     is_few = num_elements <= (costly_combine ? 2621440 : 4194304) && num_segments <= most
+//% let     is_few = num_elements <= (costly_combine ? 2621440 : 3145728) && num_segments <= most
 //% let     is_small = num_elements <= 4194304
 //% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin
 //% let     most_alike = costly_combine ? 2097152 : is_thin ? 4194304 : 6291456

@@ -7,7 +7,7 @@
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
-//% let     is_sorted = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements && longest_length > 32 * mean_length
+//% let     is_sorted = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 32 * mean_length
 //% let     are_lognormal = longest_length > 0 && longest_length <= 4096 && padded_elements >= 7 * num_elements && padded_elements <= 9 * num_elements
 //% let     least_mean = are_lognormal ? 1 : element_bytes > 1 ? (longest_length > 0 && longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
@@ -17,7 +17,7 @@
 //% let     fewest = element_bytes > 2 ? 3538944 : element_bytes == 2 ? 2097152 : 393216
 //% let     most_skew = element_bytes > 2 ? (state_bytes > 4 ? 5120 : 14336) : num_elements <= 4194304 || padded_elements >= 2 * num_elements ? 65536 : 14336
 //% let     is_skewed = mean_length > 0 && longest_length > most_skew * mean_length && !(is_sorted && element_bytes == 4 && state_bytes <= 4)
-//% let     falls = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 32768 && mean_length >= 6 && state_bytes > 4
+//% let     falls = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 65536 && mean_length >= 6 && state_bytes > 4
 //% let     is_lean = !falls && !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
 //% let     are_drawn = mean_length >= 6 && padded_elements >= 5 * num_elements && padded_elements <= 9 * num_elements

@@ -9,7 +9,7 @@
 //% let     takes_room = has_room && !uses_length
 //% let     most_fours = takes_room && keys ? 4325376 : 3670016
 //% let     most_light = element_bytes <= 2 ? most_narrow : most_fours
-//% let     most_eights = takes_room ? (flags ? 3244032 : 3041280) : flags ? 2621440 : 2162688
+//% let     most_eights = takes_room ? 3244032 : flags ? 2621440 : 2162688
 //% let     most_pairs = element_bytes >= 8 ? most_eights : flags ? 6291456 : 5242880
 //% let     most_sixteens = flags ? 3145728 : element_bytes <= 4 && mean_length >= 16 ? 3538944 : 4980736
 //% let     most_twelves = mean_length >= 16 ? 4718592 : 6291456
@@ -43,7 +43,7 @@
 //% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
 //% let     light_warps = per_block <= 15 ? one_wave : two_waves
 //% let     is_in_eights = state_bytes == 8 && per_block > 24 && per_block <= 48
-//% let     is_in_slices = is_in_eights || state_bytes == 4 && keys && per_block > 37 && per_block <= 66
+//% let     is_in_slices = is_in_eights || state_bytes == 4 && keys && per_block > 35 && per_block <= 66
 //% prefer  copies = takes_room && is_in_slices || copies_items && state_bytes == 8 && num_elements > 393216 ? 1 : 0
 //% prefer  slices_per_warp = copies && takes_room && is_in_slices ? (per_block > 48 ? 3 : 2) : 1
 //% let     is_second_wave = keys && state_bytes == 8 && num_elements > 3 * 132 * 4096

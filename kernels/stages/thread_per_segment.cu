@@ -22,7 +22,7 @@
 //% let     rounds = padded_elements > 0 ? padded_elements / max(1, num_segments) : longest_length
 //% let     are_uneven = padded_elements > 4 * num_elements
 //% let     many_pairs = element_bytes == 2 && num_elements > 67108864
-//% let     other_even = is_plain || many_pairs ? 7 : element_bytes == 2 ? 16 : 13
+//% let     other_even = is_plain || many_pairs ? 7 : element_bytes == 2 ? 16 : 18
 //% let     many_even = element_bytes >= 8 && num_elements > 8388608 ? 5 : other_even
 //% let     dear_even = is_few ? 16 : num_elements <= 4194304 ? 32 : 14
 //% let     grouped_even = costly_combine ? dear_even : element_bytes == 1 ? 16 : is_few ? 8 : many_even

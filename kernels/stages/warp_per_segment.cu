@@ -28,7 +28,7 @@
 //% let     is_prompt = streams ? is_soon && (is_few || !gathers && num_elements <= 8388608) : is_few
 //% let     is_little = is_close || is_prompt && longest_length <= most_steps
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
-//% let     spread = num_elements <= 67108864 ? 10 : 4
+//% let     spread = num_elements <= 67108864 ? 20 : 4
 //% let     is_medium = num_elements <= 16777216
 //% let     least = is_medium && num_elements > 2097152 ? 2048 : 8192
 //% let     are_even = offsets && num_segments >= least && longest_length <= min(8192, spread * mean_length)
@@ -42,9 +42,9 @@
 //% let     dear_long = are_tight ? (num_elements <= 16777216 ? 48 : 200) : num_elements <= 2097152 ? 20 : 64
 //% let     wider_long = num_elements <= 16777216 ? 64 : 300
 //% let     eights_long = element_bytes >= 8 && num_elements <= 1048576 ? 64 : 150
-//% let     light_long = element_bytes <= 2 ? 110 : is_wider ? wider_long : eights_long
+//% let     light_long = element_bytes <= 2 ? 84 : is_wider ? wider_long : eights_long
 //% let     least_long = costly_combine ? dear_long : are_tight ? light_long : 80
-//% let     fill_well = num_segments >= 3072 && num_elements <= (are_tight || mean_length >= 300 ? 35651584 : 16777216)
+//% let     fill_well = num_segments >= 3072 && num_elements <= (are_tight || mean_length >= 192 ? 35651584 : 16777216)
 //% let     most_longest = are_tight || element_bytes >= 8 ? 6144 : 10240
 //% let     is_memoryless = are_memoryless && fill_well && mean_length >= least_long && longest_length <= most_longest
 //% let     is_far = longest_length <= 72 * num_elements / max(1, num_segments) && 10 * padded_elements <= 77 * num_elements

@@ -11,7 +11,10 @@
 // found_small.csv has 2^16 to 2^23 elements and lengths of 3 to 2^20, of an H100 (seeds 54 to 56), on which a
 // few lines were fitted; found_small_held_out.csv has seed 57, drawn afterwards. lengths.csv has lengths by
 // offsets that follow distributions (tests/benchmark/lots_of_lengths.py, seeds 61 to 66, an H100), on which
-// lines were fitted; lengths_held_out.csv has seed 67, drawn afterwards.
+// lines were fitted; lengths_held_out.csv has seed 67, drawn afterwards. lengths_h200.csv has the same of an
+// H200 (seeds 81 and 82, and geometric lengths of 2^26 to 2^28 elements), on which ten lines were moved;
+// lengths_h200_held_out.csv has seeds 83 and 84, and drawn_h200.csv lots of seeds 9941 to 9947, of that H200,
+// drawn afterwards.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -155,7 +158,10 @@ INSTANTIATE_TEST_SUITE_P(Files, LotRates,
                                          Bounds{"found_small.csv", 270, 0.985, 0.99, 0.74},
                                          Bounds{"found_small_held_out.csv", 108, 0.985, 0.99, 0.78},
                                          Bounds{"lengths.csv", 616, 0.985, 0.97, 0.79},
-                                         Bounds{"lengths_held_out.csv", 112, 0.97, 0.91, 0.70}),
+                                         Bounds{"lengths_held_out.csv", 112, 0.97, 0.93, 0.70},
+                                         Bounds{"lengths_h200.csv", 156, 0.98, 0.96, 0.81},
+                                         Bounds{"lengths_h200_held_out.csv", 84, 0.97, 0.94, 0.72},
+                                         Bounds{"drawn_h200.csv", 210, 0.975, 0.91, 0.75}),
                          [](const auto& info) {
                              return info.param.file.substr(0, info.param.file.find('.'));
                          });
