@@ -150,14 +150,15 @@ TEST(Scalar, AStreamShowsHowItsScalarsRefuteAssociativity)
 
 INSTANTIATE_TEST_SUITE_P(BackEnds, ScalarOn, testing::Values("simt", "reference", "thrust", "cpu"));
 
-/// Calls of the compiler, which goes through a script that notes them.
+/// Calls of the compiler, which goes through a script that notes them. A process keeps the compiler that it
+/// has found, so the script stays until the process ends.
 class CountedCompiler {
 public:
     CountedCompiler() : known_(std::getenv("CXX") == nullptr ? "" : std::getenv("CXX"))
     {
         const auto script =
-            folder_.write("counted", "#!/bin/sh\necho call >> " + folder_.file("calls") + "\nexec " +
-                                         (known_.empty() ? "c++" : known_) + " \"$@\"\n");
+            folder().write("counted", "#!/bin/sh\necho call >> " + folder().file("calls") + "\nexec " +
+                                          (known_.empty() ? "c++" : known_) + " \"$@\"\n");
         std::filesystem::permissions(script, std::filesystem::perms::owner_all);
         setenv("CXX", script.c_str(), 1);
     }
@@ -171,15 +172,23 @@ public:
     CountedCompiler(const CountedCompiler&) = delete;
     CountedCompiler& operator=(const CountedCompiler&) = delete;
 
-    [[nodiscard]] std::ptrdiff_t calls() const
+    [[nodiscard]] std::ptrdiff_t calls() const { return noted() - before_; }
+
+private:
+    static TemporaryFolder& folder()
     {
-        std::ifstream file(folder_.file("calls"));
+        static TemporaryFolder kept;
+        return kept;
+    }
+
+    static std::ptrdiff_t noted()
+    {
+        std::ifstream file(folder().file("calls"));
         return std::distance(std::istreambuf_iterator<char>(file), {});
     }
 
-private:
     std::string known_;
-    TemporaryFolder folder_;
+    std::ptrdiff_t before_ = noted();
 };
 
 TEST(Scalar, AnotherValueCompilesNothing)
