@@ -11,6 +11,7 @@
 
 #include "dsl/error.h"
 #include "runtime/tune/t4.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/files.h"
 
 namespace segfold::tune::tune_replay_test {
@@ -101,14 +102,10 @@ TEST(Replay, SearchBeatsChance) { expect_better_than_chance("made-up", text_of(r
 /// Every space that was recorded on a GPU.
 TEST(Replay, SearchBeatsChanceOnRecordedSpaces)
 {
-    int found = 0;
+    test::Draw draw;
     for (const auto& entry : std::filesystem::directory_iterator(SEGFOLD_SOURCE_DIR "/tests/tuning"))
-        if (entry.path().extension() == ".gz") {
-            expect_better_than_chance(entry.path().filename().string(), unpacked(entry.path().string()));
-            ++found;
-        }
-    if (found == 0)
-        GTEST_SKIP() << "tests/tuning has no recorded space";
+        if (const auto name = entry.path().filename().string(); name.ends_with(".gz") && draw.takes(name))
+            expect_better_than_chance(name, unpacked(entry.path().string()));
 }
 
 TEST(Replay, RefusesWhatIsNoSpace)

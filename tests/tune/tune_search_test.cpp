@@ -11,6 +11,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/support/processes/work_stopper.h"
 #include "runtime/support/random.h"
+#include "tests/common/brief_tests.h"
 
 namespace segfold::tune::tune_search_test {
 namespace {
@@ -254,14 +255,17 @@ double reached(Strategy strategy, std::size_t budget)
 
 TEST(Search, BeatsChanceAtEqualBudgets)
 {
+    test::Draw draw;
     for (const std::size_t budget : {25, 50, 100}) {
+        if (!draw.takes(std::to_string(budget)))
+            continue;
         const double ours = reached(Strategy::elite, budget);
         const double chance = reached(Strategy::random, budget);
         RecordProperty("budget " + std::to_string(budget),
                        std::to_string(ours) + " against " + std::to_string(chance));
         EXPECT_GT(ours, chance) << budget;
+        EXPECT_TRUE(budget != 100 || ours > 0.9) << ours;
     }
-    EXPECT_GT(reached(Strategy::elite, 100), 0.9);
 }
 
 /// Three stages that take what their first tunable says, in milliseconds.
