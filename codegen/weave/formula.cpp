@@ -143,10 +143,30 @@ bool is_over_names(const Expression& expression, const FormulaNames& names)
 
 }  // namespace
 
+namespace {
+
+/// The expression of a formula that stands at `place` of a stage's file. The parser counts places from the
+/// formula's own begin, which is not that of its line: the line is named, and the excerpt shows the place.
+Expression read(const std::string& place, const std::string& text)
+{
+    try {
+        return parse_expression(place, text);
+    } catch (const SpecError& error) {
+        const std::string message = error.what();
+        const auto begin = place.size() + std::string_view(":1:").size();
+        const auto end = message.find_first_not_of("0123456789", begin);
+        if (!message.starts_with(place + ":1:") || end == std::string::npos)
+            throw;
+        throw SpecError(place + message.substr(end));
+    }
+}
+
+}  // namespace
+
 bool Formula::is_over(const FormulaNames& names) const { return is_over_names(expression_, names); }
 
 Formula::Formula(std::string place, const std::string& text)
-    : place_(std::move(place)), text_(text), expression_(parse_expression(place_, text))
+    : place_(std::move(place)), text_(text), expression_(read(place_, text))
 {}
 
 std::int64_t Formula::value(const FormulaNames& names) const

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "dsl/error.h"
 
@@ -67,6 +68,10 @@ Tunable read_tunable(const std::string& argument, const std::string& place)
         for (int value = first; value <= last; ++value)
             tunable.values.push_back(value);
     }
+    std::set<int> met;
+    for (const int value : tunable.values)
+        if (!met.insert(value).second)
+            throw SpecError(fmt::format("{}: {} stands twice among the values of {}", place, value, name));
     return tunable;
 }
 

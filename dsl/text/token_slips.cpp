@@ -75,7 +75,7 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     if (is(here, ",") && next.kind == TokenKind::word && one_of(token(at + 2), {"=", ":"}))
         return "write ';' between them";
     if (is(here, "->"))
-        return "write a.n: a state is a value";
+        return is_type(before.text) ? "the list of parameters ends with )" : "write a.n: a state is a value";
     if (is(here, ":") && (is(next, ":") || is(before, ":")))
         return "functions are named alone: max(a, b)";
     if (is(here, ":") && is(next, "="))
@@ -85,6 +85,8 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
                (is_type(next.text) ? type_here(next.text) : "i32") + "(...)";
     if (is(here, "=") && is(before, "=="))
         return "write ==";
+    if (is(here, "=") && one_of(next, {"<", ">"}))
+        return "write " + next.text + "=";
     if (is(here, "=") && before.kind != TokenKind::symbol && !one_of(before, {"lift", "finish", "empty"}))
         return "comparison is ==";
     if (is(here, "(") && is(token(at - 2), "."))
