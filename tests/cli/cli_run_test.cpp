@@ -398,11 +398,11 @@ TEST_F(RunTest, AStreamThatFailsSaysWhatItLeaves)
     };
     const auto failed = run("offsets=o.npy");
     EXPECT_EQ(failed.exit_code, 2);
-    EXPECT_NE(
-        failed.errors.find("\nresults until there are left in out.npy.partial: --resume goes on from them "
-                           "once the cause is gone, if no file that is read has to change; else begin "
-                           "anew without --resume, or remove them and out.npy.resume\n"),
-        std::string::npos)
+    EXPECT_NE(failed.errors.find(
+                  "\nthe results before that are left in out.npy.partial: --resume goes on from them "
+                  "once the cause is gone, if no file that is read has to change; else begin "
+                  "anew without --resume, or remove them and out.npy.resume\n"),
+              std::string::npos)
         << failed.errors;
     EXPECT_TRUE(std::filesystem::exists(folder_.file("out.npy.partial")));
     EXPECT_TRUE(std::filesystem::exists(folder_.file("out.npy.resume")));

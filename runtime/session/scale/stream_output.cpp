@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/data/formats/npy.h"
@@ -82,6 +83,15 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
 
 StreamOutput::~StreamOutput()
 {
+    note_the_rest();
+    if (is_noted_ || files_.empty() || unfinished_ == Unfinished::removed)
+        return;
+    for (const auto& path : paths_)  // nobody can go on from them
+        std::remove(PartialFile::partial_name(path).c_str());
+}
+
+void StreamOutput::note_the_rest()
+{
     if (!unnoted_ || files_.empty())
         return;
     try {
@@ -93,6 +103,8 @@ StreamOutput::~StreamOutput()
 void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
 {
     files_.clear();
+    if (kept_bytes.empty())
+        std::remove(resume_path_.c_str());  // it speaks of files that are about to be emptied
     for (std::size_t i = 0; i < paths_.size(); ++i) {
         files_.push_back(
             std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i], unfinished_));
@@ -129,6 +141,7 @@ std::optional<StreamState> StreamOutput::resume()
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
     open(bytes);
+    is_noted_ = true;
     return state;
 }
 
@@ -142,17 +155,28 @@ void StreamOutput::note(const StreamState& state)
     write_whole(resume_path_, document.dump() + "\n");
     noted_ = std::chrono::steady_clock::now();
     unnoted_.reset();
+    is_noted_ = true;
 }
 
 void StreamOutput::append(const Results& results, std::int64_t num_segments)
 {
     if (files_.empty())
         open({});
-    // A write that fails leaves files longer than what is noted, and the note as it was.
-    unnoted_.reset();
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-        const auto& array = i < results.size() ? results[i].array : *results.keys;
-        files_[i]->append({array.data(), array.bytes()});
+    const auto before = std::exchange(unnoted_, std::nullopt);
+    std::vector<std::uint64_t> bytes;
+    for (const auto& file : files_)
+        bytes.push_back(file->bytes());
+    try {
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            const auto& array = i < results.size() ? results[i].array : *results.keys;
+            files_[i]->append({array.data(), array.bytes()});
+        }
+    } catch (...) {
+        // Without what did not fit, a full disk has room for a note of what stood before.
+        for (std::size_t i = 0; i < files_.size(); ++i)
+            files_[i]->cut(bytes[i]);
+        unnoted_ = before;
+        throw;
     }
     num_segments_ += num_segments;
 }
@@ -161,21 +185,24 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
     append(results.results, results.num_segments);
     unnoted_ = state;
-    if (std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
+    // The first slice at once: a disk that is full later has no room for a first note.
+    if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);
 }
 
-std::string StreamOutput::left_behind() const
+std::string StreamOutput::left_behind()
 {
-    if (files_.empty() || unfinished_ == Unfinished::removed)
+    if (unfinished_ == Unfinished::removed)
+        return "";
+    note_the_rest();
+    if (!is_noted_)
         return "";
     std::vector<std::string> names;
     for (const auto& path : paths_)
         names.push_back(PartialFile::partial_name(path));
     return fmt::format(
-        "results until there are left in {}: --resume goes on from them once the cause is gone, if no file "
-        "that "
-        "is read has to change; else begin anew without --resume, or remove them and {}",
+        "the results before that are left in {}: --resume goes on from them once the cause is gone, if no "
+        "file that is read has to change; else begin anew without --resume, or remove them and {}",
         fmt::join(names, ", "), resume_path_);
 }
 
@@ -190,6 +217,7 @@ void StreamOutput::commit()
     for (const auto& file : files_)
         file->commit();
     unnoted_.reset();
+    is_noted_ = false;
     std::remove(resume_path_.c_str());
 }
 

@@ -32,14 +32,16 @@ public:
     /// Completes the files.
     void commit();
 
-    /// What a run that fails now leaves, and how to go on: a sentence, empty where it leaves nothing.
-    [[nodiscard]] std::string left_behind() const;
+    /// What a run that fails now leaves, and how to go on: a sentence, empty where it leaves nothing, as
+    /// before anything could be noted.
+    [[nodiscard]] std::string left_behind();
     [[nodiscard]] const std::vector<std::string>& files() const { return paths_; }
     [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
 
 private:
     void open(const std::vector<std::uint64_t>& kept_bytes);
     void note(const StreamState& state);
+    void note_the_rest();
 
     std::string resume_path_;
     std::string fingerprint_;
@@ -49,6 +51,7 @@ private:
     std::vector<std::unique_ptr<PartialFile>> files_;
     std::int64_t num_segments_ = 0;
     std::optional<StreamState> unnoted_;  ///< the latest state, if it was not noted yet
+    bool is_noted_ = false;               ///< a run can go on from what the resume file says
     std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();
 };
 

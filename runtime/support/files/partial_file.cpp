@@ -82,6 +82,13 @@ void PartialFile::append(std::span<const std::byte> bytes)
     bytes_ += bytes.size();
 }
 
+void PartialFile::cut(std::uint64_t bytes)
+{
+    bytes_ = std::min(bytes_, bytes);
+    // Where it stays longer, who goes on behind these bytes cuts it.
+    [[maybe_unused]] const int ignored = ftruncate(descriptor_, static_cast<off_t>(bytes_));
+}
+
 void PartialFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) { write_at(offset, bytes); }
 
 void PartialFile::commit()

@@ -32,8 +32,10 @@ public:
 
     [[nodiscard]] static std::string partial_name(const std::string& path) { return path + ".partial"; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    /// Throws InputError, as where the disk is full.
+    /// Throws DeviceError, as where the disk is full.
     void append(std::span<const std::byte> bytes);
+    /// Takes back what stands behind the first `bytes`, as far as the file can be cut.
+    void cut(std::uint64_t bytes);
     /// Writes over what stands at `offset`.
     void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
     /// Gives it its name. Throws InputError.

@@ -1,0 +1,135 @@
+// What a stream leaves where its disk is full, and that a run goes on from it.
+#include "runtime/session/scale/stream_output.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "dsl/error.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/data/formats/npy.h"
+#include "runtime/session/scale/stream.h"
+#include "tests/common/files.h"
+#include "tests/scale/stream_cases.h"
+
+namespace segfold::test::stream_output_test {
+namespace {
+
+/// A disk that is full behind so many bytes of a file.
+class SmallDisk {
+public:
+    explicit SmallDisk(rlim_t bytes)
+    {
+        getrlimit(RLIMIT_FSIZE, &known_);
+        const rlimit small = {bytes, known_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~SmallDisk()
+    {
+        setrlimit(RLIMIT_FSIZE, &known_);
+        (void)std::signal(SIGXFSZ, before_);
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+
+private:
+    rlimit known_ = {};
+    void (*before_)(int) = std::signal(SIGXFSZ, SIG_IGN);  // or the write would end the process
+};
+
+class StreamOutputTest : public testing::Test {
+protected:
+    StreamOutputTest() : workload_(slice_workload(op_, uniform_segments(10000, 4)))
+    {
+        SessionOptions options;
+        options.backend = "reference";
+        session_.emplace(options);
+    }
+
+    [[nodiscard]] StreamOutput output() const { return {op_, out_, {}, "the stream"}; }
+
+    /// Runs the stream to its end, or to where the disk is full.
+    void write(StreamOutput& output, std::optional<rlim_t> room)
+    {
+        StreamOptions options;
+        options.memory_bytes = 10000;
+        Stream stream(*session_, op_, input_of(workload_), options);
+        if (const auto state = output.resume())
+            stream.go_to(*state);
+        std::optional<SmallDisk> disk;
+        if (room)
+            disk.emplace(*room);
+        stream.run([&](StreamResults&& results, const StreamState& state) { output.take(results, state); });
+        output.commit();
+    }
+
+    [[nodiscard]] bool has(const std::string& ending) const { return std::filesystem::exists(out_ + ending); }
+
+    TemporaryFolder folder_;
+    std::string out_ = folder_.file("out.npy");
+    Operator op_ = standard_operator("sum_i32");
+    Workload workload_;
+    std::optional<Session> session_;
+};
+
+TEST_F(StreamOutputTest, LeavesNothingWhereNotEvenTheFirstSliceFits)
+{
+    {
+        auto results = output();
+        EXPECT_THROW(write(results, 200), DeviceError);
+        EXPECT_EQ(results.left_behind(), "");
+    }
+    EXPECT_FALSE(has(".partial")) << "nobody can go on from it, and it fills the disk";
+    EXPECT_FALSE(has(".resume"));
+}
+
+TEST_F(StreamOutputTest, KeepsWhatWasWrittenBeforeTheDiskWasFull)
+{
+    {
+        auto results = output();
+        EXPECT_THROW(write(results, 6000), DeviceError);
+        EXPECT_NE(results.left_behind().find("--resume goes on from them"), std::string::npos);
+    }
+    ASSERT_TRUE(has(".partial"));
+    EXPECT_TRUE(has(".resume"));
+    EXPECT_GT(std::filesystem::file_size(out_ + ".partial"), 200u);
+    EXPECT_LT(std::filesystem::file_size(out_ + ".partial"), 6000u);
+    {
+        auto results = output();
+        write(results, std::nullopt);
+        EXPECT_EQ(results.left_behind(), "");
+    }
+    const auto found = read_npy(out_);
+    const auto right = wanted(workload_)[0];
+    ASSERT_EQ(found.bytes(), right.size());
+    EXPECT_EQ(std::memcmp(found.data(), right.data(), right.size()), 0);
+    EXPECT_FALSE(has(".partial") || has(".resume"));
+}
+
+/// A run that begins anew empties the file that the note of a run before it speaks of.
+TEST_F(StreamOutputTest, BeginsAnewWithoutTheNoteOfARunBefore)
+{
+    {
+        auto results = output();
+        EXPECT_THROW(write(results, 6000), DeviceError);
+    }
+    {
+        auto results = output();
+        StreamOptions options;
+        Stream stream(*session_, op_, input_of(workload_), options);
+        const SmallDisk disk(200);
+        EXPECT_THROW(
+            stream.run([&](StreamResults&& part, const StreamState& state) { results.take(part, state); }),
+            DeviceError);
+    }
+    EXPECT_FALSE(has(".partial"));
+    EXPECT_FALSE(has(".resume")) << "it speaks of bytes that are no longer there";
+}
+
+}  // namespace
+}  // namespace segfold::test::stream_output_test
