@@ -24,6 +24,8 @@ public:
     /// Whether `names` has all names that the formula mentions.
     [[nodiscard]] bool is_over(const FormulaNames& names) const;
     [[nodiscard]] const std::string& text() const { return text_; }
+    /// File and line, for messages.
+    [[nodiscard]] const std::string& place() const { return place_; }
 
 private:
     std::string place_;

@@ -1,9 +1,13 @@
 #include "runtime/backends/launch_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "dsl/check/rows.h"
+#include "dsl/error.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -23,6 +27,18 @@ Array item_offsets(const Segments& segments)
     for (std::size_t s = 0; s < begins.size(); ++s)
         offsets[s + 1] = offsets[s] + (ends[s] - begins[s]);
     return array;
+}
+
+/// The value of a launch line's formula, from `least` to `most`. Throws SpecError beyond.
+std::int64_t value_within(const Formula& formula, const FormulaNames& names, std::int64_t least,
+                          std::int64_t most, const std::string& what, const std::string& rule)
+{
+    const auto value = formula.value(names);
+    if (value < least || value > most)
+        throw SpecError(fmt::format(
+            "{}: {} is {}{}; {}", formula.place(), what, value,
+            formula.text() == std::to_string(value) ? "" : ", by '" + formula.text() + "'", rule));
+    return value;
 }
 
 }  // namespace
@@ -50,15 +66,17 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
         names[name] = formula.value(names);
 
     LaunchPlan plan;
-    for (const auto& scratch : emitted.scratch)
-        plan.scratch.push_back(
-            {scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero, scratch.result});
+    for (const auto& scratch : emitted.scratch) {
+        const auto count = value_within(
+            scratch.count, names, 0, std::numeric_limits<std::int64_t>::max() / scratch.element_bytes,
+            "the count of " + scratch.name, "scratch has 0 elements or more, of less than 2^63 bytes");
+        plan.scratch.push_back({scratch.name, count * scratch.element_bytes, scratch.zero, scratch.result});
+    }
     for (const auto& launch : emitted.launches) {
-        const auto grid = launch.grid.value(names);
-        const auto block = launch.block.value(names);
-        if (grid < 0 || grid > 2147483647 || block < 1 || block > 1024)
-            throw InternalError("kernel " + launch.kernel + " would be launched with " +
-                                std::to_string(grid) + " blocks of " + std::to_string(block) + " threads");
+        const auto grid = value_within(launch.grid, names, 0, 2147483647, "the grid of " + launch.kernel,
+                                       "a grid has 0 to 2147483647 blocks");
+        const auto block = value_within(launch.block, names, 1, 1024, "the block of " + launch.kernel,
+                                        "a block has 1 to 1024 threads");
         if (grid > 0)
             plan.launches.push_back(
                 {launch.kernel, launch.parameters, grid, static_cast<int>(block), launch.shared_bytes});

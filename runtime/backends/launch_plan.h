@@ -51,7 +51,7 @@ struct SegmentSizes {
 
 /// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
 ///
-/// Throws InternalError for a size that makes no sense.
+/// Throws SpecError, with the line of the stage, for a size that makes no sense.
 LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
 /// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and

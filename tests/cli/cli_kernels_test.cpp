@@ -144,6 +144,31 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
               "makes the next line a part of it\n");
 }
 
+TEST_F(KernelsTest, LaunchesThatNoGpuTakesAreFaultsOfTheirLine)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const std::string line = "grid = ceil_div(num_segments, block_segments)  block = block_threads";
+    struct Case {
+        std::string launch, message;
+    };
+    for (const auto& [launch, message] :
+         {Case{"grid = 1  block = 2048", "the block of reduce is 2048; a block has 1 to 1024 threads"},
+          Case{"grid = 1  block = 0", "the block of reduce is 0; a block has 1 to 1024 threads"},
+          Case{"grid = num_segments - 1000  block = 32",
+               "the grid of reduce is -990, by 'num_segments - 1000'; a grid has 0 to 2147483647 blocks"},
+          Case{"grid = 10000000000  block = 32",
+               "the grid of reduce is 10000000000; a grid has 0 to 2147483647 blocks"}}) {
+        const auto text = replaced(leap(), line, launch);
+        (void)folder_.write("own/stages/leap.cu", text);
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(text.find("//% launch"));
+        EXPECT_EQ(refusal({"run", "sum_i32", "--backend", "simt", "--elements", "320", "--layout", kUniform,
+                           "--kernels", "own"}),
+                  "segfold: own/stages/leap.cu:" + std::to_string(1 + std::count(text.begin(), end, '\n')) +
+                      ": " + message + "\n");
+    }
+}
+
 TEST_F(KernelsTest, FoldersThatReplaceNothingAreRefused)
 {
     EXPECT_EQ(refusal({"stages", "--kernels", "none"}),
