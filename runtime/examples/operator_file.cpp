@@ -1,17 +1,13 @@
 // An operator that is a text, read from a file when the program runs, and a scalar.
 #include <segfold/segfold.h>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 int main(int count, char** arguments)
 try {
     const std::string path = count > 1 ? arguments[1] : "modular.seg";
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto product = segfold::parse_operator(path, text);  // messages name the path, line and column
+    const auto product = segfold::read_operator(path);  // messages name the path, line and column
     const std::vector<unsigned> values = {3, 1, 4, 1, 5, 9, 2, 6, 5}, modulus = {7};
     segfold::Session session;
     const auto folded = session.fold(product, {values, modulus}, segfold::uniform(3));

@@ -14,19 +14,19 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/cli/arguments/input_types.h"
 #include "runtime/cli/views/terminal.h"
+#include "runtime/data/formats/operator_file.h"
 #include "runtime/support/files/file.h"
 
 namespace segfold::cli {
 namespace {
 
 constexpr std::string_view kCompanions[] = {"identity", "lift", "finish", "commutative"};
-constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
 
 void check_size(const std::string& where, std::uint64_t bytes)
 {
-    if (bytes > kMostTextBytes)
-        throw InputError(
-            fmt::format("{}: the text has {} bytes; an operator may have {}", where, bytes, kMostTextBytes));
+    if (bytes > kMostOperatorBytes)
+        throw InputError(fmt::format("{}: the text has {} bytes; an operator may have {}", where, bytes,
+                                     kMostOperatorBytes));
 }
 
 std::optional<Type> type_argument(const Arguments& arguments)
@@ -76,17 +76,6 @@ bool is_file(const std::string& operand)
     if (operand.find('/') != std::string::npos || operand.ends_with(".seg"))
         return true;
     return !is_standard_operator(operand) && exists_as_file(operand);
-}
-
-std::string read_text(const std::string& path)
-{
-    return naming_purpose("as an operator", [&] {
-        const InputFile file(path);
-        check_size(path, file.bytes());
-        std::string text(file.bytes(), '\0');
-        file.read(0, std::as_writable_bytes(std::span(text)));
-        return text;
-    });
 }
 
 bool uses_generic_type(const std::string& path, const std::string& text)
@@ -146,7 +135,7 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
 
 Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type)
 {
-    const auto text = read_text(path);
+    const auto text = read_operator_text(path);
     const bool is_generic = uses_generic_type(path, text);
     if (type && !is_generic)
         throw InputError(

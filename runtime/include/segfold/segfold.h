@@ -19,6 +19,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/bench/workloads/bench_workload.h"
 #include "runtime/data/array_source.h"
+#include "runtime/data/formats/operator_file.h"
 #include "runtime/session/fold_stream.h"
 #include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/session.h"
