@@ -216,12 +216,16 @@ ElementDrawer::ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& 
         auto& constants = constants_.emplace_back(constant_values(bytecode, type));
         std::erase_if(constants, is_refused);
         auto& edges = edges_.emplace_back(merged(edge_values(type), constants));
+        auto& alike = alike_.emplace_back(edge_values(type));
+        alike.insert(alike.end(), constants.begin(), constants.end());
         if (data_ != nullptr && !is_index(i))
             for (const auto& end : {(*data_)[i].lowest, (*data_)[i].highest})
                 if (end)
-                    edges.push_back(is_float(type) ? real_slot(type, end->real)
-                                                   : integer_slot(type, end->bits));
+                    for (auto* values : {&edges, &alike})
+                        values->push_back(is_float(type) ? real_slot(type, end->real)
+                                                         : integer_slot(type, end->bits));
         std::erase_if(edges, is_refused);
+        std::erase_if(alike, is_refused);
     }
 }
 
@@ -280,6 +284,22 @@ Element ElementDrawer::simple(std::size_t number)
         element.push_back(edge(i, in_order ? number % count : random_() % std::min(count, kSimpleValues)));
     }
     return element;
+}
+
+Element ElementDrawer::alike(std::size_t number) const
+{
+    Element element;
+    for (std::size_t i = 0; i < edges_.size(); ++i)
+        element.push_back(is_index(i) ? edge(i, number) : alike_[i][number % alike_[i].size()]);
+    return element;
+}
+
+std::size_t ElementDrawer::num_alike() const
+{
+    std::size_t most = 0;
+    for (const auto& values : alike_)
+        most = std::max(most, values.size());
+    return most;
 }
 
 Element ElementDrawer::any()

@@ -50,6 +50,13 @@ public:
     /// An element of simple edge values: in their order where there is one column, else drawn among them.
     Element simple(std::size_t number);
 
+    /// An element of an edge value, or of a constant of the operator's text, that is the same in all columns,
+    /// as far as their types have it: the lowest one, or NaN.
+    [[nodiscard]] Element alike(std::size_t number) const;
+
+    /// Numbers from which on alike() gives the same elements once more.
+    [[nodiscard]] std::size_t num_alike() const;
+
     /// An element of edge values or of others.
     Element any();
 
@@ -77,6 +84,9 @@ private:
     std::mt19937_64& random_;
     std::vector<std::vector<Slot<double>>> edges_;      ///< of every column, constants among them
     std::vector<std::vector<Slot<double>>> constants_;  ///< of every column
+    /// Of every column, in an order that columns of one kind of type share: edges, constants, ends of the
+    /// data.
+    std::vector<std::vector<Slot<double>>> alike_;
 };
 
 }  // namespace segfold

@@ -38,6 +38,9 @@ constexpr int kMostTries = 3000;
 /// Cases of small integers that are tried after a law is refuted by large ones.
 constexpr std::int64_t kSmallCases = 2000;
 
+/// Elements that the identity is tried on besides those of the pool, where there are several columns.
+constexpr std::int64_t kMoreElements = 256;
+
 /// States of an operator narrowed to 8 bits, usually.
 constexpr int kNarrowedStates = 256;
 
@@ -115,6 +118,8 @@ private:
         for (const auto equation : equations(law))
             if (finding.verdict != Verdict::refuted)
                 search(equation, deadline, finding);
+        if (law == Law::identity && finding.verdict != Verdict::refuted)
+            search_elements(deadline, finding);
         finding.nan_differs = judge_.excused_nan();
         if (finding.verdict != Verdict::refuted && finding.spread > 0)
             finding.verdict = Verdict::holds_up_to_rounding;
@@ -138,6 +143,33 @@ private:
             if (judge_.compare(equation, *states, finding.spread) == Agreement::doubtful &&
                 refute(equation, pool_.recipes(equation, chosen), finding))
                 return;
+        }
+    }
+
+    /// Tries the identity on more elements than the pool has. A state of several columns is lowest, or NaN,
+    /// only where all of them are, which few elements of the pool have. They are not counted as cases.
+    void search_elements(Deadline deadline, LawFinding& finding)
+    {
+        if (machine_.bytecode().columns.size() < 2)
+            return;
+        const auto& settings = machine_.settings();
+        std::vector<Slot<double>> state(machine_.num_fields());
+        std::int64_t n = 0;
+        for (auto& recipe : draw_elements(machine_, kMoreElements, random_)) {
+            if (n % kCasesPerLook == 0)
+                throw_if_stopped();
+            if (n >= kSureCases && n % kCasesPerLook == 0 && Clock::now() > deadline)
+                return;
+            LawCase tried;
+            tried[0] = std::move(recipe);
+            tried.place = settings[static_cast<std::size_t>(n++) % settings.size()];
+            if (!machine_.reach(tried[0], 0, state.data(), tried.place))
+                continue;
+            for (const auto equation : {Equation::identity_left, Equation::identity_right})
+                if (judge_.compare(equation, {state.data(), nullptr, nullptr}, finding.spread) ==
+                        Agreement::doubtful &&
+                    refute(equation, tried, finding))
+                    return;
         }
     }
 

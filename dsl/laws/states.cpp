@@ -302,6 +302,24 @@ std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::m
     return recipes;
 }
 
+std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random)
+{
+    ElementDrawer drawer(machine.bytecode(), machine.columns_of_places(), kTableLength, Draw::all, random,
+                         machine.data());
+    std::vector<Slot<double>> state(machine.num_fields());
+    std::vector<Recipe> recipes;
+    const auto add = [&](Element element) {
+        Recipe recipe = {std::move(element)};
+        if (machine.bytecode().tables.empty() || machine.reach(recipe, 0, state.data()))
+            recipes.push_back(std::move(recipe));
+    };
+    for (std::size_t number = 0; number < drawer.num_alike(); ++number)
+        add(drawer.alike(number));
+    for (std::int64_t n = 0; n < count; ++n)
+        add(drawer.any());
+    return recipes;
+}
+
 std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
                                       Draw draw)
 {

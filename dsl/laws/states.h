@@ -96,6 +96,10 @@ private:
 /// elements of edge values, then other single ones, then longer recipes.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
+/// Single elements of columns that are alike, lowest or NaN in each of them, and `count` any ones. Fewer
+/// where a table cannot be read at some.
+std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random);
+
 /// Draws `count` recipes of 16 to 1000 elements, or fewer: one element repeated, ascending ones, a few by
 /// turns, and any. Their lengths are near powers of two and near the constants of the operator's text.
 std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,

@@ -386,5 +386,27 @@ TEST(FieldValue, PrintsTheShortestLiteral)
     EXPECT_EQ(print(FieldValue{Type::boolean, 1, 0}), "true");
 }
 
+/// max(x, y) is low, or NaN, only where both are: a short search tries such elements all the same.
+TEST(Laws, AShortSearchTriesElementsWhoseColumnsAreAlike)
+{
+    const auto op = [](const std::string& columns, const std::string& type, const std::string& identity,
+                       const std::string& lift) {
+        return parse_operator("peak.seg", "operator peak(" + columns + ") -> " + type +
+                                              " { state v: " + type + " = " + identity + "  lift " + lift +
+                                              "  combine(a, b) max(a, b) }");
+    };
+    const auto is_refuted = [](const Operator& tried) {
+        return check_laws(tried, {kQuickLawOptions.most_cases, 600, 1}).refuted(Law::identity);
+    };
+    const std::string three = "max(x, max(y, z))";
+    EXPECT_TRUE(is_refuted(op("x: i32, y: i32, z: i32", "i32", "-1000000", three)));
+    EXPECT_TRUE(is_refuted(op("x: f32, y: f32", "f32", "-inf", "max(x, y)")));
+    EXPECT_TRUE(is_refuted(op("x: f64, y: f64, z: f64", "f64", "-inf", three)));
+    EXPECT_TRUE(is_refuted(op("x: f64, y: f64", "f64", "lowest(f64)", "max(x, y)")));
+    EXPECT_TRUE(is_refuted(op("x: f32, y: f64", "f64", "lowest(f64)", "max(f64(x), y)")));
+    EXPECT_FALSE(is_refuted(op("x: i32, y: i32, z: i32", "i32", "lowest(i32)", three)));
+    EXPECT_FALSE(is_refuted(op("x: f32, y: f32", "f32", "-inf", "isnan(max(x, y)) ? 0.0 : max(x, y)")));
+}
+
 }  // namespace
 }  // namespace segfold::laws_test
