@@ -147,4 +147,13 @@ private:
     return call.typed()->is_output(field) ? call.num_elements() : num_segments;
 }
 
+/// Finds the segments of flags and keys where a plan is kept for their offsets. A stage that is asked for may
+/// read flags and keys itself.
+void find_segments(Call& call, Session& session);
+
+/// The plan of a call on the host, kept from an earlier one or made. None where no plan can be kept, and
+/// where only a fold that looks at the data knows what it may rely on.
+[[nodiscard]] std::shared_ptr<const PlanCache::Entry> host_entry(Call& call,
+                                                                 const std::shared_ptr<Session>& session);
+
 }  // namespace segfold::python

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <bit>
-
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
@@ -13,14 +11,9 @@
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
 namespace {
-
-/// A plan checks each read of a table. With more elements a fold is faster, which looks at the indices
-/// before.
-constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
 Type index_type(const Call& call) { return call.num_elements() > kMaxNarrowIndex ? Type::i64 : Type::i32; }
 
@@ -166,136 +159,6 @@ std::shared_ptr<const PlanCache::Entry> make_entry(const Call& call, const PlanK
         entry->plan = std::make_shared<Plan>(
             session->plan(call.op(), call.segments(), call.num_elements(), call.plan_options()));
     }
-    return entry;
-}
-
-/// Whether a call on the host may have a plan that is kept. Not where no native text is compiled, nor where
-/// the call is wrong: the fold says of what.
-bool may_keep_plan(const Call& call, Session& session)
-{
-    const auto& words = call.words();
-    const auto& op = call.op();
-    if (words.check || words.request.is_reproducible || call.num_elements() == 0 ||
-        call.model().kind() == Kind::jax || session.backend().name() != "cpu" ||
-        !cpu::reason_without_compiler().empty())
-        return false;
-    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
-        const auto& parameter = op.parameters[i];
-        const auto& input = call.inputs()[i];
-        const bool is_table = parameter.table && !parameter.scalar;
-        if (input.type != parameter.type || (is_table && call.num_elements() > kMostCheckedReads) ||
-            (!parameter.table && input.length / input.num_features != call.num_elements()))
-            return false;
-    }
-    const auto known = call.typed()->asks.find(words.session.assume);
-    return known == call.typed()->asks.end() || known->second.keeps_plan(op, call.inputs());
-}
-
-/// Finds the segments of flags and keys where a plan is kept for their offsets. A stage that is asked for may
-/// read flags and keys itself.
-void find_segments(Call& call, Session& session)
-{
-    if (!call.finds_segments() || !call.words().request.is_open() || !may_keep_plan(call, session))
-        return;
-    struct Finding {
-        SegmentsView segments;
-        std::int64_t num_elements;
-        std::shared_ptr<const Segments> found;
-    };
-    const auto finding = std::make_shared<Finding>(Finding{call.segments(), call.num_elements(), nullptr});
-    run_by_size(
-        call.num_elements(), kElementsOfAShortNativeFold,
-        [finding] {
-            finding->found =
-                std::make_shared<const Segments>(found_segments(finding->segments, finding->num_elements));
-        },
-        call.arrays());
-    call.take_found(finding->found);
-}
-
-/// Whether the caller's arrays have room for the results, of their types.
-bool fits_out(const Call& call)
-{
-    const auto& out = call.out();
-    const auto num_segments = num_segments_of(call);
-    const std::size_t num_keys = call.gives_keys() ? 1 : 0;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        const bool is_keys = i < num_keys;
-        const auto type = is_keys ? call.found()->keys->type() : call.typed()->fields[i - num_keys].type;
-        const auto length = is_keys ? num_segments : length_of(call, i - num_keys, num_segments);
-        if (out[i].view().type != type || out[i].num_entries() < length)
-            return false;
-    }
-    return true;
-}
-
-/// The plan of a call on the host, kept from an earlier one or made. None where may_keep_plan() says no, and
-/// where only a fold that looks at the data knows what it may rely on.
-std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared_ptr<Session>& session)
-{
-    const auto& words = call.words();
-    const auto& segments = call.segments();
-    const auto num_elements = call.num_elements();
-    if (call.finds_segments() || !may_keep_plan(call, *session) || !fits_out(call))
-        return nullptr;
-    const bool is_ranges = segments.kind == LayoutKind::ranges;
-    if (is_ranges && !is_looked_at(segments.first.length))
-        return nullptr;
-    const auto ranges = is_ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
-    const auto longest = ranges ? std::optional(ranges->longest) : longest_segment(segments, num_elements);
-    if (!longest)
-        return nullptr;
-    const PlanKey key{
-        segments.kind,
-        segments.first.type,
-        num_elements,
-        call.num_features(),
-        segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
-        PlanKey::kHost,
-        0,
-        words.key(),
-        *longest,
-        num_tunings(),
-        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
-    auto& plans = call.typed()->plans;
-    if (auto entry = plans.find(key))
-        return entry;
-    struct Making {
-        std::shared_ptr<TypedOperator> typed;
-        std::shared_ptr<Session> session;
-        SegmentsView segments;
-        std::shared_ptr<const Segments> found;
-        std::int64_t num_elements;
-        PlanOptions options;
-        std::vector<ArrayView> inputs;
-        CallsAsk asks = {};
-        std::shared_ptr<Plan> plan = nullptr;
-    };
-    const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
-                                                        num_elements, call.plan_options(), call.inputs()});
-    making->options.longest = *longest;
-    // A text may have to be compiled, which Ctrl-C ends.
-    run_interruptible(
-        [making] {
-            const auto& op = making->typed->op;
-            const auto laws = making->session->laws(op);
-            making->asks = {depends_on_data(laws), doubt_of_scalars(op, laws.report)};
-            if (!making->asks.keeps_plan(op, making->inputs))
-                return;
-            // What the elements refute is said by a fold, which looks at them.
-            const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
-            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative))
-                making->plan = std::make_shared<Plan>(
-                    making->session->plan(op, making->segments, making->num_elements, making->options));
-        },
-        call.arrays());
-    call.typed()->asks[words.session.assume] = making->asks;
-    if (!making->plan)
-        return nullptr;
-    warn_of_caches();
-    const auto entry =
-        std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
-    plans.add(entry);
     return entry;
 }
 
