@@ -105,14 +105,23 @@ bool ElementTrial::is_finite(std::int64_t number) const
     return true;
 }
 
+bool ElementTrial::is_finite(const std::vector<Slot<double>>& state) const
+{
+    const auto& types = machine_.bytecode().state;
+    for (std::size_t i = 0; i < types.size(); ++i)
+        if (is_float(types[i]) && !std::isfinite(Machine<double>::get_real(state[i], types[i])))
+            return false;
+    return true;
+}
+
 std::optional<CounterExample> ElementTrial::confirm(Equation equation, std::int64_t index,
-                                                    std::int64_t feature)
+                                                    std::int64_t feature, bool breaks_it)
 {
     LawCase recipes;
     for (std::size_t i = 0; i < num_states(equation); ++i)
         load(index + static_cast<std::int64_t>(i), feature, recipes[i].emplace_back());
     machine_.begin_at(index);
-    if (++num_doubtful_ > kMostDoubtful || !judge_.refutes(equation, recipes))
+    if (!breaks_it && (++num_doubtful_ > kMostDoubtful || !judge_.refutes(equation, recipes)))
         return std::nullopt;
     return make_counter_example(op_, equation, recipes, machine_, judge_);
 }
@@ -141,7 +150,7 @@ std::optional<CounterExample> ElementTrial::try_neighbours(std::int64_t most)
 }
 
 TriedElements ElementTrial::try_identity(std::int64_t begin, std::int64_t end, std::int64_t step,
-                                         bool finite_alone)
+                                         Elements elements)
 {
     TriedElements outcome;
     const CaseStates<double> states = {states_[0].data(), nullptr, nullptr};
@@ -152,12 +161,17 @@ TriedElements ElementTrial::try_identity(std::int64_t begin, std::int64_t end, s
         const auto index = number / num_features_;
         const auto feature = number % num_features_;
         ++outcome.tried;
-        if ((finite_alone && !is_finite(number)) || !lift(index, feature, states_[0].data()))
+        if ((elements == Elements::finite && !is_finite(number)) ||
+            !lift(index, feature, states_[0].data()) ||
+            (elements == Elements::finite && !is_finite(states_[0])))
             continue;
         for (const auto equation : {Equation::identity_left, Equation::identity_right})
-            if (judge_.compare(equation, states, spread) == Agreement::doubtful)
-                if ((outcome.counter_example = confirm(equation, index, feature)))
+            if (judge_.compare(equation, states, spread) == Agreement::doubtful) {
+                const bool overflows = elements == Elements::all_with_overflow && is_finite(states_[0]) &&
+                                       !is_finite(judge_.sides().left);
+                if ((outcome.counter_example = confirm(equation, index, feature, overflows)))
                     return outcome;
+            }
     }
     return outcome;
 }

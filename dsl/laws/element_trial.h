@@ -11,6 +11,15 @@ struct TriedElements {
     std::optional<CounterExample> counter_example;
 };
 
+/// Which elements count.
+enum class Elements : std::uint8_t {
+    all,
+    finite,  ///< those of finite values, whose state is finite too
+    /// All; besides differences that count in check_laws() those count that come of overflow: a finite state
+    /// that is combined with the identity to one that is not.
+    all_with_overflow,
+};
+
 /// An operator with its arrays, ready to try laws on their elements as they lie in one segment.
 ///
 /// A law is about all states, so that segments do not matter: an element's position is its index. What counts
@@ -33,9 +42,9 @@ public:
     /// Gives the first that breaks it. Takes microseconds.
     std::optional<CounterExample> try_neighbours(std::int64_t most);
 
-    /// Tries the identity on every `step`-th number from `begin` to `end` - 1, of elements whose values are
-    /// finite alone where that is asked for. Ends at the first that shows that it is none.
-    TriedElements try_identity(std::int64_t begin, std::int64_t end, std::int64_t step, bool finite_alone);
+    /// Tries the identity on every `step`-th number from `begin` to `end` - 1, as far as it is one of
+    /// `elements`. Ends at the first that shows that it is none.
+    TriedElements try_identity(std::int64_t begin, std::int64_t end, std::int64_t step, Elements elements);
 
 private:
     /// The values of an element, one for each column.
@@ -43,8 +52,11 @@ private:
     /// False where a table is read outside of its length.
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
     [[nodiscard]] bool is_finite(std::int64_t number) const;
-    /// The counter-example of elements that compare() calls doubtful, if they break the equation.
-    std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature);
+    [[nodiscard]] bool is_finite(const std::vector<Slot<double>>& state) const;
+    /// The counter-example of elements that compare() calls doubtful, if they break the equation, or
+    /// `breaks_it` is known.
+    std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature,
+                                          bool breaks_it = false);
 
     const Operator& op_;
     const std::vector<Array>& arrays_;

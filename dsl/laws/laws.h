@@ -156,6 +156,11 @@ std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
                                         const ScalarValues* scalars = nullptr);
 
+/// False where the identity changes some state of the kind that lift gives: fields that lift computes have
+/// values of their types' whole range, whether an element makes them or not. Differences that rounding and
+/// overflow explain count as well, but for a few roundings.
+bool is_neutral_to_any_lifted(const Operator& op);
+
 /// The operator as a semigroup, without its identity. A state that no element has reached is absent. The
 /// result of an empty segment is that of `empty` or, where there is none, finish of the removed identity.
 ///

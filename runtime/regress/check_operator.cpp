@@ -145,7 +145,7 @@ private:
 /// What stages may rely on over the data of the checks.
 OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
 {
-    if (!depends_on_data(laws))
+    if (!depends_on_data(laws) && !laws.doubts_identity)
         return laws;
     return on_data(std::move(laws),
                    prepare(op, request, request.layouts.front(), request.workload.seed).workload);

@@ -258,5 +258,121 @@ TEST(ElementLaws, AnElementThatIsNotFiniteLeavesTheIdentityOut)
     EXPECT_TRUE(laws().without_identity);
 }
 
+Operator greatest(const std::string& parameters, const std::string& identity, const std::string& lift)
+{
+    return parse_operator("greatest.seg", "operator greatest(" + parameters +
+                                              ") -> f64 { state v: f64 = " + identity + "  lift " + lift +
+                                              "  combine(a, b) max(a, b)  laws commutative }");
+}
+
+/// Drawn tables are finite; those of the data need not be.
+TEST(ElementLaws, ATableOfTheDataMayShowThatTheIdentityIsNone)
+{
+    const auto infinity = std::numeric_limits<double>::infinity();
+    auto session = session_on("cpu");
+    const std::vector<int> places = {0, 1, 0, 2};
+    const auto fold = [&](const std::string& identity, double entry) {
+        return session.fold(greatest("x: i32, t: table f64", identity, "t[x]"),
+                            {places, std::vector<double>{entry, 1, 2}}, uniform(1), {.check = true});
+    };
+    const auto lowest = fold("lowest(f64)", -infinity);
+    EXPECT_TRUE(lowest.agrees()) << lowest.check()[0];
+    EXPECT_EQ(lowest.values<double>()[0], -infinity);
+    ASSERT_EQ(lowest.warnings().size(), 1U);
+    EXPECT_NE(
+        lowest.warnings()[0].find("runs without its identity: the identity is not neutral on element 0 of "
+                                  "the data: identity = -1.7976931348623157e+308, combine(identity, a) = "
+                                  "-1.7976931348623157e+308, a = -inf, of x = 0"),
+        std::string::npos)
+        << lowest.warnings()[0];
+    const auto nan = fold("-inf", std::nan(""));
+    EXPECT_TRUE(nan.agrees()) << nan.check()[0];
+    EXPECT_TRUE(std::isnan(nan.values<double>()[0]));
+    EXPECT_TRUE(fold("-inf", 3).warnings().empty());
+}
+
+/// 0 / 0 of finite elements is a NaN all the same.
+TEST(ElementLaws, FiniteElementsWhoseStateIsNoneAreFoldedWithoutTheIdentity)
+{
+    auto session = session_on("cpu");
+    const auto op = greatest("x: f64, y: f64, z: f64", "-inf", "(x - y) / (y - z)");
+    const std::vector<double> x = {5, 1, 5, 2}, y = {5, 1, 5, 1}, z = {5, 3, 5, 2}, other = {6, 3, 6, 2};
+    const auto shown = session.fold(op, {x, y, z}, uniform(1), {.check = true});
+    EXPECT_TRUE(shown.agrees()) << shown.check()[0];
+    EXPECT_TRUE(std::isnan(shown.values<double>()[0]));
+    ASSERT_EQ(shown.warnings().size(), 1U);
+    EXPECT_TRUE(shown.warnings()[0].starts_with("operator greatest runs without its identity: "))
+        << shown.warnings()[0];
+    EXPECT_FALSE(
+        session.laws(borrow_workload(op, std::vector<ArrayView>{x, y, other}, whole())).without_identity);
+}
+
+/// combine(identity, a) overflows although a is finite: without the identity the result is a.
+TEST(ElementLaws, AnIdentityThatOverflowsIsLeftOut)
+{
+    auto session = session_on("cpu");
+    const auto op = parse_operator("spread.seg",
+                                   "operator spread(x: f32) -> (mean: f32, m2: f32) {\n"
+                                   "  state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }\n"
+                                   "  lift { n = 1; mean = x; m2 = 0 }\n"
+                                   "  combine(a, b) {\n"
+                                   "    let total = a.n + b.n;\n"
+                                   "    let delta = b.mean - a.mean;\n"
+                                   "    let share = total == 0 ? 0.0 : f32(b.n) / f32(total);\n"
+                                   "    n = total;\n"
+                                   "    mean = a.mean + delta * share;\n"
+                                   "    m2 = a.m2 + b.m2 + delta * delta * f32(a.n) * share\n"
+                                   "  }\n"
+                                   "  finish { mean = mean; m2 = m2 }\n"
+                                   "}\n");
+    std::vector<float> x(4000, 1);
+    EXPECT_FALSE(session.laws(borrow_workload(op, std::vector<ArrayView>{x}, whole())).without_identity);
+    x[1234] = 1e20F;  // the highest
+    const auto folded = session.fold(op, {x}, uniform(1));
+    EXPECT_EQ(folded.values<float>("m2")[1234], 0);
+    ASSERT_EQ(folded.warnings().size(), 1U);
+    EXPECT_NE(folded.warnings()[0].find("on element 1234 of the data"), std::string::npos)
+        << folded.warnings()[0];
+}
+
+/// The lowest and the highest of each column are tried, of however many; where some are not finite, more are.
+TEST(ElementLaws, WhatIsExtremeIsTried)
+{
+    const auto op = parse_operator(
+        "low.seg",
+        "operator low(x: i32, y: u16) -> i32 { state v: i32 = 0  lift x * 2 == 1975308642 && y < "
+        "u16(70) ? -7 : abs(x / 2)  combine(a, b) max(a, b)  laws commutative }");
+    auto session = session_on("reference");
+    std::vector<int> x(300000);
+    std::vector<std::uint16_t> y(x.size(), 60000);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<int>(i);
+    const auto laws = [&] {
+        return session.laws(borrow_workload(op, std::vector<ArrayView>{x, y}, whole()));
+    };
+    ASSERT_FALSE(laws().report.refuted(Law::identity));
+    x[123457] = 987654321;
+    EXPECT_TRUE(laws().has_sound_identity);
+    y[123457] = 5;
+    const auto found = laws();
+    EXPECT_FALSE(found.has_sound_identity);
+    EXPECT_NE(found.report.find(Law::identity)->counter_example->text.find("on element 123457 of the data"),
+              std::string::npos);
+}
+
+/// Where lift cannot give what the identity changes, or the operator is a standard one, no element is tried.
+TEST(ElementLaws, AnIdentityIsDoubtedOnlyWhereItMayChangeAState)
+{
+    auto session = session_on("reference");
+    const auto doubts = [&](const Operator& op) { return session.laws(op).doubts_identity; };
+    for (const auto& standard : standard_operators())
+        EXPECT_FALSE(doubts(standard_operator(standard.name))) << standard.name;
+    EXPECT_FALSE(doubts(greatest("x: f64", "-inf", "0")));
+    EXPECT_TRUE(doubts(greatest("x: f64", "-inf", "isnan(x) ? -inf : x")));
+    EXPECT_FALSE(doubts(parse_operator("s.seg",
+                                       "operator s(x: f32) -> f32 { state v: f32 = 0  lift x * x  "
+                                       "combine(a, b) a + b }")));
+}
+
 }  // namespace
 }  // namespace segfold::test::element_laws_test

@@ -7,6 +7,7 @@
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/borrowed.h"
+#include "runtime/session/laws/element_laws.h"
 #include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
@@ -52,6 +53,31 @@ bool fits_out(const Call& call)
             return false;
     }
     return true;
+}
+
+/// Whether an element of the call shows that the identity is none, on which the operator's kept plans rely.
+bool shows_no_identity(Call& call)
+{
+    struct Trial {
+        std::shared_ptr<TypedOperator> typed;
+        std::vector<Array> arrays;
+        std::int64_t num_elements, num_features;
+        bool is_refuted = false;
+    };
+    const auto trial =
+        std::make_shared<Trial>(Trial{call.typed(), {}, call.num_elements(), call.num_features()});
+    for (const auto& input : call.inputs())
+        trial->arrays.push_back(
+            Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
+    run_by_size(
+        call.num_elements(), kElementsOfAShortFold,
+        [trial] {
+            trial->is_refuted = try_identity_on_some(trial->typed->op, trial->arrays, trial->num_elements,
+                                                     trial->num_features, Elements::all_with_overflow)
+                                    .counter_example.has_value();
+        },
+        call.arrays());
+    return trial->is_refuted;
 }
 
 }  // namespace
@@ -104,7 +130,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
     auto& plans = call.typed()->plans;
     if (auto entry = plans.find(key))
-        return entry;
+        return call.typed()->asks[words.session.assume].elements && shows_no_identity(call) ? nullptr : entry;
     struct Making {
         std::shared_ptr<TypedOperator> typed;
         std::shared_ptr<Session> session;
@@ -124,12 +150,13 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         [making] {
             const auto& op = making->typed->op;
             const auto laws = making->session->laws(op);
-            making->asks = {depends_on_data(laws), doubt_of_scalars(op, laws.report)};
+            making->asks = {depends_on_data(laws), laws.doubts_identity, doubt_of_scalars(op, laws.report)};
             if (!making->asks.keeps_plan(op, making->inputs))
                 return;
             // What the elements refute is said by a fold, which looks at them.
             const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
-            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative))
+            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
+                of_data.has_sound_identity && !of_data.without_identity)
                 making->plan = std::make_shared<Plan>(
                     making->session->plan(op, making->segments, making->num_elements, making->options));
         },

@@ -18,9 +18,10 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// What a call must look at to know what it may rely on; a plan that is kept looks at none of it.
+/// What a call must look at to know what it may rely on.
 struct CallsAsk {
     bool data = false;
+    bool elements = false;  ///< a plan is kept, and serves where no element shows that the identity is none
     ScalarDoubt scalars = ScalarDoubt::none;
 
     [[nodiscard]] bool keeps_plan(const Operator& op, const std::vector<ArrayView>& inputs) const

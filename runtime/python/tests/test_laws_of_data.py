@@ -95,3 +95,21 @@ def test_a_check_warns_of_what_it_cannot_judge():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         op(x, decay=0.5, uniform=1500, backend="simt", check=True)
+
+
+TABLE = """operator {name}(x: i32, t: table f64) -> f64 {{
+  state v: f64 = -inf  lift t[x]  combine(a, b) max(a, b)  laws commutative
+}}"""
+
+
+def test_a_kept_plan_serves_only_where_no_element_shows_that_the_identity_is_none():
+    op = sf.operator(TABLE.format(name="entry"))
+    x = np.array([0, 1, 0, 2], np.int32)
+    for table in ([3.0, 1, 2], [np.nan, 1, 2], [3.0, 1, 2], [np.nan, 1, 2]):
+        t = np.array(table)
+        _, told = answer(lambda: op(x, t, uniform=1))
+        np.testing.assert_array_equal(op(x, t, uniform=1), t[x])
+        if np.isnan(table[0]):
+            assert told[0].startswith("operator entry runs without its identity: the identity is not neutral on element 0 of")
+        else:
+            assert told == []

@@ -9,17 +9,22 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/bytecode.h"
 #include "dsl/laws/elements.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
-#include "runtime/session/laws/element_laws.h"
+#include "runtime/session/laws/law_search.h"
 
 namespace segfold {
 namespace {
 
-/// The clock is a safeguard alone: it never rings for an operator of ordinary size.
-constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
+template <class Values>
+bool contains(const Values& values, Law law)
+{
+    return std::ranges::find(values, law) != std::end(values);
+}
 
-/// The operator with zeros where its lift gives NaN.
+}  // namespace
+
 Operator without_nan(Operator op)
 {
     op.append.reset();
@@ -36,44 +41,6 @@ bool has_floats(const Operator& op)
     return std::ranges::any_of(op.state, [](const auto& field) { return is_float(field.type); });
 }
 
-template <class Values>
-bool contains(const Values& values, Law law)
-{
-    return std::ranges::find(values, law) != std::end(values);
-}
-
-/// What a quick search over values of the data finds; nothing is refuted where there are no elements.
-LawReport report_on(const DataRanges& ranges, const Workload& workload)
-{
-    auto options = kPatientLawOptions;
-    options.data = &ranges;
-    const auto scalars = scalar_values(workload);
-    options.scalars = &scalars;
-    return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
-}
-
-/// Leaves finite values alone; false where there was nothing else, or where a column would have none.
-bool keep_finite(DataRanges& ranges)
-{
-    bool were_others = false;
-    for (auto& range : ranges) {
-        if (!range.lowest)
-            return false;
-        were_others = were_others || !range.is_finite();
-        range = {range.lowest, range.highest, range.has_negative_zero};
-    }
-    return were_others;
-}
-
-/// Whether infinities or NaN are known to break the identity.
-bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
-{
-    const auto* finding = report.find(Law::identity);
-    return finding != nullptr && (finding->nan_differs || contains(laws.refuted_by_nan, Law::identity));
-}
-
-}  // namespace
-
 bool claims(const Operator& op, Law law)
 {
     return law == Law::associative || (law == Law::identity && op.has_identity()) ||
@@ -82,6 +49,28 @@ bool claims(const Operator& op, Law law)
 }
 
 namespace {
+
+bool is_standard(const Operator& op)
+{
+    if (!is_standard_operator(op.name))
+        return false;
+    for (const auto type : kTypes)
+        try {
+            if (same(op, standard_operator(op.name, type)))
+                return true;
+        } catch (const InputError&) {  // it is none of that type
+        }
+    return false;
+}
+
+/// Whether an element that no search has drawn may have a state that the identity changes. Of the standard
+/// operators, tests know that none has.
+bool may_change_elements(const Operator& op)
+{
+    if (op.factors)
+        return std::ranges::any_of(*op.factors, may_change_elements);
+    return op.has_identity() && !is_neutral_to_any_lifted(op) && !is_standard(op);
+}
 
 /// What a report means for stages. `options` are those of the search that it came from.
 OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& options,
@@ -116,6 +105,9 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
     laws.assumes_associative = contains(assumed, Law::associative);
     laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
     laws.has_sound_append = holds(Law::append);
+    const auto* identity = laws.report.find(Law::identity);
+    laws.doubts_identity = identity != nullptr && laws.has_sound_identity && !laws.assumes_identity &&
+                           doubt_of(op, *identity) != ScalarDoubt::none && may_change_elements(op);
     return laws;
 }
 
@@ -130,9 +122,9 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
         auto asked = *proof;
         asked.scalars = options.scalars;
         prove::prove_laws(op, report, solver, asked);
-        if (options.scalars == nullptr)  // others do not know these values
-            prove::remember(op, report);
     }
+    if (proof != nullptr && options.scalars == nullptr)  // others do not know these values
+        prove::remember(op, report);
     return conclude(op, std::move(report), options, assumed);
 }
 
@@ -162,7 +154,8 @@ bool has_small_constants(const Operator& op)
     return std::ranges::all_of(compile_bytecode(op).combine.constants, is_small);
 }
 
-/// Which values of the scalars a finding that refutes nothing leaves in doubt.
+}  // namespace
+
 ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 {
     switch (finding.verdict) {
@@ -179,6 +172,8 @@ ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
             return ScalarDoubt::any;
     }
 }
+
+namespace {
 
 /// Whether a proof over the reals, or while nothing overflows, says nothing of a scalar of this value: it is
 /// not finite, or the product of two such numbers overflows.
@@ -254,129 +249,6 @@ OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const Scalar
             finding = search(finding.law);
     }
     return conclude(op, std::move(report), options, assumed);
-}
-
-bool depends_on_data(const OperatorLaws& laws)
-{
-    return !laws.has_sound_identity ||
-           (!contains(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
-}
-
-namespace {
-
-/// Takes the law of a report as refuted by an example of the data.
-void refute(LawReport& report, Law law, CounterExample example)
-{
-    for (auto& finding : report.findings)
-        if (finding.law == law) {
-            LawFinding refuted;
-            refuted.law = law;
-            refuted.verdict = Verdict::refuted;
-            refuted.cases = finding.cases;
-            finding = std::move(refuted);
-            finding.counter_example = std::move(example);
-        }
-}
-
-/// Whether no element shows that the identity is none; what one shows is added to the report.
-bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
-{
-    auto elements = try_identity(workload, false);
-    laws.num_tried = elements.tried;
-    laws.num_elements = workload.segments.num_elements * workload.num_features;
-    if (elements.counter_example)
-        refute(report, Law::identity, std::move(*elements.counter_example));
-    return !report.refuted(Law::identity);
-}
-
-/// Tries associativity on the data where it is not known for all states.
-void judge_associativity(OperatorLaws& laws, const Workload& workload)
-{
-    const auto& op = workload.op;
-    const auto* finding = laws.report.find(Law::associative);
-    if (finding == nullptr || finding->verdict == Verdict::refuted ||
-        doubt_of(op, *finding) == ScalarDoubt::none)
-        return;
-    auto example = differing_neighbours(op, workload);
-    if (!example)
-        return;
-    refute(laws.report, Law::associative, std::move(*example));
-    if (has_floats(op) && !differing_neighbours(without_nan(op), workload)) {
-        laws.refuted_by_nan.push_back(Law::associative);
-        return;
-    }
-    laws.usable.assumes_associative = laws.assumes_associative;
-    laws.usable.associative = laws.assumes_associative;
-    if (laws.assumes_associative)
-        laws.assumed.push_back(Law::associative);
-}
-
-/// What the data change of a doubtful identity.
-void judge_identity(OperatorLaws& laws, const Workload& workload)
-{
-    auto report = laws.report;
-    bool holds_on_finite = is_neutral_on_finite_alone(report, laws);
-    if (!laws.has_sound_identity) {
-        auto ranges = data_ranges(workload);
-        report = report_on(ranges, workload);
-        laws.spares_data = !report.refuted(Law::identity) && spares_elements(laws, report, workload);
-        holds_on_finite = laws.spares_data
-                              ? is_neutral_on_finite_alone(report, laws)
-                              : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
-                                    !try_identity(workload, true).counter_example;
-        laws.has_sound_identity = laws.spares_data || holds_on_finite;
-        if (!laws.has_sound_identity)  // a counter-example of the data says more
-            std::ranges::replace_if(
-                laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
-                *report.find(Law::identity));
-    }
-    if (laws.has_sound_identity && holds_on_finite)
-        if (const auto name = find_not_finite(workload))
-            laws.without_identity = fmt::format(
-                "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
-}
-
-}  // namespace
-
-OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
-{
-    if (depends_on_data(laws))
-        judge_identity(laws, workload);
-    if (laws.has_sound_identity && !laws.refuted_by_nan.empty()) {
-        const auto ranges = data_ranges(workload);
-        if (std::ranges::none_of(ranges, &ColumnRange::has_nan)) {
-            // Other elements may still make a NaN, as log(-1) does.
-            const auto found = report_on(ranges, workload);
-            std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
-        }
-    }
-    judge_associativity(laws, workload);
-    return laws;
-}
-
-OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
-{
-    if (!depends_on_data(laws))
-        return laws;
-    DataRanges ranges;
-    for (const auto& parameter : op.parameters) {
-        if (parameter.table)
-            continue;
-        const auto type = parameter.type;
-        const auto highest = is_float(type) ? highest_float(type) : 0;
-        ranges.push_back(is_float(type)
-                             ? ColumnRange{FieldValue{type, 0, -highest}, FieldValue{type, 0, highest}, true}
-                             : ColumnRange{FieldValue{type, lowest_integer(type)},
-                                           FieldValue{type, highest_integer(type)}});
-    }
-    auto options = kPatientLawOptions;
-    options.data = &ranges;
-    const auto found = check_laws(op, options);
-    if (!laws.has_sound_identity)
-        laws.has_sound_identity = laws.spares_data = !found.refuted(Law::identity);
-    laws.without_identity.reset();
-    std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
-    return laws;
 }
 
 std::string OperatorLaws::how_to_assume(Law law) const

@@ -30,7 +30,10 @@ struct OperatorLaws {
     bool assumes_associative = false;  ///< the user vouches for it
     bool is_remembered = false;        ///< the report is that of an earlier proof
     bool takes_undeclared = false;     ///< commutativity is not declared, and relied on as it is proved
-    bool spares_data = false;          ///< the identity is refuted, though not by values that the data have
+    /// No search refutes the identity but by NaN, and elements of the data may all the same: a fold tries it
+    /// on them.
+    bool doubts_identity = false;
+    bool spares_data = false;  ///< the identity is refuted, though not by values that the data have
     /// Where the data are spared: so many of their elements were tried, and there are so many. 0: none was.
     std::int64_t num_tried = 0, num_elements = 0;
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
@@ -50,8 +53,9 @@ struct OperatorLaws {
     [[nodiscard]] bool is_associative() const;
 };
 
-/// Searches as long as `options` say, and then proves where `proof` is given; what is proved or refuted that
-/// way is remembered beside the compiled kernels. Laws that are refuted and in `assumed` are relied on.
+/// Searches as long as `options` say, and then proves where `proof` is given, for 0 seconds not at all; what
+/// is proved or refuted with one is remembered beside the compiled kernels. Laws that are refuted and in
+/// `assumed` are relied on.
 OperatorLaws judge_laws(const Operator& op, const LawOptions& options = {},
                         const std::vector<Law>& assumed = {}, const prove::ProofOptions* proof = nullptr);
 
@@ -88,9 +92,11 @@ enum class ScalarDoubt : std::uint8_t {
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
 /// What the data change: an identity that only other values refute is relied on, and one that is neutral on
-/// finite values alone is left out where infinities or NaN occur. Associativity that is not known for all
-/// states is refuted where some neighbouring elements show that. Laws that NaN alone refutes are not warned
-/// of where values of the data's range show none.
+/// finite values alone is left out where infinities or NaN occur. One that is not refuted, and not known to
+/// be neutral to whatever lift may give, is tried on the elements: it is left out where only states that are
+/// not finite show that it is none, or overflow does, and is refuted else. Associativity that is not known
+/// for all states is refuted where some neighbouring elements show that. Laws that NaN alone refutes are not
+/// warned of where values of the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 
 /// The same of data of which no more is known than that all values are finite.
