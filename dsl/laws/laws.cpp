@@ -38,8 +38,11 @@ constexpr int kMostTries = 3000;
 /// Cases of small integers that are tried after a law is refuted by large ones.
 constexpr std::int64_t kSmallCases = 2000;
 
-/// Elements that the identity is tried on besides those of the pool, where there are several columns.
-constexpr std::int64_t kMoreElements = 256;
+/// Elements that the identity is tried on besides those of the pool, where there are several columns: one for
+/// so many cases, at least and at most.
+constexpr std::int64_t kCasesPerElement = 8;
+constexpr std::int64_t kLeastMoreElements = 256;
+constexpr std::int64_t kMostMoreElements = std::int64_t{1} << 16;
 
 /// States of an operator narrowed to 8 bits, usually.
 constexpr int kNarrowedStates = 256;
@@ -155,7 +158,9 @@ private:
         const auto& settings = machine_.settings();
         std::vector<Slot<double>> state(machine_.num_fields());
         std::int64_t n = 0;
-        for (auto& recipe : draw_elements(machine_, kMoreElements, random_)) {
+        const auto count =
+            std::clamp(options_.most_cases / kCasesPerElement, kLeastMoreElements, kMostMoreElements);
+        for (auto& recipe : draw_elements(machine_, count, random_)) {
             if (n % kCasesPerLook == 0)
                 throw_if_stopped();
             if (n >= kSureCases && n % kCasesPerLook == 0 && Clock::now() > deadline)

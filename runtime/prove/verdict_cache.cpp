@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
@@ -129,15 +132,58 @@ LawFinding finding_of(const Json& json, const Operator& op)
     return finding;
 }
 
+/// What this process has remembered, by the operators' texts.
+class Memory {
+public:
+    /// What is in a file is read from there.
+    void keep(const std::string& text, LawReport report, bool is_in_file)
+    {
+        const std::lock_guard lock(mutex_);
+        if (is_in_file)
+            reports_.erase(text);
+        else
+            reports_.insert_or_assign(text, std::move(report));
+        ++count_;
+    }
+    std::optional<LawReport> find(const std::string& text)
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = reports_.find(text);
+        return found == reports_.end() ? std::nullopt : std::optional(found->second);
+    }
+    [[nodiscard]] std::uint64_t count() const { return count_; }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, LawReport> reports_;
+    std::atomic<std::uint64_t> count_ = 0;
+};
+
+Memory& memory()
+{
+    static auto* kept = new Memory;  // folds may go on while the process ends
+    return *kept;
+}
+
 }  // namespace
 
-void remember(const Operator& op, const LawReport& report)
+void remember(const Operator& op, const LawReport& found)
 {
     const auto is_by_prover = [](const LawFinding& f) {
         return f.means != Means::search && f.means != Means::all_states;
     };
-    if (std::ranges::none_of(report.findings, is_by_prover))
+    if (std::ranges::none_of(found.findings, is_by_prover) && !found.any_refuted())
         return;
+    auto report = found;
+    if (const auto known = remembered(op)) {
+        for (auto& finding : report.findings)
+            if (const auto* proof = known->find(finding.law); proof != nullptr && is_proof(proof->verdict) &&
+                                                              !is_proof(finding.verdict) &&
+                                                              finding.verdict != Verdict::refuted)
+                finding = *proof;
+        if (report.prover.empty())
+            report.prover = known->prover;
+    }
     Json json = {{"format", kFormat}, {"name", op.name}, {"operator", print(op)}, {"prover", report.prover}};
     json["findings"] = Json::array();
     for (const auto& finding : report.findings)
@@ -145,8 +191,8 @@ void remember(const Operator& op, const LawReport& report)
     json["undeclared"] = Json::array();
     for (const auto& finding : report.undeclared)
         json["undeclared"].push_back(json_of(finding));
-    if (const auto folder = open_folder(true))
-        (void)folder->write(file_of(op), json.dump());
+    const auto folder = open_folder(true);
+    memory().keep(print(op), report, folder && folder->write(file_of(op), json.dump()).empty());
 }
 
 StoredVerdicts decode_verdicts(std::string_view bytes)
@@ -159,12 +205,14 @@ StoredVerdicts decode_verdicts(std::string_view bytes)
     }
 }
 
+std::uint64_t num_remembered() { return memory().count(); }
+
 std::optional<LawReport> remembered(const Operator& op)
 {
     const auto folder = open_folder(false);
     const auto text = folder ? folder->read(file_of(op)) : std::nullopt;
     if (!text)
-        return std::nullopt;
+        return memory().find(print(op));
     try {
         const auto json = Json::parse(*text);
         if (json.at("format") != kFormat || json.at("operator") != print(op))

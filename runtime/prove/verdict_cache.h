@@ -1,5 +1,6 @@
 #pragma once
 // Verdicts of proofs, kept beside the compiled kernels by the operator's text.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,13 +9,18 @@
 
 namespace segfold::prove {
 
-/// Keeps a report in which the prover has proved or refuted something; the other verdicts are those of a
-/// search longer than a run's. Failures are silent: the laws are judged anew then.
+/// Keeps a report in which the prover has proved or refuted something, or a search has refuted something; the
+/// other verdicts are those of a search longer than a run's. What was proved of an operator before stays
+/// where the report refutes it not. What no file can be written of
+/// the process alone remembers.
 void remember(const Operator& op, const LawReport& report);
 
 /// The report that remember() kept for an operator of the same text. A counter-example is evaluated once more
 /// and counts only if it still breaks its law; a damaged file counts as none.
 std::optional<LawReport> remembered(const Operator& op);
+
+/// How often remember() has kept something in this process: laws that were judged before may be known better.
+[[nodiscard]] std::uint64_t num_remembered();
 
 /// What kind of file of the cache's folder holds verdicts.
 inline constexpr std::string_view kVerdictKind = "laws";

@@ -17,6 +17,7 @@
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
+#include "runtime/prove/verdict_cache.h"
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
@@ -45,13 +46,19 @@ struct Session::State {
                 assumed.push_back(law);
         const std::lock_guard lock(mutex);
         auto found = judged.find(text);
-        if (found == judged.end() || proof != nullptr) {
+        // What a check in this process has found since, in whatever session, governs the next fold.
+        const bool may_be_known_better =
+            found != judged.end() && found->second.num_remembered != prove::num_remembered();
+        if (may_be_known_better)
+            judged_for_scalars.clear();
+        if (found == judged.end() || proof != nullptr || (may_be_known_better && prove::remembered(op))) {
             auto laws = proof == nullptr ? quick_laws(op, assumed) : judge_laws(op, {}, assumed, proof);
             laws.assume_option = options.assume_option;
-            found = judged.insert_or_assign(text, std::move(laws)).first;
+            found = judged.insert_or_assign(text, Judged{std::move(laws), 0}).first;
             judged_for_scalars.clear();
         }
-        const auto& of_all = found->second;
+        found->second.num_remembered = prove::num_remembered();
+        const auto& of_all = found->second.laws;
         if (scalars.empty() || !depends_on_scalars(op, of_all.report, scalars))
             return of_all;
         auto key = text;
@@ -114,7 +121,12 @@ struct Session::State {
     std::shared_ptr<std::mutex> run_mutex = std::make_shared<std::mutex>();
     std::shared_ptr<EmittedTexts> texts = std::make_shared<EmittedTexts>();  ///< plans ask them, too
     std::shared_ptr<Backend> backend;
-    std::map<std::string, OperatorLaws> judged, judged_for_scalars;
+    struct Judged {
+        OperatorLaws laws;
+        std::uint64_t num_remembered = 0;  ///< of the process, when they were judged or looked at last
+    };
+    std::map<std::string, Judged> judged;
+    std::map<std::string, OperatorLaws> judged_for_scalars;
     std::shared_ptr<const tune::RecordStore> store;
 };
 

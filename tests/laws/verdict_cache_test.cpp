@@ -193,8 +193,9 @@ TEST_F(VerdictCacheTest, AProofWhileNothingOverflowsSaysNothingOfLargeIntegers)
 TEST_F(VerdictCacheTest, SessionsProveAndCarryVerdictMeansAndTime)
 {
     const auto op = parse_operator("f.seg", kUndeclared);
-    Session session({.backend = "reference"});
+    Session session({.backend = "reference"}), earlier({.backend = "simt"});
     EXPECT_FALSE(session.laws(op).usable.commutative);
+    EXPECT_FALSE(earlier.laws(op).usable.commutative);
     const auto report = session.prove(op, kPatient.seconds);
     const auto* finding = report.find(Law::associative);
     EXPECT_EQ(finding->verdict, Verdict::proved);
@@ -205,6 +206,26 @@ TEST_F(VerdictCacheTest, SessionsProveAndCarryVerdictMeansAndTime)
     EXPECT_TRUE(session.laws(op).usable.commutative) << "later folds rely on it";
     Session other({.backend = "reference"});
     EXPECT_TRUE(other.laws(op).is_remembered);
+    EXPECT_TRUE(earlier.laws(op).usable.commutative) << "that had judged the laws before";
+}
+
+/// With or without a folder of the cache, and with or without a prover.
+TEST_F(VerdictCacheTest, WhatALongSearchRefutesGovernsLaterFolds)
+{
+    for (const std::string word : {"on", "off"}) {
+        setenv("SEGFOLD_CACHE", word.c_str(), 1);
+        const auto op = parse_operator(
+            "seldom.seg", "operator seldom_" + word +
+                              "(x: i32, y: i32) -> i32 { state v: i32 = 0  lift (x & i32(255)) == 141 "
+                              "&& (y & i32(63)) == 37 ? -7 : 1  combine(a, b) max(a, b) }");
+        Session session({.backend = "reference"});
+        ASSERT_FALSE(session.laws(op).report.refuted(Law::identity));
+        const prove::ProofOptions none{.seconds = 0};
+        const auto found = judge_laws(op, {20000000, 60, 3}, {}, &none);
+        ASSERT_TRUE(found.report.refuted(Law::identity));
+        EXPECT_TRUE(session.laws(op).report.refuted(Law::identity));
+    }
+    unsetenv("SEGFOLD_CACHE");
 }
 
 }  // namespace

@@ -338,7 +338,7 @@ nb::object fold(Call& call)
                       stream,
                       words.key(),
                       0,
-                      num_tunings()};
+                      num_findings()};
     auto& plans = call.typed()->plans;
     auto entry = plans.find(key);
     if (!entry) {

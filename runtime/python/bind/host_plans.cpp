@@ -36,7 +36,8 @@ bool may_keep_plan(const Call& call, Session& session)
             return false;
     }
     const auto known = call.typed()->asks.find(words.session.assume);
-    return known == call.typed()->asks.end() || known->second.keeps_plan(op, call.inputs());
+    return known == call.typed()->asks.end() || known->second.findings != num_findings() ||
+           known->second.keeps_plan(op, call.inputs());
 }
 
 /// Whether the caller's arrays have room for the results, of their types.
@@ -126,7 +127,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         0,
         words.key(),
         *longest,
-        num_tunings(),
+        num_findings(),
         ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
     auto& plans = call.typed()->plans;
     if (auto entry = plans.find(key))
@@ -139,18 +140,21 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         std::int64_t num_elements;
         PlanOptions options;
         std::vector<ArrayView> inputs;
+        std::uint64_t findings;
         CallsAsk asks = {};
         std::shared_ptr<Plan> plan = nullptr;
     };
-    const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
-                                                        num_elements, call.plan_options(), call.inputs()});
+    const auto making =
+        std::make_shared<Making>(Making{call.typed(), session, segments, call.found(), num_elements,
+                                        call.plan_options(), call.inputs(), num_findings()});
     making->options.longest = *longest;
     // A text may have to be compiled, which Ctrl-C ends.
     run_interruptible(
         [making] {
             const auto& op = making->typed->op;
             const auto laws = making->session->laws(op);
-            making->asks = {depends_on_data(laws), laws.doubts_identity, doubt_of_scalars(op, laws.report)};
+            making->asks = {depends_on_data(laws), laws.doubts_identity, doubt_of_scalars(op, laws.report),
+                            making->findings};
             if (!making->asks.keeps_plan(op, making->inputs))
                 return;
             // What the elements refute is said by a fold, which looks at them.

@@ -23,6 +23,7 @@ struct CallsAsk {
     bool data = false;
     bool elements = false;  ///< a plan is kept, and serves where no element shows that the identity is none
     ScalarDoubt scalars = ScalarDoubt::none;
+    std::uint64_t findings = 0;  ///< num_findings() when it was asked
 
     [[nodiscard]] bool keeps_plan(const Operator& op, const std::vector<ArrayView>& inputs) const
     {

@@ -39,9 +39,9 @@ struct PlanKey {
     int device = 0;                 ///< a GPU's ordinal, or kHost
     std::uintptr_t stream = 0;
     std::string words;
-    std::int64_t longest = 0;   ///< the longest segment of the host's arrays, where it was looked at
-    std::uint64_t tunings = 0;  ///< num_tunings() when it was chosen
-    int order_of_items = 0;     ///< bits of the number of items in all ranges of the host
+    std::int64_t longest = 0;    ///< the longest segment of the host's arrays, where it was looked at
+    std::uint64_t findings = 0;  ///< num_findings() when it was chosen
+    int order_of_items = 0;      ///< bits of the number of items in all ranges of the host
 
     bool operator==(const PlanKey&) const = default;
 };

@@ -11,6 +11,7 @@
 #include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/prove/verdict_cache.h"
 
 namespace segfold::python {
 
@@ -60,7 +61,7 @@ std::vector<std::shared_ptr<Session>> all_sessions()
     return all;
 }
 
-std::uint64_t num_tunings() { return tunings; }
+std::uint64_t num_findings() { return tunings + prove::num_remembered(); }
 
 void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions)
 {

@@ -113,3 +113,25 @@ def test_a_kept_plan_serves_only_where_no_element_shows_that_the_identity_is_non
             assert told[0].startswith("operator entry runs without its identity: the identity is not neutral on element 0 of")
         else:
             assert told == []
+
+
+# Negative for two numbers alone, which a short search does not draw and a prover finds.
+SELDOM = """operator {name}(x: i32, y: i32) -> i32 {{
+  state v: i32 = 0  lift x * 2 == 1975308642 && y * 2 == 1111110 ? -7 : abs(x / 2)  combine(a, b) max(a, b)  laws commutative
+}}"""
+
+
+def test_what_a_check_refutes_governs_later_calls_of_the_process():
+    text = SELDOM.format(name="seldom")
+    op = sf.operator(text)
+    x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
+    np.testing.assert_array_equal(op(x, y, uniform=1), x // 2)
+    sf.plan(op, x, y, uniform=1)
+    report = sf.check(op)
+    if report["identity"].verdict != "refuted":
+        pytest.skip(f"nothing was refuted: {report.prover}")
+    for later in (op, sf.operator(text)):
+        with pytest.warns(sf.FoldWarning, match="states an identity that is none; it is relied on, as no values of the data's"):
+            np.testing.assert_array_equal(later(x, y, uniform=1), x // 2)
+        with pytest.raises(sf.SpecError, match="states an identity that is none"):
+            sf.plan(later, x, y, uniform=1)
