@@ -31,8 +31,8 @@ struct PlanOptions {
     /// Arrays of segments on a device are checked before each run as those of the host are: a pass over them
     /// and a wait for the GPU. What is wrong is an InputError; without, it is undefined.
     bool validates_segments = false;
-    /// Reads of tables by computed indices are not checked in the kernel; the caller guarantees that they lie
-    /// inside.
+    /// Reads of tables by computed indices are not checked in the kernel of a GPU; the caller guarantees that
+    /// they lie inside. On the host they are checked all the same.
     bool trusts_tables = false;
     /// Columns on a device hold no infinities and no NaN: an identity that is neutral on finite values alone
     /// may be relied on.

@@ -64,7 +64,8 @@ Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) c
     if (of.form == SegmentForm::keys)
         problem.key_bytes = of.key_bytes;
     problem.has_ends = is_on_device;
-    if (!parts.options.trusts_tables)
+    // A read outside of a table would end the process on the host, where the check costs little.
+    if (!parts.options.trusts_tables || !is_on_device)
         for (const auto& parameter : parts.op.parameters)
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);

@@ -366,3 +366,16 @@ def test_scalars_are_within_their_type(type_name, largest):
     for beyond in (2 * largest, -2 * largest):
         with pytest.raises(sf.InputError, match=told):
             above(x, least=beyond)
+
+
+def test_tables_are_checked_on_the_host_though_they_are_trusted():
+    op = sf.operator("operator g(at: i32, t: table f64) -> f64 { state s: f64 = 0  lift t[at]  combine(a, b) a + b }")
+    at, t = np.zeros(64, np.int32), np.ones(8)
+    plan = sf.plan(op, at, t, uniform=8, trust_tables=True)
+    np.testing.assert_array_equal(plan(at, t, uniform=8), np.full(8, 8))
+    for place in (8, -1, 2**30):
+        at[7] = place
+        for call in (op, plan):
+            words = {"trust_tables": True} if call is op else {}
+            with pytest.raises(sf.InputError, match="indices run from 0 to 7"):
+                call(at, t, uniform=8, **words)
