@@ -208,10 +208,20 @@ private:
                                          : "") +
                    (p.row ? "row " : "") + std::string(name(p.type));
         };
+        const auto role = [](const Parameter& p) {
+            return std::string(p.scalar  ? "a scalar"
+                               : p.table ? "a table"
+                                         : "a column") +
+                   (p.row ? " of rows of " : " of ") + std::string(name(p.type));
+        };
         const auto known = std::ranges::find(whole.parameters, parameter.name, &Parameter::name);
         if (known == whole.parameters.end())
             whole.parameters.push_back(
                 {parameter.name, parameter.type, parameter.table, {}, parameter.scalar, parameter.row});
+        else if (kind(*known) != kind(parameter) && known->type == parameter.type)
+            throw InputError("parameter '" + parameter.name + "' of operator " + op.name + " is " +
+                             role(parameter) + ", and another operator of the product has it as " +
+                             role(*known) + "; give one of them another name");
         else if (kind(*known) != kind(parameter))
             throw InputError("parameter '" + parameter.name + "' of operator " + op.name + " is " +
                              kind(parameter) + ", but another operator of the product has it as " +

@@ -283,8 +283,10 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
         take_torch(what);
     else if (kind_ == Kind::masked)
         refuse(what,
-               "is a masked array, and a fold looks at no mask; give array.filled(VALUE), where VALUE "
-               "changes no result");
+               access == Access::write
+                   ? "is a masked array, whose mask a fold neither reads nor writes; give array.data"
+                   : "is a masked array, and a fold looks at no mask; give array.filled(VALUE), where VALUE "
+                     "changes no result");
     else if (kind_ == Kind::numpy)
         take_buffer(what, access);
     else if (kind_ == Kind::jax && access == Access::write)
@@ -368,7 +370,9 @@ void ArrayIn::take_buffer(const std::string& what, Access access)
         strides.assign(taken.strides, taken.strides + taken.ndim);
     take_memory(what, *type, taken.buf, Place::host, sizes, strides);
     if (view_.length > 0 && reinterpret_cast<std::uintptr_t>(view_.data) % size_bytes(*type) != 0)
-        refuse(what, "does not begin at a multiple of its elements' size; give an aligned copy");
+        refuse(what, std::string("does not begin at a multiple of its elements' size; give ") +
+                         (access == Access::write ? "an array that does, as numpy.empty() makes it"
+                                                  : "an aligned copy"));
 }
 
 void ArrayIn::take_torch(const std::string& what)

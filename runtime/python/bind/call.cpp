@@ -201,7 +201,11 @@ void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle valu
                                          segments_.uniform_length));
     } else if (kind == LayoutKind::ranges) {
         if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
-            throw nb::type_error("ranges= takes a pair of arrays, (begins, ends)");
+            throw nb::type_error(
+                fmt::format("ranges= takes a pair of arrays, (begins, ends), and a {} is given; of "
+                            "an array of two rows give (array[0], array[1])",
+                            Py_TYPE(value.ptr())->tp_name)
+                    .c_str());
         const auto pair = nb::tuple(nb::borrow(value));
         if (pair.size() != 2)
             throw nb::type_error(

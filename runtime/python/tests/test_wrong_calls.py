@@ -125,7 +125,7 @@ CASES = [
     (lambda: SUM(X, uniform="4"), TypeError, "uniform= takes the length of each segment, an integer, and '4' is given"),
     (lambda: SUM(X, keys=OFFSETS), sf.InputError, "there are 5 keys but 9 elements; give one key per element"),
     (lambda: SUM(X, flags=np.array([1, 0], bool)), sf.InputError, "there are 2 flags but 9 elements; give one flag per element"),
-    (lambda: SUM(X, ranges=OFFSETS), TypeError, "ranges= takes a pair of arrays, (begins, ends)"),
+    (lambda: SUM(X, ranges=OFFSETS), TypeError, "ranges= takes a pair of arrays, (begins, ends), and a numpy.ndarray is given; of an array of two rows give (array[0], array[1])"),
     (lambda: SUM(X, ranges=(np.array([0]), np.array([3, 4]))), sf.InputError, "ranges have 1 begins but 2 ends; there must be one of each per segment"),
     (lambda: SUM(X, ranges=(np.array([0]), np.array([3], "i4"))), sf.InputError,
      "'begins' are i64 and 'ends' i32; both are of one type"),
@@ -366,6 +366,21 @@ def test_scalars_are_within_their_type(type_name, largest):
     for beyond in (2 * largest, -2 * largest):
         with pytest.raises(sf.InputError, match=told):
             above(x, least=beyond)
+
+
+def test_outputs_of_memory_that_cannot_be_written_name_what_would_be_right():
+    out = np.ma.masked_array(np.zeros(1, np.int32), [True])
+    with pytest.raises(sf.InputError, match="whose mask a fold neither reads nor writes; give array.data"):
+        SUM(X, out=out)
+    shifted = np.zeros(9, np.uint8)[1:5].view(np.int32)
+    with pytest.raises(sf.InputError, match="size; give an array that does, as numpy.empty"):
+        SUM(X, out=shifted)
+
+
+def test_a_table_and_a_column_of_one_name_are_told_apart():
+    with pytest.raises(sf.InputError, match="'x' of operator spmv is a table of f32, and another operator of the product has it as a "
+                                            "column of f32; give one of them another name"):  # fmt: skip
+        sf.standard.sum.typed("f32") & sf.standard.spmv.typed("f32")
 
 
 def test_tables_are_checked_on_the_host_though_they_are_trusted():
