@@ -167,6 +167,12 @@ Array scalar_array(const Parameter& parameter, const std::string& text)
     } catch (const InputError& error) {
         throw InputError(fmt::format("--scalar {}={}: {}", parameter.name, text, error.what()));
     }
+    // What is a power in a number must not become an exclusive or by what stands around it.
+    if (text.find('^') != text.npos)
+        throw InputError(fmt::format(
+            "--scalar {0}={1}: in '{1}' ^ may be a power or an exclusive or; it is a power in a whole number "
+            "alone, as {0}=2^10; write the value itself, without ^",
+            parameter.name, text));
     const auto written = fmt::format(
         "operator scalar(x: {0}) -> {0} {{ state value: {0} = {1}\nlift x\n"
         "combine(a, b) a }}",

@@ -103,6 +103,33 @@ TEST_F(ProductsTest, ScalarsTakeTheirValues)
               "      2       1            1    8\n");
 }
 
+TEST_F(ProductsTest, ScalarsAreNamedByTheirValues)
+{
+    const auto input = [&](const std::string& threshold, const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"run",
+                                          "count_above",
+                                          "--type",
+                                          "i32",
+                                          "--elements",
+                                          "10",
+                                          "--json",
+                                          "--backend",
+                                          "cpu",
+                                          "--scalar",
+                                          "threshold=" + threshold};
+        words.insert(words.end(), more.begin(), more.end());
+        return nlohmann::json::parse(folder_.run(words).output)
+            .at("inputs")
+            .at("threshold")
+            .get<std::string>();
+    };
+    for (const auto& more : {std::vector<std::string>{}, {"--memory", "1M"}}) {
+        EXPECT_EQ(input("2^10", more), "--scalar threshold=1024");
+        EXPECT_EQ(input("\t2^10 ", more), "--scalar threshold=1024");
+        EXPECT_EQ(input("1024 - 1", more), "--scalar threshold=1023");
+    }
+}
+
 TEST_F(ProductsTest, ScalarsAreMadeUpInPartsAsInTheWhole)
 {
     const auto made_up = [&](const std::vector<std::string>& more) {
@@ -143,7 +170,20 @@ TEST_F(ProductsTest, MistakesAreToldInWords)
     EXPECT_EQ(of_integers("-5e-1"),
               "segfold: --scalar threshold=-5e-1: '-5e-1' is no value of type i32, which holds integers from "
               "-2147483648 to 2147483647\n");
-    for (const auto* threshold : {"-5e1", "2^3", "lowest(i32)"})
+    // A power that is part of more would be an exclusive or.
+    for (const std::string threshold : {"2^10-1", "2^10+0", "(2^10)", "2 ^ 10", "2^-3"})
+        EXPECT_EQ(of_integers(threshold),
+                  "segfold: --scalar threshold=" + threshold + ": in '" + threshold +
+                      "' ^ may be a power or an exclusive or; it is a power in a whole number alone, as "
+                      "threshold=2^10; write the value itself, without ^\n");
+    EXPECT_EQ(
+        folder_
+            .run({"run", "count_above", "--elements", "9", "--input", "threshold=[9]", "--scalar",
+                  "threshold=2"})
+            .errors,
+        "segfold: 'threshold' is given twice, by --input threshold=[9] and --scalar threshold=2; once is "
+        "enough\n");
+    for (const auto* threshold : {"-5e1", "2^3", "lowest(i32)", "2^3 ", " 2^3"})
         EXPECT_EQ(of_integers(threshold), "");
     EXPECT_EQ(refused({"count_above", "--scalar", "threshold=1e400"}),
               "segfold: --scalar threshold=1e400: '1e400' is beyond the numbers of type f32, which holds "

@@ -37,6 +37,15 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
+/// Blanks around a value mean nothing: those that a script leaves there must not change what it is read as.
+std::string without_blanks(std::string_view text)
+{
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const auto first = text.find_first_not_of(kBlanks);
+    return first == text.npos ? std::string()
+                              : std::string(text.substr(first, text.find_last_not_of(kBlanks) + 1 - first));
+}
+
 /// Throws for a name that --input has and no parameter: what --input takes, and how scalars are given.
 [[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
 {
@@ -141,14 +150,15 @@ std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std:
             throw InputError(
                 fmt::format("--scalar '{}': {} no scalars; a parameter is declared as one by {}: scalar f32",
                             text, have, equals == text.npos || equals == 0 ? "threshold" : name));
-        if (equals == text.npos || equals + 1 == text.size())
+        const auto value = equals == text.npos ? std::string() : without_blanks(text.substr(equals + 1));
+        if (value.empty())
             throw InputError(fmt::format("--scalar '{}': the value is missing; write {}=15", text,
                                          name.empty() ? scalars[0] : name));
         if (std::ranges::find(scalars, name) == scalars.end())
             throw InputError(fmt::format("--scalar '{}': {} no scalar '{}'; {} {}{}", text, have, name,
                                          is_one ? "it has" : "they have", fmt::join(scalars, ", "),
                                          did_you_mean(name, scalars)));
-        if (!values.emplace(name, text.substr(equals + 1)).second)
+        if (!values.emplace(name, value).second)
             throw InputError(fmt::format("--scalar: '{}' is given twice; once is enough", name));
     }
     return values;
@@ -157,6 +167,11 @@ std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std:
 std::map<std::string, std::string> scalar_texts(const Arguments& arguments, const Operator& op)
 {
     return scalar_texts(arguments, std::span(&op, 1));
+}
+
+std::string given_scalar_text(const Parameter& scalar, const Array& value)
+{
+    return fmt::format("--scalar {}={}", scalar.name, value_text(value, 0));
 }
 
 std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std::string_view origin)
@@ -179,6 +194,16 @@ void require_scalars(const Operator& op, const WorkloadRequest& request)
                 "'{0}' of operator {1} has no value, and '{2}' comes from a file; give --scalar "
                 "{0}=VALUE",
                 parameter.name, op.name, request.inputs.empty() ? "value" : request.inputs.begin()->first));
+}
+
+/// A scalar has one value.
+void refuse_scalars_given_twice(const WorkloadRequest& request)
+{
+    for (const auto& [name, value] : request.scalars)
+        if (const auto input = request.inputs.find(name); input != request.inputs.end())
+            throw InputError(
+                fmt::format("'{0}' is given twice, by --input {0}={1} and --scalar {0}={2}; once is enough",
+                            name, input->second, value));
 }
 
 /// Flags of generated data change nothing where all data are given.
@@ -214,6 +239,7 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
         request.scalars = scalar_texts(arguments, op);
     if (with_inputs) {
         request.inputs = input_files(arguments, op);
+        refuse_scalars_given_twice(request);
         require_scalars(op, request);
         refuse_idle_flags(arguments, op, request);
     }

@@ -33,6 +33,9 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
 /// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
 
+/// What reports say of a scalar that --scalar gave: its value, as an expression may have been written.
+std::string given_scalar_text(const Parameter& scalar, const Array& value);
+
 /// What reports say of a scalar that nobody gave: the value that was made up, where it comes from, and how to
 /// give another.
 std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std::string_view origin);

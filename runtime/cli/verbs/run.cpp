@@ -69,14 +69,16 @@ std::string run_time_text(const RunTimes& times)
     return text + seconds_text(times.seconds) + " in all";
 }
 
-/// Where a parameter's array comes from; of a scalar that nobody gave also the value that was made up.
+/// Where a parameter's array comes from; of a scalar its value, unless a file has it.
 std::string describe_input(const PreparedWorkload& prepared, const WorkloadRequest& request, std::size_t i)
 {
     const auto& parameter = prepared.workload.op.parameters[i];
-    const bool is_made_up = parameter.scalar && !request.scalars.contains(parameter.name) &&
-                            !request.inputs.contains(parameter.name);
-    return is_made_up ? made_up_scalar_text(parameter, prepared.workload.arrays[i], prepared.origins[i])
-                      : prepared.origins[i];
+    const auto& array = prepared.workload.arrays[i];
+    if (!parameter.scalar || request.inputs.contains(parameter.name))
+        return prepared.origins[i];
+    return request.scalars.contains(parameter.name)
+               ? given_scalar_text(parameter, array)
+               : made_up_scalar_text(parameter, array, prepared.origins[i]);
 }
 
 std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequest& request)

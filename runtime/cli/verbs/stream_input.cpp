@@ -71,8 +71,9 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
                                         std::string& origin)
 {
     if (const auto scalar = request.scalars.find(parameter.name); scalar != request.scalars.end()) {
-        origin = fmt::format("--scalar {}={}", parameter.name, scalar->second);
-        return memory_source(scalar_array(parameter, scalar->second));
+        auto value = scalar_array(parameter, scalar->second);
+        origin = given_scalar_text(parameter, value);
+        return memory_source(std::move(value));
     }
     const auto file = request.inputs.find(parameter.name);
     if (file == request.inputs.end())
