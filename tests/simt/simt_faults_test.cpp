@@ -31,12 +31,28 @@ protected:
 
     static const Program& program()
     {
-        static const Program compiled =
-            compile(kernel_text("faults.cu"),
-                    {"read_past_end", "write_before_start", "vector_load", "divergent_barrier", "exited_lane",
-                     "absent_lane", "foreign_mask", "source_outside_mask", "mixed_kinds", "wait_for_block",
-                     "uninitialised", "neighbour_block", "same_word", "lock_in_vain", "trap_in_one",
-                     "past_shared", "bytes_apart", "count_in_vain"});
+        static const Program compiled = compile(kernel_text("faults.cu"), {"read_past_end",
+                                                                           "write_before_start",
+                                                                           "vector_load",
+                                                                           "divergent_barrier",
+                                                                           "exited_lane",
+                                                                           "absent_lane",
+                                                                           "foreign_mask",
+                                                                           "source_outside_mask",
+                                                                           "mixed_kinds",
+                                                                           "wait_for_block",
+                                                                           "uninitialised",
+                                                                           "neighbour_block",
+                                                                           "same_word",
+                                                                           "lock_in_vain",
+                                                                           "trap_in_one",
+                                                                           "past_shared",
+                                                                           "bytes_apart",
+                                                                           "count_in_vain",
+                                                                           "barrier_of_some",
+                                                                           "barrier_in_two_branches",
+                                                                           "votes_in_two_branches",
+                                                                           "barrier_of_a_function"});
         return compiled;
     }
 
@@ -106,6 +122,32 @@ TEST_F(SimtFaults, BarrierThatNotAllThreadsReach)
               "kernel divergent_barrier, block 0: no thread can go on: threads 40-63 wait at __shfl_sync() "
               "with mask "
               "0xffffffff in line 22; threads 0-39 wait at __syncthreads() in line 21; 0 have returned");
+}
+
+TEST_F(SimtFaults, BarriersThatAreNotOneStatement)
+{
+    const auto expect = [&](const std::string& kernel, const std::string& found) {
+        EXPECT_EQ(message(Fault::barrier_divergence, kernel, {.block_x = 64}, results.data()),
+                  "kernel " + kernel + ", block 0, " + found +
+                      "; a barrier is one statement that all of them reach");
+    };
+    expect("barrier_of_some",
+           "thread 40, line 123: calls __syncthreads() while other threads of the block wait at another "
+           "__syncthreads() in line 121");
+    expect("barrier_in_two_branches",
+           "thread 1, line 128: calls __syncthreads() while other threads of the block wait at another "
+           "__syncthreads() in line 128");
+    expect("votes_in_two_branches",
+           "thread 32, line 137: calls __syncthreads_and() while other threads of the block wait at "
+           "__syncthreads_or() in line 135");
+}
+
+TEST_F(SimtFaults, BarrierThatAFunctionHasIsOneStatement)
+{
+    for (const Options& options : many_options())
+        EXPECT_EQ(fault_of(program(), "barrier_of_a_function", {.grid_x = 2, .block_x = 96},
+                           Arguments(results.data()), options),
+                  "no fault");
 }
 
 TEST_F(SimtFaults, MaskThatNamesALaneThatReturns)

@@ -53,6 +53,21 @@ TEST(SimtPlanted, MissingMiddleBarrier)
         "line (11|14) with nothing .*");
 }
 
+TEST(SimtPlanted, BarrierOfSomeThreads)
+{
+    const Program program =
+        compile(planted(kernel_text("block_reduce.cu"), "            __syncthreads();  // this level is done",
+                        "            if (threadIdx.x < half) __syncthreads();"),
+                {"block_reduce"});
+    for (const Options& options : many_options()) {
+        Buffer values("values", 3 * 256 * 4), sums("sums", 4);
+        Fault fault{};
+        const std::string message = fault_of(program, "block_reduce", {.block_x = 256},
+                                             Arguments(values.data(), sums.data(), 3), options, &fault);
+        EXPECT_TRUE(fault == Fault::barrier_divergence || fault == Fault::race) << message;
+    }
+}
+
 TEST(SimtPlanted, MissingFirstBarrier)
 {
     // Whoever comes first is told: the reader that the word was never written, or the writer that it was

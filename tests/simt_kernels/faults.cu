@@ -114,3 +114,38 @@ extern "C" __global__ void count_in_vain(volatile unsigned* flag, int* tries)
     while (*flag == 0u)
         ++tries[blockIdx.x * blockDim.x + threadIdx.x];
 }
+
+extern "C" __global__ void barrier_of_some(int* values)
+{
+    if (threadIdx.x < 40)
+        __syncthreads();
+    values[threadIdx.x] = 1;
+    __syncthreads();
+}
+
+extern "C" __global__ void barrier_in_two_branches(int* values)
+{
+    if (threadIdx.x % 2 == 0) __syncthreads(); else __syncthreads();
+    values[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void votes_in_two_branches(int* values)
+{
+    if (threadIdx.x < 32)
+        values[threadIdx.x] = __syncthreads_or(min(values[0], 1));
+    else
+        values[threadIdx.x] = __syncthreads_and(1);
+}
+
+__device__ inline void wait() { __syncthreads(); }
+
+extern "C" __global__ void barrier_of_a_function(int* values)
+{
+    for (int i = 0; i < 3; ++i)
+        wait();
+    if (blockIdx.x == 1)
+        wait();
+    else if (threadIdx.x == 0)
+        values[0] = 1;
+    wait();
+}

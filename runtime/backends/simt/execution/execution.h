@@ -86,6 +86,14 @@ struct Warp {
     std::array<Meeting, kWarpLanes> meetings{};
 };
 
+/// The call that brings threads to a barrier of their block.
+struct BarrierCall {
+    unsigned kind = 0;
+    unsigned statement = 0;  ///< which call of the text, whatever the compiler makes of it
+
+    bool operator==(const BarrierCall&) const = default;
+};
+
 /// A resident block. Its clock counts barriers, warp synchronisations and releases.
 struct Block {
     bool active = false;
@@ -99,7 +107,7 @@ struct Block {
     unsigned spinning = 0;
     unsigned arrived = 0;  ///< threads at the barrier
     unsigned votes = 0;
-    unsigned barrier_kind = 0;
+    BarrierCall barrier;
     unsigned barrier_result = 0;
     std::uint32_t time = 0;
     std::uint32_t barrier_time = 0;

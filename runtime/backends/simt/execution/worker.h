@@ -54,7 +54,7 @@ public:
 
     /// What a fiber does again and again: the chosen thread, to its end.
     void run_thread();
-    unsigned barrier(unsigned kind, unsigned value, const void* site);
+    unsigned barrier(const BarrierCall& call, unsigned value, const void* site);
     std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
                        const void* site);
     /// Before a read of a flag: lets others run when the flag has not changed since this thread last read it.
@@ -111,7 +111,7 @@ private:
     }
     [[noreturn]] void fail_meeting(std::uint32_t mask, unsigned kind, unsigned argument, const void* site);
     [[noreturn]] void fail_mixed(const Meeting& meeting, unsigned kind, const void* site);
-    [[noreturn]] void fail_barrier(unsigned kind, const void* site);
+    [[noreturn]] void fail_barrier(const BarrierCall& call, const void* site);
     Polls& polls();
     void spin(const void* site);
     void end_thread();

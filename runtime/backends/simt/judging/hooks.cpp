@@ -206,9 +206,9 @@ void wait_for_copies(unsigned groups_left, const void* site)
     pending.copies.erase(pending.copies.begin(), pending.copies.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-unsigned barrier(unsigned kind, unsigned value, const void* site)
+unsigned barrier(unsigned kind, unsigned value, unsigned statement, const void* site)
 {
-    return on_worker([&](Worker& worker) { return worker.barrier(kind, value, site); });
+    return on_worker([&](Worker& worker) { return worker.barrier({kind, statement}, value, site); });
 }
 
 unsigned long long meet(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,

@@ -60,26 +60,33 @@ bool is_shuffle(unsigned kind) { return kind >= kSegfoldShuffle && kind <= kSegf
 
 bool waits_for_cluster(const Block& block)
 {
-    return block.arrived != 0 && block.arrived == block.live && block.barrier_kind == kSegfoldBarrierCluster;
+    return block.arrived != 0 && block.arrived == block.live && block.barrier.kind == kSegfoldBarrierCluster;
 }
 
-void Worker::fail_barrier(unsigned kind, const void* site)
+void Worker::fail_barrier(const BarrierCall& call, const void* site)
 {
-    fail(
-        Fault::barrier_divergence, site,
-        "calls " + barrier_name(kind) + " while other threads wait at " + barrier_name(block_->barrier_kind));
+    const auto waiting = std::ranges::find_if(block_->threads, [&](const Thread& thread) {
+        const Warp& warp = block_->warps[thread.index / kWarpLanes];
+        return (warp.at_barrier >> thread.index % kWarpLanes & 1) != 0;
+    });
+    const int line = waiting == block_->threads.end() ? 0 : line_of(launch_, waiting->site);
+    const std::string other = call.kind == block_->barrier.kind ? "another " : "";
+    fail(Fault::barrier_divergence, site,
+         "calls " + barrier_name(call.kind) + " while other threads of the block wait at " + other +
+             barrier_name(block_->barrier.kind) + in_line_text(launch_, line) +
+             "; a barrier is one statement that all of them reach");
 }
 
-unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
+unsigned Worker::barrier(const BarrierCall& call, unsigned value, const void* site)
 {
     Block& block = *block_;
-    if (block.arrived != 0 && block.barrier_kind != kind)
-        fail_barrier(kind, site);
-    block.barrier_kind = kind;
+    if (block.arrived != 0 && block.barrier != call)
+        fail_barrier(call, site);
+    block.barrier = call;
     block.votes += value;
-    thread_->kind = static_cast<std::uint8_t>(kind);
+    thread_->kind = static_cast<std::uint8_t>(call.kind);
     if (++block.arrived == block.live) {
-        if (kind != kSegfoldBarrierCluster) {
+        if (call.kind != kSegfoldBarrierCluster) {
             release_barrier(block);
             return block.barrier_result;
         }
@@ -115,7 +122,7 @@ void Worker::release_cluster()
 void Worker::release_barrier(Block& block)
 {
     const unsigned votes = std::exchange(block.votes, 0);
-    switch (block.barrier_kind) {
+    switch (block.barrier.kind) {
         case kSegfoldBarrierOr:
             block.barrier_result = votes != 0;
             break;

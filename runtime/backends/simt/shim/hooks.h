@@ -72,7 +72,7 @@ __segfold_support void* __segfold_map_shared(const void* mine, unsigned rank)
 }
 __segfold_support void __segfold_wait_for_cluster()
 {
-    __segfold_hooks.barrier(kSegfoldBarrierCluster, 0, __segfold_site);
+    __segfold_hooks.barrier(kSegfoldBarrierCluster, 0, 0, __segfold_site);
 }
 __segfold_support void __segfold_commit_copies() { __segfold_hooks.commit_copies(); }
 __segfold_support void __segfold_wait_for_copies(unsigned groups_left)
@@ -95,19 +95,21 @@ __segfold_support float __segfold_bf16_to_f32(unsigned short bits)
 __segfold_support void __nanosleep(unsigned) { __segfold_hooks.sleep(__segfold_site); }
 __segfold_support long long clock64() { return static_cast<long long>(__segfold_hooks.clock()); }
 __segfold_support void __trap() { __segfold_hooks.trap(__segfold_site); }
-__segfold_support void __syncthreads() { __segfold_hooks.barrier(kSegfoldBarrier, 0, __segfold_site); }
+__segfold_support void __segfold_syncthreads(unsigned statement)
+{
+    __segfold_hooks.barrier(kSegfoldBarrier, 0, statement, __segfold_site);
+}
+#define __segfold_barrier_function(name, kind)                                                             \
+    __segfold_support int name(int predicate, unsigned statement)                                          \
+    {                                                                                                      \
+        return static_cast<int>(__segfold_hooks.barrier(kind, predicate != 0, statement, __segfold_site)); \
+    }
+__segfold_barrier_function(__segfold_syncthreads_or, kSegfoldBarrierOr)
+    __segfold_barrier_function(__segfold_syncthreads_and, kSegfoldBarrierAnd)
+        __segfold_barrier_function(__segfold_syncthreads_count, kSegfoldBarrierCount)
 }
 
-#define __segfold_barrier_function(name, kind)                                                  \
-    __segfold_support int name(int predicate)                                                   \
-    {                                                                                           \
-        return static_cast<int>(__segfold_hooks.barrier(kind, predicate != 0, __segfold_site)); \
-    }
-__segfold_barrier_function(__syncthreads_or, kSegfoldBarrierOr)
-    __segfold_barrier_function(__syncthreads_and, kSegfoldBarrierAnd)
-        __segfold_barrier_function(__syncthreads_count, kSegfoldBarrierCount)
-
-            __segfold_support void __syncwarp(unsigned mask)
+__segfold_support void __syncwarp(unsigned mask)
 {
     __segfold_hooks.meet(mask, kSegfoldSyncwarp, 0, 0, __segfold_site);
 }

@@ -57,7 +57,9 @@ struct SegfoldHooks {
     void (*acquire_end)(const void* address);
     void (*release)(const void* address, unsigned long bytes, const void* site);
     void (*fence)(unsigned scope);
-    unsigned (*barrier)(unsigned kind, unsigned value, const void* site);
+    /// `statement` is another number for every call that stands in the text: the compiler may make several
+    /// calls of one, or one of several, so `site` does not tell them apart.
+    unsigned (*barrier)(unsigned kind, unsigned value, unsigned statement, const void* site);
     /// `argument` is the lane, distance or lane mask of a shuffle, in the lowest byte, and its width above.
     unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                const void* site);

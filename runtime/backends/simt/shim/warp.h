@@ -1,7 +1,6 @@
 // Barriers, warp meetings, fences and small integer functions of CUDA.
 
 extern "C" {
-unsigned __segfold_barrier(unsigned kind, unsigned value, const void* site);
 unsigned long long __segfold_meet(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                   const void* site);
 void __segfold_fence(unsigned scope);
@@ -23,12 +22,17 @@ float __segfold_bf16_to_f32(unsigned short bits);
 void __nanosleep(unsigned nanoseconds);
 long long clock64();
 void __trap();
-void __syncthreads();
+void __segfold_syncthreads(unsigned statement);
+int __segfold_syncthreads_or(int predicate, unsigned statement);
+int __segfold_syncthreads_and(int predicate, unsigned statement);
+int __segfold_syncthreads_count(int predicate, unsigned statement);
 }
 
-int __syncthreads_or(int predicate);
-int __syncthreads_and(int predicate);
-int __syncthreads_count(int predicate);
+// Macros, as only these know which statement of the text a call is.
+#define __syncthreads() __segfold_syncthreads(__COUNTER__)
+#define __syncthreads_or(...) __segfold_syncthreads_or(__VA_ARGS__, __COUNTER__)
+#define __syncthreads_and(...) __segfold_syncthreads_and(__VA_ARGS__, __COUNTER__)
+#define __syncthreads_count(...) __segfold_syncthreads_count(__VA_ARGS__, __COUNTER__)
 void __syncwarp(unsigned mask = 0xffffffffu);
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
