@@ -23,6 +23,9 @@ struct UsableLaws {
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
+/// Most that the `__shared__` variables of a kernel may have on any GPU; what a launch asks for may be more.
+inline constexpr std::int64_t kMostStaticSharedBytes = std::int64_t{48} * 1024;
+
 /// The capabilities of a device that texts and plans depend on. The defaults are a Hopper's, and those of any
 /// host.
 struct Target {

@@ -89,6 +89,47 @@ TEST(SimtProgram, ShapesAndArgumentsAreChecked)
               "one for each core");
 }
 
+TEST(SimtProgram, SharedMemoryHasTheSizeOfAGpus)
+{
+    const auto text = [](const std::string& helpers, const std::string& most) {
+        return "__device__ inline int helper(int i)\n{\n    __shared__ int helped[" + helpers +
+               "];\n    helped[i] = i;\n    __syncthreads();\n    return helped[i ^ 1];\n}\n"
+               "extern \"C\" __global__ void first(int* out)\n{\n    out[threadIdx.x] = "
+               "helper(threadIdx.x);\n}\n"
+               "extern \"C\" __global__ void second(int* out)\n{\n    __shared__ int room[" +
+               most +
+               "];\n    room[threadIdx.x] = 1;\n    __syncthreads();\n"
+               "    out[threadIdx.x] = helper(threadIdx.x) + room[threadIdx.x ^ 1];\n}\n";
+    };
+    const auto fault = [&](const std::string& source, const std::vector<std::string>& kernels,
+                           const std::string& kernel, unsigned dynamic_bytes = 0) {
+        Buffer out("out", 8);
+        Fault found{};
+        const auto message =
+            fault_of(compile(source, kernels), kernel, {.block_x = 2, .dynamic_shared_bytes = dynamic_bytes},
+                     Arguments(out.data()), {}, &found);
+        EXPECT_EQ(found == Fault::shared_memory, message != "no fault");
+        return message;
+    };
+    // Of 48 KB, 12288 integers, each of the two has half or one more.
+    const std::string too_much = " bytes of static shared memory, of which ";
+    const std::string most =
+        "; a block has at most 49152; more is dynamic, by 'shared = BYTES' of the launch line";
+    EXPECT_EQ(fault(text("6144", "6144"), {"second"}, "second"), "no fault");
+    EXPECT_EQ(fault(text("6144", "6145"), {"second"}, "second"),
+              "kernel second: 49156" + too_much + "'room of second' has 24580" + most);
+    EXPECT_EQ(fault(text("6144", "6145"), {"first", "second"}, "first"), "no fault");
+    EXPECT_EQ(fault(text("2", "12289"), {"first", "second"}, "first"), "no fault");
+    EXPECT_EQ(fault(text("2", "12289"), {"first", "second"}, "second"),
+              "kernel second: 49156" + too_much + "'room of second' has 49156" + most);
+    EXPECT_EQ(fault(text("12289", "2"), {"first", "second"}, "first"),
+              "kernel first: 49156" + too_much + "'helped of helper' has 49156" + most);
+    EXPECT_EQ(fault(text("6144", "6144"), {"second"}, "second", 232448 - 49152), "no fault");
+    EXPECT_EQ(fault(text("6144", "6144"), {"second"}, "second", 232448 - 49151),
+              "kernel second: 49152 bytes of static shared memory and 183297 of dynamic; a block has at most "
+              "232448 of both");
+}
+
 TEST(SimtProgram, SeveralOsThreadsCompileAtOnce)
 {
     std::vector<std::string> results(6);

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "codegen/problem.h"
 #include "dsl/stopped.h"
 #include "runtime/backends/simt/execution/worker.h"
 #include "runtime/backends/simt/judging/crash_guard.h"
@@ -93,6 +94,47 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
             kernel + ": " + std::to_string(launch.options.resident_blocks) + " resident blocks on " +
             std::to_string(launch.options.os_threads) +
             " OS threads; at least one block is needed, and 0 OS threads means one for each core");
+}
+
+/// The shared arrays that count for a kernel: its own; those of other functions where no other kernel may be
+/// the one that calls them; and those that no block has room for.
+std::vector<Symbol> static_arrays(const Launch& launch)
+{
+    const auto& kernels = launch.module.kernels();
+    std::vector<Symbol> arrays;
+    for (const Symbol& array : launch.module.symbols().shared) {
+        if (array.name.starts_with("__segfold_"))
+            continue;  // the executor's own
+        const auto of = array.name.rfind(" of ");
+        const auto function = of == std::string::npos ? std::string() : array.name.substr(of + 4);
+        const bool is_too_large = array.bytes > static_cast<std::uint64_t>(kMostStaticSharedBytes);
+        if (kernels.contains(function) ? function == launch.kernel : kernels.size() == 1 || is_too_large)
+            arrays.push_back(array);
+    }
+    return arrays;
+}
+
+/// Faults where a GPU has no room for a block's shared memory, static and dynamic.
+void check_shared(const Launch& launch)
+{
+    const auto arrays = static_arrays(launch);
+    std::uint64_t bytes = 0;
+    for (const Symbol& array : arrays)
+        bytes += array.bytes;
+    const std::uint64_t dynamic_bytes = launch.dimensions.dynamic_shared_bytes;
+    const auto kernel =
+        "kernel " + launch.kernel + ": " + std::to_string(bytes) + " bytes of static shared memory";
+    if (bytes > static_cast<std::uint64_t>(kMostStaticSharedBytes)) {
+        const auto largest = std::ranges::max_element(arrays, {}, &Symbol::bytes);
+        throw SimtError(Fault::shared_memory,
+                        kernel + ", of which '" + largest->name + "' has " + std::to_string(largest->bytes) +
+                            "; a block has at most " + std::to_string(kMostStaticSharedBytes) +
+                            "; more is dynamic, by 'shared = BYTES' of the launch line");
+    }
+    if (bytes + dynamic_bytes > kMaxDynamicSharedBytes)
+        throw SimtError(Fault::shared_memory, kernel + " and " + std::to_string(dynamic_bytes) +
+                                                  " of dynamic; a block has at most " +
+                                                  std::to_string(kMaxDynamicSharedBytes) + " of both");
 }
 
 /// Which bytes of the thread-local segment are shared memory in this launch.
@@ -201,6 +243,7 @@ LaunchStatistics Program::launch(const std::string& kernel, const Dimensions& di
     launch.num_blocks = std::uint64_t{dimensions.grid_x} * dimensions.grid_y * dimensions.grid_z;
     launch.cluster_blocks = chosen.cluster_blocks;
     check_shape(launch, arguments.size(), chosen.parameters);
+    check_shared(launch);
     launch.block_threads = dimensions.block_x * dimensions.block_y * dimensions.block_z;
     launch.first_number = take_numbers(static_cast<std::uint32_t>(launch.num_blocks));
     launch.shadow = options.shadow_check && module_->checked();

@@ -37,6 +37,7 @@ public:
 
     /// The kernel called `name`. Throws InputError that lists the others.
     [[nodiscard]] const Kernel& kernel(const std::string& name) const;
+    [[nodiscard]] const std::map<std::string, Kernel>& kernels() const { return kernels_; }
     /// Whether its memory accesses report to the executor.
     [[nodiscard]] bool checked() const { return checked_; }
     [[nodiscard]] const Symbols& symbols() const { return symbols_; }

@@ -75,7 +75,8 @@ enum class Fault {
     warp_mask,
     no_progress,
     undefined_behaviour,
-    trap
+    trap,
+    shared_memory
 };
 
 /// A fault of a kernel. The message names kernel, block, threads, source line, memory, and how to replay the
