@@ -11,6 +11,7 @@
 
 #include "dsl/half.h"
 #include "segfold/segfold.h"
+#include "tests/cli/cli_program.h"
 
 namespace segfold::standard_meaning_test {
 namespace {
@@ -337,6 +338,25 @@ TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
     EXPECT_EQ(fold<double>("moments", {{3}})[1], 0);
     EXPECT_EQ(fold<double>("mean_variance", {{3}}), (Row{3, 0}));
     EXPECT_EQ(fold<double>("quantile_sketch", {{nan, 8, nan}}), (Row{0, 0, 0, 0, 0, 0, 0, 1}));
+}
+
+/// Stages combine elements with the identity, whose zeros are far from a large mean: the square of the
+/// distance is beyond the type's range.
+TEST(StandardMeaning, LargeValuesAreNoSpreadFromTheIdentity)
+{
+    if (!test::has_compiler())
+        GTEST_SKIP() << "the host's cores need a C++ compiler";
+    Session session({.backend = "cpu"});
+    const std::vector<double> x = {1e160, 2e160, 1e160, 1e160}, y = {1e160, 1e160, -3e160, 0};
+    for (const std::string name : {"moments", "mean_variance", "covariance"}) {
+        const auto op = standard_operator(name, Type::f64);
+        std::vector<ArrayView> columns = {x, y};
+        columns.resize(op.parameters.size(), x);
+        const auto folded = session.fold(op, columns, uniform(1));
+        const auto& spread = folded.results()[name == "covariance" ? 0 : 1].array;
+        for (std::size_t segment = 0; segment < x.size(); ++segment)
+            EXPECT_EQ(value_of(spread, segment), 0) << name << ", segment " << segment;
+    }
 }
 
 /// Each register has a quarter of a thousand values, evenly spaced; its rank is near the logarithm of their
