@@ -45,4 +45,9 @@ private:
     std::vector<Origin> origins_;
 };
 
+/// A compiler's messages on the text that it knows as `text_name`: NAME:LINE and NAME(LINE) become the places
+/// that the lines were taken from, where there are such, and so do the numbers before the lines it shows.
+[[nodiscard]] std::string name_origins(std::string_view messages, std::string_view text_name,
+                                       const LineMap& lines);
+
 }  // namespace segfold

@@ -54,6 +54,25 @@ protected:
     ProgramFolder folder_;
 };
 
+TEST_F(EmitCompiled, MessagesNameTheLinesOfAStage)
+{
+    fs::create_directories(folder_.file("own/stages"));
+    (void)folder_.write(
+        "own/stages/one.cu",
+        "//% stage   one\n//% title   One thread folds one segment\n//% source  none\n//% layout  offsets\n"
+        "//% launch  reduce  grid = num_segments  block = 32\n//% use     parts/segments/segments.cuh\n\n"
+        "extern \"C\" __global__ void reduce(Inputs inputs, Segments segments, Results results)\n{\n"
+        "    State total = missing();\n}\n");
+    const auto refused = folder_.run({"emit", "sum", "--kernels", "own", "--stage", "one", "--layout",
+                                      "offsets", "--cubin", "one.cubin", "--arch", "sm_90"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(
+        refused.errors.starts_with("segfold: own/stages/one.cu:10: identifier \"missing\" is undefined\n"))
+        << refused.errors;
+    EXPECT_NE(refused.errors.find("\nown/stages/one.cu:10: error: identifier"), std::string::npos)
+        << refused.errors;
+}
+
 TEST_F(EmitCompiled, CubinHoldsTheKernels)
 {
     ASSERT_EQ(emit({"--cubin", "sum.cubin", "--arch", "sm_90"}).errors, "");

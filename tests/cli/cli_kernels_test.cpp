@@ -61,6 +61,27 @@ protected:
     ProgramFolder folder_;
 };
 
+TEST_F(KernelsTest, CompilersNameTheLinesOfAStage)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const std::string text =
+        "//% stage   one\n//% title   One thread folds one segment\n//% source  none\n//% layout  offsets\n"
+        "//% launch  reduce  grid = num_segments  block = 32\n//% use     parts/segments/segments.cuh\n\n"
+        "extern \"C\" __global__ void reduce(Inputs inputs, Segments segments, Results results)\n{\n"
+        "    State total = missing();\n}\n";
+    (void)folder_.write("own/stages/one.cu", text);
+    fs::create_directories(folder_.file("temporary"));
+    setenv("TMPDIR", folder_.file("temporary").c_str(), 1);
+    const auto simt = folder_.run({"run", "sum_i32", "--layout", "offsets=[0, 3]", "--elements", "3",
+                                   "--backend", "simt", "--stage", "one", "--kernels", "own"});
+    unsetenv("TMPDIR");
+    EXPECT_EQ(simt.exit_code, 3);
+    EXPECT_NE(simt.errors.find("\nown/stages/one.cu:10:19: error: "), std::string::npos) << simt.errors;
+    EXPECT_EQ(simt.errors.find("/segfold-simt-"), std::string::npos) << simt.errors;
+    EXPECT_TRUE(fs::is_empty(folder_.file("temporary"))) << "a folder is left behind";
+}
+
 TEST_F(KernelsTest, ANewStageIsTakenWhereItSuitsBest)
 {
     (void)folder_.write("own/stages/leap.cu", leap());

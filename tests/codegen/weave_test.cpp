@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codegen/weave/line_map.h"
 #include "dsl/error.h"
 #include "tests/common/message_of.h"
 
@@ -183,6 +184,22 @@ TEST(Weave, FaultsOfPartsNameWhereTheyAre)
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "a\n//% tune a = 1\n"}}),
               "p/a:2: a part has no use for 'tune'; it knows let, scratch, launch, use, number, if, elif, "
               "else and end");
+}
+
+TEST(Weave, MessagesNameWhereLinesComeFrom)
+{
+    LineMap lines;
+    lines.add_generated("first\nsecond\n");
+    lines.add("own/one.cu", {9, 10, 0, 120});
+    const auto named = [&](const std::string& log) { return name_origins(log, "/tmp/t.cu", lines); };
+    EXPECT_EQ(named("/tmp/t.cu:3:5: error: a\n    3 |     code\n      |     ^\n"),
+              "own/one.cu:9:5: error: a\n    9 |     code\n      |     ^\n");
+    EXPECT_EQ(named("  5 | a\n> 6 | b\n"), "  5 | a\n>120 | b\n");
+    EXPECT_EQ(named("in /tmp/t.cu(6): error, see /tmp/t.cu:4"),
+              "in own/one.cu:120: error, see own/one.cu:10");
+    EXPECT_EQ(
+        named("/tmp/t.cu:2:1: note\n/tmp/t.cu:5:1: note\n/tmp/t.cu:77: note\n/tmp/t.cu: In function\n 2 |"),
+        "/tmp/t.cu:2:1: note\n/tmp/t.cu:5:1: note\n/tmp/t.cu:77: note\n/tmp/t.cu: In function\n 2 |");
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/weave/line_map.h"
 #include "dsl/check/rows.h"
+#include "dsl/error.h"
 #include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/driver/module.h"
@@ -179,7 +181,12 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     auto& state = *state_;
     const auto& segments = resident.workload().segments;
     const auto request = variant_of(context.info(), emitted, name).request;
-    state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
+    try {
+        state.compiled =
+            cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
+    } catch (const DeviceError& error) {
+        throw DeviceError(name_origins(error.what(), request.name, *emitted.lines));
+    }
     const Module module(context, *state.compiled, name);
 
     const auto& inputs = resident.inputs();

@@ -118,8 +118,10 @@ std::shared_ptr<const Module> Compiler::build(const std::vector<std::string>& co
     write_file(wrapper, wrapper_text(source, text, kernels, dynamic_shared));
     write_file(text, replace_ptx(std::move(source)));
     const ProcessResult result = run_stoppable(compile_command(tools, options, wrapper, library));
-    if (result.status != 0)
-        refuse(workspace_, compiler.front(), text, result);
+    if (result.status != 0) {
+        unlink(wrapper.c_str());
+        refuse(workspace_, compiler.front(), text, result, options.lines.get());
+    }
     unlink(wrapper.c_str());
     auto module = std::make_shared<const Module>(library, text, kernels, options.shadow_check);
     unlink(text.c_str());

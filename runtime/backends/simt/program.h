@@ -63,6 +63,7 @@ struct CompileOptions {
     bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
     int optimisation = 1;              ///< the digit after -O
     std::string compiler = {};         ///< empty: $CXX, else g++, c++ or clang++, the first that is on PATH
+    std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for the compiler's messages
 };
 
 /// What a launch found wrong.

@@ -61,8 +61,9 @@ void refill_segments(std::vector<Buffer>& buffers, const Segments& segments, Seg
     }
 }
 
-Program compile(const Emitted& emitted, const CompileOptions& options)
+Program compile(const Emitted& emitted, CompileOptions options)
 {
+    options.lines = emitted.lines;
     std::vector<std::string> kernels;
     for (const auto& launch : emitted.launches)
         if (std::ranges::find(kernels, launch.kernel) == kernels.end())

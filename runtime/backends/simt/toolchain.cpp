@@ -8,6 +8,7 @@
 #include <span>
 #include <sstream>
 
+#include "codegen/weave/line_map.h"
 #include "dsl/embedded_file.h"
 #include "runtime/backends/simt/support_object.h"
 #include "runtime/support/processes/host_compiler.h"
@@ -37,6 +38,21 @@ std::string shim_text(std::initializer_list<std::string_view> files)
     for (std::size_t place = 0; (place = text.find("#pragma once\n", place)) != std::string::npos;)
         text.erase(place, 13);
     return text;
+}
+
+/// The compiler's log without the names of our own files.
+std::string emitted_log(const std::string& output, const std::string& source, const LineMap& lines)
+{
+    std::istringstream stream(name_origins(output, source, lines));
+    std::string log;
+    for (std::string line; std::getline(stream, line);) {
+        if (line.starts_with("In file included from "))
+            continue;
+        for (auto at = line.find(source); at != line.npos; at = line.find(source))
+            line.replace(at, source.size(), "emitted text");
+        log += line + '\n';
+    }
+    return log;
 }
 
 }  // namespace
@@ -78,8 +94,14 @@ std::vector<std::string> choose_compiler(const CompileOptions& options)
 }
 
 void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
-            const ProcessResult& result)
+            const ProcessResult& result, const LineMap* lines)
 {
+    if (lines != nullptr) {
+        fs::remove(source);
+        throw DeviceError(fmt::format(
+            "simt: {} does not compile the emitted text, which 'segfold emit' prints with the same flags\n{}",
+            compiler, emitted_log(result.output, source, *lines)));
+    }
     workspace.keep(source);
     throw DeviceError("simt: " + compiler + " ends with status " + std::to_string(result.status) +
                       "; the source is kept in " + source + "\n" + result.output);

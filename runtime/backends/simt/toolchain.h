@@ -54,9 +54,10 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>
 std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
                                          const std::string& source, const std::string& library);
 
-/// Throws DeviceError with the compiler's log; `source` is kept.
+/// Throws DeviceError with the compiler's log. Where `lines` says whence the lines of `source` come, the log
+/// names those places, and `segfold emit` prints the text; else `source` is kept.
 [[noreturn]] void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
-                         const ProcessResult& result);
+                         const ProcessResult& result, const LineMap* lines);
 
 /// Throws DeviceError when the file cannot be written.
 void write_file(const std::string& path, std::string_view text);

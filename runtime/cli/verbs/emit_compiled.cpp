@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "codegen/weave/line_map.h"
 #include "dsl/error.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/driver/context.h"
@@ -119,6 +120,16 @@ std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const
     return blocks;
 }
 
+/// Messages on lines of the text name the stage's or part's own.
+cuda::Compiled compile(const cuda::CompileRequest& request, const Emitted& emitted)
+{
+    try {
+        return cuda::load_or_compile(request);
+    } catch (const DeviceError& error) {
+        throw DeviceError(name_origins(error.what(), request.name, *emitted.lines));
+    }
+}
+
 void write_resources(const Arguments& arguments, const cuda::Compiled& compiled,
                      const std::map<std::string, int>& blocks, Json& document)
 {
@@ -179,7 +190,7 @@ void emit_compiled(const Arguments& arguments, const Emitted& emitted, const std
     if (arguments.has("ptx")) {
         if (architecture.starts_with("sm_"))
             request.architecture = "compute_" + architecture.substr(3);
-        const auto compiled = cuda::load_or_compile(request);
+        const auto compiled = compile(request, emitted);
         document["ptx"] = std::string(compiled.cubin.data());
         if (!arguments.json())
             write_document(compiled.cubin.data());
@@ -187,7 +198,7 @@ void emit_compiled(const Arguments& arguments, const Emitted& emitted, const std
         if (architecture.starts_with("compute_"))
             throw InputError(fmt::format("--arch {}: gives PTX alone; take sm_{}, or --ptx", architecture,
                                          architecture.substr(8)));
-        const auto compiled = cuda::load_or_compile(request);
+        const auto compiled = compile(request, emitted);
         document["compile_seconds"] = compiled.seconds;
         document["is_from_disk"] = compiled.is_from_disk;
         if (const auto path = arguments.value("cubin")) {
