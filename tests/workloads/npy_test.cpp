@@ -199,7 +199,8 @@ TEST(Npy, RefusesElementTypes)
               ": holds structured elements; save each field as an array of its own");
     const std::string path = folder.write("a.npy", npy_file(dictionary("'<f8'", "(1,)"), "12345678"));
     EXPECT_EQ(refusal([&] { read_npy_as(path, Type::f32); }, path),
-              ": holds f64, but f32 is needed; save it with array.astype(numpy.float32)");
+              ": holds f64, but f32 is needed; save it with array.astype(numpy.float32), which may change "
+              "values, or let the operator take f64");
     EXPECT_EQ(refusal([&] { read_npy_as(path, Type::bf16); }, path),
               ": holds f64, but bf16 is needed; save the bits of bfloat16 elements as uint16");
 }

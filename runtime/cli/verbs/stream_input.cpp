@@ -16,6 +16,13 @@
 namespace segfold::cli {
 namespace {
 
+[[noreturn]] void refuse_layout(const Layout& layout)
+{
+    throw InputError(fmt::format(
+        "--layout '{}' cannot be read in parts; whole, uniform, offsets, lengths, flags and keys can",
+        print(layout)));
+}
+
 /// `purpose` says in a message what the file is for, as in "for --input x".
 std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
                                   std::optional<Type> type)
@@ -59,10 +66,7 @@ SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_
             source.array = memory_source(std::move(resolve(layout, num_elements).segments.offsets));
             return source;
         default:
-            throw InputError(
-                fmt::format("--layout '{}' cannot be read in parts; whole, uniform, offsets, lengths, "
-                            "flags and keys can",
-                            print(layout)));
+            refuse_layout(layout);
     }
 }
 
@@ -114,6 +118,9 @@ std::int64_t elements_of(const WorkloadRequest& request)
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
 {
+    // What no other flag mends is told first.
+    if (request.layout.kind == LayoutKind::rows || request.layout.kind == LayoutKind::ranges)
+        refuse_layout(request.layout);
     PreparedStream prepared;
     auto num_elements = request.num_elements;
     auto& sources = prepared.input.parameters;

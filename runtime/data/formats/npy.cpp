@@ -112,6 +112,32 @@ std::optional<Type> find_element(const std::string& descr)
                     what, descr.substr(0, 40), hint));
 }
 
+/// Whether each value of `from` is one of `to`.
+bool holds_all_of(Type to, Type from)
+{
+    const auto digits = [](Type type) {
+        return type == Type::f64 ? 53 : type == Type::f32 ? 24 : type == Type::f16 ? 11 : 8;
+    };
+    if (from == Type::boolean || to == Type::boolean)
+        return from == Type::boolean;
+    if (is_float(from))
+        return is_float(to) && size_bytes(to) > size_bytes(from);
+    if (is_float(to))
+        return static_cast<int>(size_bytes(from)) * 8 - (is_signed_integer(from) ? 1 : 0) <= digits(to);
+    return size_bytes(to) > size_bytes(from) && (is_signed_integer(to) || is_unsigned_integer(from));
+}
+
+/// How to make elements of `from` those of `to`; what would change values says so.
+std::string conversion_advice(Type from, Type to)
+{
+    if (to == Type::bf16)
+        return "save the bits of bfloat16 elements as uint16";
+    const auto saved = fmt::format("save it with array.astype(numpy.{})", numpy_name(to));
+    return holds_all_of(to, from)
+               ? saved
+               : fmt::format("{}, which may change values, or let the operator take {}", saved, name(from));
+}
+
 /// The type in which the elements are kept, given the file's and the one asked for, if any.
 Type choose_type(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
@@ -123,11 +149,8 @@ Type choose_type(const NpyDictionary& header, const std::string& where, const Ty
     if (!type)
         refuse_element(where, header);
     if (asked != nullptr && *asked != *type)
-        refuse(where,
-               fmt::format("holds {}, but {} is needed; {}", name(*type), name(*asked),
-                           *asked == Type::bf16
-                               ? std::string("save the bits of bfloat16 elements as uint16")
-                               : fmt::format("save it with array.astype(numpy.{})", numpy_name(*asked))));
+        refuse(where, fmt::format("holds {}, but {} is needed; {}", name(*type), name(*asked),
+                                  conversion_advice(*type, *asked)));
     return *type;
 }
 

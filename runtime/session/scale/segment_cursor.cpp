@@ -279,6 +279,10 @@ private:
             return num_elements_;
         const bool is_offsets = source_.kind == LayoutKind::offsets;
         const auto value = entry(is_offsets ? segment + 1 : segment);
+        if (value < 0 && source_.array->type() == Type::u64)  // what an i64 does not hold is read as -1
+            refuse(source_.array->where(),
+                   fmt::format("entry {} is beyond 9223372036854775807; offsets and lengths are at most that",
+                               is_offsets ? segment + 1 : segment));
         const auto end = is_offsets ? value : begin + value;
         if (value < 0 || end < begin)
             refuse(source_.array->where(),
