@@ -11,10 +11,10 @@
 // found_small.csv has 2^16 to 2^23 elements and lengths of 3 to 2^20, of an H100 (seeds 54 to 56), on which a
 // few lines were fitted; found_small_held_out.csv has seed 57, drawn afterwards. lengths.csv has lengths by
 // offsets that follow distributions (tests/benchmark/lots_of_lengths.py, seeds 61 to 66, an H100), on which
-// lines were fitted; lengths_held_out.csv has seed 67, drawn afterwards. lengths_h200.csv has the same of an
-// H200 (seeds 81 and 82, and geometric lengths of 2^26 to 2^28 elements), on which ten lines were moved;
-// lengths_h200_held_out.csv has seeds 83 and 84, and drawn_h200.csv lots of seeds 9941 to 9947, of that H200,
-// drawn afterwards.
+// lines were fitted; lengths_held_out.csv has seed 67, drawn afterwards, for which one line was kept since.
+// lengths_h200.csv has the same of an H200 (seeds 81 and 82, and geometric lengths of 2^26 to 2^28 elements),
+// on which lines were moved; lengths_h200_held_out.csv has seeds 83 and 84, and drawn_h200.csv lots of seeds
+// 9941 to 9947, of an H200, drawn afterwards.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
