@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -30,15 +31,20 @@ std::string_view name(Type type);
 /// The type called `name`, or nothing.
 std::optional<Type> find_type(std::string_view name);
 
-/// What size_bytes() gives, in the order of kTypes.
-inline constexpr std::array<std::uint8_t, kTypes.size()> kTypeBytes = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+/// size_bytes() of one of kTypes. It calls no function of the host, so that it runs on a GPU.
+constexpr std::size_t size_bytes_of_type(Type type)
+{
+    constexpr std::uint8_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+    static_assert(std::size(sizes) == kTypes.size(), "a size for each type");
+    return sizes[static_cast<std::size_t>(type)];
+}
 
 /// Size in an array and in memory; a bool takes one byte. Throws InputError for a number of no type.
 constexpr std::size_t size_bytes(Type type)
 {
     if (!is_type(type))
         refuse_type(type);
-    return kTypeBytes[static_cast<std::size_t>(type)];
+    return size_bytes_of_type(type);
 }
 
 constexpr bool is_float(Type type) { return type >= Type::f16; }

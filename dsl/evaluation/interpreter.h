@@ -84,7 +84,7 @@ constexpr std::uint64_t count_ones(std::uint64_t bits)
 /// Zeros above the highest one within the type's width; the width itself for 0.
 constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 {
-    const unsigned width = static_cast<unsigned>(size_bytes(type)) * 8;
+    const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
     if (width < 64)
         bits &= (std::uint64_t{1} << width) - 1;
     std::uint64_t count = width;
@@ -98,7 +98,7 @@ constexpr std::uint64_t run_integer(Opcode opcode, Type type, std::uint64_t x, s
 {
     const bool is_signed = is_signed_integer(type);
     const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;  // makes signed order unsigned order
-    const unsigned width = static_cast<unsigned>(size_bytes(type)) * 8;
+    const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
     const auto shift = static_cast<unsigned>(y) & (width - 1);  // a shift counts modulo the width
     switch (opcode) {
         case Opcode::add:
@@ -271,7 +271,7 @@ constexpr std::uint64_t real_to_integer(Type type, Real value)
         return value != Real(0);
     if (value != value)
         return 0;
-    const unsigned width = static_cast<unsigned>(size_bytes(type)) * 8;
+    const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
     if (is_signed_integer(type)) {
         const Real end = static_cast<Real>(std::uint64_t{1} << (width - 1));
         const std::uint64_t lowest = ~std::uint64_t{0} << (width - 1);
