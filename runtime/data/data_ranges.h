@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "dsl/evaluation/interval.h"
 #include "dsl/laws/laws.h"
 #include "runtime/data/workload.h"
 
@@ -11,6 +12,10 @@ namespace segfold {
 /// An element as a value of its type.
 [[nodiscard]] FieldValue value_at(const Array& array, std::int64_t i);
 [[nodiscard]] FieldValue value_at(Type type, const void* elements, std::int64_t i);
+
+/// The least and the greatest of integers, read by all threads; none of an empty array. Of other types,
+/// values_of().
+[[nodiscard]] Interval values_in(const Array& array);
 
 /// The range of every column, read by all threads.
 [[nodiscard]] DataRanges data_ranges(const Workload& workload);

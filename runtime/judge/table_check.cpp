@@ -8,6 +8,7 @@
 
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/evaluation/table_reads.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/judge/reference.h"
 #include "runtime/support/processes/parallel.h"
 #include "runtime/support/processes/segment_blocks.h"
@@ -16,52 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kPartElements = std::int64_t{1} << 18;
 constexpr std::int64_t kPieceItems = std::int64_t{1} << 12;
-
-/// The least and the greatest of some values, at least one.
-template <class T>
-std::pair<T, T> ends_of(const T* values, std::int64_t count)
-{
-    // Lanes of their own and loops of a fixed length are what compilers turn into vector instructions.
-    constexpr std::int64_t kLanes = 64;
-    std::array<T, kLanes> least, greatest;
-    least.fill(values[0]);
-    greatest.fill(values[0]);
-    std::int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-            const T value = values[i + lane];
-            auto& low = least[static_cast<std::size_t>(lane)];
-            auto& high = greatest[static_cast<std::size_t>(lane)];
-            low = value < low ? value : low;
-            high = high < value ? value : high;
-        }
-    for (; i < count; ++i) {
-        least[0] = std::min(least[0], values[i]);
-        greatest[0] = std::max(greatest[0], values[i]);
-    }
-    return {*std::ranges::min_element(least), *std::ranges::max_element(greatest)};
-}
-
-Interval values_in(const Array& array)
-{
-    if (array.length() == 0)
-        return {};
-    if (!is_integer(array.type()))
-        return values_of(array.type());
-    Interval all;
-    visit_integers(array, [&](auto values) {
-        std::mutex mutex;
-        parallel_for(static_cast<std::int64_t>(values.size()), kPartElements,
-                     [&](std::int64_t begin, std::int64_t end) {
-                         const auto [low, high] = ends_of(values.data() + begin, end - begin);
-                         const std::lock_guard lock(mutex);
-                         all = hull(all, {low, high});
-                     });
-    });
-    return all;
-}
 
 /// What a workload's data are, found out as it is asked for.
 class WorkloadRanges {

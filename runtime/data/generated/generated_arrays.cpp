@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "runtime/data/data_ranges.h"
+#include "runtime/data/generated/computed_places.h"
 #include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/random.h"
 #include "runtime/support/visit_type.h"
@@ -74,9 +76,42 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
+/// What the arrays that are there, the segments, and how columns are made that are indices say of places.
+KnownPlaces known_places(const Operator& op, const Segments& segments,
+                         const std::map<std::string, Array>& arrays, std::int64_t num_features)
+{
+    const auto length = [&op, &arrays,
+                         num_features](const std::string& table) -> std::optional<std::int64_t> {
+        const auto array = arrays.find(table);
+        if (array == arrays.end())
+            return std::nullopt;
+        const auto parameter = std::ranges::find(op.parameters, table, &Parameter::name);
+        return static_cast<std::int64_t>(array->second.length()) / (parameter->row ? num_features : 1);
+    };
+    const auto values = [&op, &segments, &arrays,
+                         length](const std::string& name) -> std::optional<Interval> {
+        if (name == "index")
+            return Interval{0, segments.num_elements - 1};
+        if (name == "position")
+            return Interval{0, length_range(segments).longest - 1};
+        if (name == "segment")
+            return Interval{0, segments.num_segments - 1};
+        if (const auto array = arrays.find(name); array != arrays.end() && is_integer(array->second.type()))
+            return values_in(array->second);
+        std::optional<Interval> places;
+        for (const auto& use : table_uses(op))
+            if (use.index == name && is_column(op, name)) {
+                const Interval all = {0, length(use.table).value_or(kGeneratedTable) - 1};
+                places = places ? meet(*places, all) : all;
+            }
+        return places;
+    };
+    return {values, length};
+}
+
 /// The length that a table needs to be read by all its indices.
 std::int64_t table_length(const Operator& op, const Segments& segments, const std::string& table,
-                          const std::map<std::string, Array>& arrays)
+                          const std::map<std::string, Array>& arrays, const ComputedPlaces& computed)
 {
     std::int64_t length = 1;
     const auto parameter = std::ranges::find(op.parameters, table, &Parameter::name);
@@ -96,11 +131,13 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
             length = std::max(length, segments.num_segments);
         else if (use.index == "position" || use.index == "length")
             length = std::max(length, std::max<std::int64_t>(length_range(segments).longest, 1) + 1);
+        else if (const auto needed = computed.length(table))
+            length = std::max(length, *needed);
         else
-            throw InputError(
-                fmt::format("table '{}' of operator {} cannot be generated, because its index is computed; "
-                            "run, bench and tune read it by --input {}=FILE.npy",
-                            table, op.name, table));
+            throw InputError(fmt::format(
+                "table '{}' of operator {} cannot be generated, because nothing bounds the index that is "
+                "computed; run, bench and tune read it by --input {}=FILE.npy",
+                table, op.name, table));
     }
     return length;
 }
@@ -176,6 +213,7 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
         origins[parameter.name] = fmt::format("generated {}, seed {}", what, options.seed);
         arrays.emplace(parameter.name, std::move(array));
     };
+    const ComputedPlaces computed(op, known_places(op, segments, arrays, options.num_features));
     std::vector<NamedLength> tables;
     for (const auto& parameter : op.parameters) {
         if (!parameter.table)
@@ -183,10 +221,11 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
         const auto width = parameter.row ? options.num_features : 1;
         if (!arrays.contains(parameter.name))
             add(parameter, name(options.range),
-                generate_values(parameter.type,
-                                numbers_of(parameter, table_length(op, segments, parameter.name, arrays),
-                                           options.num_features),
-                                seed_of(op, parameter.name, options.seed), options.range));
+                generate_values(
+                    parameter.type,
+                    numbers_of(parameter, table_length(op, segments, parameter.name, arrays, computed),
+                               options.num_features),
+                    seed_of(op, parameter.name, options.seed), options.range));
         tables.push_back(
             {parameter.name, static_cast<std::int64_t>(arrays.at(parameter.name).length()) / width});
     }
@@ -199,6 +238,9 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
         if (const auto* table = find_table(uses, parameter.name, tables))
             add(parameter, "places of " + table->name,
                 generate_places(parameter, *table, segments.num_elements, seed));
+        else if (computed.takes_part(parameter.name) && !parameter.row)
+            add(parameter, fmt::format("0 to {}", computed.limit() - 1),
+                generate_places(parameter, {"", computed.limit()}, segments.num_elements, seed));
         else
             add(parameter, name(options.range),
                 generate_values(parameter.type, numbers, seed, options.range));

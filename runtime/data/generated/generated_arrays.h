@@ -36,8 +36,9 @@ std::uint64_t seed_of(const Operator& op, const std::string& parameter, std::uin
 /// "generated places of v, seed 7".
 ///
 /// Values depend on the seed, the parameter's place and the range. A column that indexes a table holds places
-/// of it; a table that has no array is as long as what it is read by needs. Throws InputError for a table
-/// whose length cannot be told, because its index is computed.
+/// of it, one that takes part in computing where a table is read 0 to 15 (ComputedPlaces); a table that has
+/// no array is as long as what it is read by needs. Throws InputError for a table that is read at places
+/// which nothing bounds.
 std::map<std::string, std::string> complete_arrays(const Operator& op, const Segments& segments,
                                                    GenerateOptions options,
                                                    std::map<std::string, Array>& arrays);
