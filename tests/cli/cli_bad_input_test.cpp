@@ -89,8 +89,8 @@ constexpr const char* kKeys =
     "operator o(x: i32) -> (keys: i32, sum: i32) {\n  state s: i32 = 0\n  lift x\n  combine(a, b) a + b\n"
     "  finish { keys = s; sum = s }\n}\n";
 constexpr const char* kComputedIndex =
-    "operator o(x: i32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
-    "  lift t[x + 1]\n  combine(a, b) a + b\n}\n";
+    "operator o(x: f32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
+    "  lift t[i32(x) + 1]\n  combine(a, b) a + b\n}\n";
 constexpr const char* kGather =
     "operator o(x: i32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
     "  lift t[x]\n  combine(a, b) a + b\n}\n";
