@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "runtime/judge/compare.h"
 
@@ -17,6 +18,13 @@ std::string place_of(const ComparedSegment& segment)
         return fmt::format("segment {} (element {}, length 1)", segment.segment, segment.begin);
     return fmt::format("segment {} (elements {} to {}, length {})", segment.segment, segment.begin,
                        segment.end - 1, length);
+}
+
+/// True where a bound lies above both values: any other value of that size would have passed too.
+bool judges_nothing(const ComparedField& field)
+{
+    const auto size = [](const std::string& text) { return std::fabs(std::strtod(text.c_str(), nullptr)); };
+    return !field.wrong && *field.bound > size(field.actual) && *field.bound > size(field.expected);
 }
 
 /// "mean is 3.25, reference says 3.5, bound 2.1e-06"; of the fields that are `marked`, or all where none is.
@@ -35,7 +43,8 @@ std::string fields_of(const ComparedSegment& segment, const Comparison& comparis
         const bool other_only = comparison.bit_for_bit && comparison.against != "the reference";
         text += fmt::format(", {} says {}", other_only ? comparison.against : "reference", field.expected);
         if (field.bound && std::isfinite(*field.bound))
-            text += fmt::format(", bound {:.2g}", *field.bound);
+            text += fmt::format(", bound {:.2g}{}", *field.bound,
+                                judges_nothing(field) ? ", above both, so it judges neither" : "");
     }
     return text;
 }

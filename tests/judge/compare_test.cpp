@@ -400,6 +400,24 @@ TEST(Compare, AgainstOtherResults)
               "    x: 1, 1.5");
 }
 
+/// The low part of a compensated sum holds rounding errors alone: any number of their size lies within the
+/// bound.
+TEST(Compare, SaysWhereABoundJudgesNothing)
+{
+    const auto op =
+        parse_operator("test",
+                       "operator o(x: f64) -> (high: f64, low: f64) {\n"
+                       "  def error(a, b, s) = (a - (s - (s - a))) + (b - (s - a))\n"
+                       "  state { h: f64 = 0; l: f64 = 0 }\n  lift { h = x; l = 0 }\n"
+                       "  combine(a, b) { let s = a.h + b.h; h = s; l = a.l + b.l + error(a.h, b.h, s) }\n"
+                       "  finish { high = h; low = l }\n}");
+    const auto workload = workload_of(op, whole_segments(3), array_of<double>(Type::f64, {0.1, 1e10, 0.2}));
+    const auto text = print(compare(workload, reduce_sequentially(workload)));
+    EXPECT_NE(text.find(", above both, so it judges neither"), std::string::npos) << text;
+    EXPECT_LT(text.find("low is "), text.find("judges neither")) << text;
+    EXPECT_EQ(text.find("judges neither"), text.rfind("judges neither")) << text;
+}
+
 TEST(Compare, CancellationInsideTheOperatorWidensTheBound)
 {
     // x * x - y * y: with a fused multiply-add a device loses other digits than the reference.
