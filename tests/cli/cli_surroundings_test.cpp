@@ -145,6 +145,32 @@ TEST_F(Surroundings, ATuningEndsWithTheSignalsStatus)
         << read_text(folder_.file("tuned"));
 }
 
+/// A stream that a signal ends notes how far it has come, and goes on from there.
+TEST_F(Surroundings, AStreamEndsWithTheSignalsStatusAndGoesOn)
+{
+    const std::string run =
+        "'" SEGFOLD_PROGRAM
+        "' run sum --type i32 --backend reference --elements 30000000 --layout uniform=1000 "
+        "--memory 64K --output ";
+    const auto stopped = shell("true\n" + run +
+                               "out.npy >report 2>&1 </dev/null &\nprogram=$!\n"
+                               "for i in $(seq 500); do [ -s out.npy.resume ] && break; sleep 0.01; done\n"
+                               "kill -TERM $program; wait $program; code=$?; cat report; exit $code");
+    EXPECT_EQ(stopped.status, 128 + SIGTERM) << stopped.output;
+    EXPECT_TRUE(stopped.output.starts_with("segfold: stopped after ")) << stopped.output;
+    EXPECT_NE(stopped.output.find("left in out.npy.partial: --resume goes on from them with the same flags"),
+              std::string::npos)
+        << stopped.output;
+    const auto note = nlohmann::json::parse(read_text(folder_.file("out.npy.resume")));
+    const auto resumed = shell(run + "out.npy --resume");
+    EXPECT_EQ(resumed.status, 0) << resumed.output;
+    EXPECT_NE(
+        resumed.output.find("from element " + std::to_string(note["element"].get<std::int64_t>()) + " on"),
+        std::string::npos)
+        << resumed.output;
+    EXPECT_EQ(shell(run + "whole.npy >report && cmp out.npy whole.npy").status, 0);
+}
+
 /// What is written after long work is tried before, and the trial leaves nothing.
 TEST_F(Surroundings, WhatCannotBeWrittenIsFoundBefore)
 {

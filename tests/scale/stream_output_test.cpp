@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/session/scale/stream.h"
@@ -82,7 +83,7 @@ TEST_F(StreamOutputTest, LeavesNothingWhereNotEvenTheFirstSliceFits)
     {
         auto results = output();
         EXPECT_THROW(write(results, 200), DeviceError);
-        EXPECT_EQ(results.left_behind(), "");
+        EXPECT_EQ(results.left_behind("now"), "");
     }
     EXPECT_FALSE(has(".partial")) << "nobody can go on from it, and it fills the disk";
     EXPECT_FALSE(has(".resume"));
@@ -93,7 +94,7 @@ TEST_F(StreamOutputTest, KeepsWhatWasWrittenBeforeTheDiskWasFull)
     {
         auto results = output();
         EXPECT_THROW(write(results, 6000), DeviceError);
-        EXPECT_NE(results.left_behind().find("--resume goes on from them"), std::string::npos);
+        EXPECT_NE(results.left_behind("now").find("--resume goes on from them now; else"), std::string::npos);
     }
     ASSERT_TRUE(has(".partial"));
     EXPECT_TRUE(has(".resume"));
@@ -102,13 +103,40 @@ TEST_F(StreamOutputTest, KeepsWhatWasWrittenBeforeTheDiskWasFull)
     {
         auto results = output();
         write(results, std::nullopt);
-        EXPECT_EQ(results.left_behind(), "");
+        EXPECT_EQ(results.left_behind("now"), "");
     }
     const auto found = read_npy(out_);
     const auto right = wanted(workload_)[0];
     ASSERT_EQ(found.bytes(), right.size());
     EXPECT_EQ(std::memcmp(found.data(), right.data(), right.size()), 0);
     EXPECT_FALSE(has(".partial") || has(".resume"));
+}
+
+/// What one file has lost does not take the others along.
+TEST_F(StreamOutputTest, KeepsTheOtherFilesWhereOneIsMissing)
+{
+    const auto op = parse_operator("test",
+                                   "operator o(x: i32) -> (low: i32, high: i32) {\n"
+                                   "  state { a: i32 = 0; b: i32 = 0 }\n  lift { a = x; b = x }\n"
+                                   "  combine(p, q) { a = p.a + q.a; b = p.b + q.b }\n"
+                                   "  finish { low = a; high = b }\n}");
+    const auto partial = [&](const std::string& field) {
+        return out_.substr(0, out_.size() - 4) + "." + field + ".npy.partial";
+    };
+    {
+        StreamOutput results(op, out_, {}, "one");
+        StreamResults part;
+        for (const auto* name : {"low", "high"})
+            part.results.push_back({name, Array(Type::i32, 5)});
+        part.num_segments = 5;
+        results.take(part, {});
+    }
+    ASSERT_TRUE(std::filesystem::remove(partial("low")));
+    StreamOutput results(op, out_, {}, "one");
+    EXPECT_EQ(refusal([&] { (void)results.resume(); }),
+              partial("low") + ": is missing, and 148 bytes were written to it; begin anew without --resume");
+    EXPECT_TRUE(std::filesystem::exists(partial("high")));
+    EXPECT_FALSE(std::filesystem::exists(partial("low")));
 }
 
 /// A run that begins anew empties the file that the note of a run before it speaks of.

@@ -9,6 +9,7 @@
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/cli/interrupt_guard.h"
 #include "runtime/cli/verbs/stream_input.h"
 #include "runtime/cli/views/stream_report.h"
 #include "runtime/cli/views/terminal.h"
@@ -30,6 +31,11 @@ void refuse_flags(const Arguments& arguments)
     arguments.refuse("index-bits",
                      "is about data in one piece; with --memory slices say how wide indices are");
 }
+
+/// A signal came while a stream was read; what is written is whole.
+struct Interrupted {
+    std::int64_t num_elements;
+};
 
 }  // namespace
 
@@ -94,8 +100,13 @@ int run_stream(const Arguments& arguments, const Operator& op)
     }
     FirstSegments first(op, most_shown);
     std::int64_t num_segments = output ? output->num_segments() : 0;
+    std::optional<InterruptGuard> guard;
+    if (output)
+        guard.emplace();
     const auto left_behind = [&](const Error& error) {
-        const auto what = output ? output->left_behind() : "";
+        const auto what =
+            output ? output->left_behind("once the cause is gone, if no file that is read has to change")
+                   : "";
         return what.empty() ? std::string(error.what()) : fmt::format("{}\n{}", error.what(), what);
     };
     try {
@@ -103,12 +114,20 @@ int run_stream(const Arguments& arguments, const Operator& op)
             if (results.first_segment == num_segments && num_segments < most_shown)
                 first.take(results.results, lengths_of(*results.window));
             num_segments += results.num_segments;
-            if (output)
+            if (output) {
                 output->take(results, state);
+                if (InterruptGuard::signal() != 0)
+                    throw Interrupted{state.place.element};
+            }
         });
         progress.clear();
         if (output)
             output->commit();
+    } catch (const Interrupted& at) {
+        progress.clear();
+        write_error(fmt::format("stopped after {} by a signal; {}", count_text(at.num_elements, "element"),
+                                output->left_behind("with the same flags")));
+        return 128 + InterruptGuard::signal();
     } catch (const InputError& error) {
         throw InputError(left_behind(error));
     } catch (const DeviceError& error) {

@@ -14,6 +14,7 @@
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/interrupt_guard.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/tune_worker.h"
 #include "runtime/cli/views/terminal.h"
@@ -55,32 +56,6 @@ struct Effort {
     std::size_t finalists;
 };
 constexpr std::array<Effort, 3> kAllowed = {Effort{0, 0, 0}, Effort{60, 40, 8}, Effort{600, 400, 16}};
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// While it lives, a signal that would end the program ends the search alone; `interrupted` is its number.
-class InterruptGuard {
-public:
-    InterruptGuard()
-    {
-        interrupted = 0;
-        struct sigaction action = {};
-        action.sa_handler = [](int signal) { interrupted = signal; };
-        sigaction(SIGINT, &action, &interrupt_);
-        sigaction(SIGTERM, &action, &terminate_);
-    }
-    ~InterruptGuard()
-    {
-        sigaction(SIGINT, &interrupt_, nullptr);
-        sigaction(SIGTERM, &terminate_, nullptr);
-    }
-    InterruptGuard(const InterruptGuard&) = delete;
-    InterruptGuard& operator=(const InterruptGuard&) = delete;
-
-private:
-    struct sigaction interrupt_ = {};
-    struct sigaction terminate_ = {};
-};
 
 /// What the command line asks for.
 struct TuneRequest {
@@ -204,9 +179,10 @@ private:
             show_progress();
         };
         all.search.stops = [this] {
-            return interrupted != 0 || Clock::now() - start_ > std::chrono::seconds(request_.seconds);
+            return InterruptGuard::signal() != 0 ||
+                   Clock::now() - start_ > std::chrono::seconds(request_.seconds);
         };
-        all.is_interrupted = [] { return interrupted != 0; };
+        all.is_interrupted = [] { return InterruptGuard::signal() != 0; };
         all.ranking = [this](std::size_t finalists) {
             progress_.show(fmt::format("tune: ranking the best {}, best {}", finalists, best_text_));
         };
@@ -252,8 +228,8 @@ private:
             write_json("tune", document(session));
         else
             write_output(text(session));
-        if (interrupted != 0)
-            return 128 + interrupted;
+        if (InterruptGuard::signal() != 0)
+            return 128 + InterruptGuard::signal();
         return session.winner || session.trials.empty() ? 0 : 1;
     }
 
@@ -327,7 +303,7 @@ private:
             document["finalists"].push_back(std::move(row));
         }
         document["winner"] = session.winner ? plan(*session.winner) : Json();
-        document["interrupted"] = interrupted != 0;
+        document["interrupted"] = InterruptGuard::signal() != 0;
         document["records"] = tuning_.path();
         return document;
     }

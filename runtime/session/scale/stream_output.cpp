@@ -140,8 +140,8 @@ std::optional<StreamState> StreamOutput::resume()
     }
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
+    is_noted_ = true;  // whatever is wrong with one file, the others stay
     open(bytes);
-    is_noted_ = true;
     return state;
 }
 
@@ -190,7 +190,7 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
         note(state);
 }
 
-std::string StreamOutput::left_behind()
+std::string StreamOutput::left_behind(std::string_view when)
 {
     if (unfinished_ == Unfinished::removed)
         return "";
@@ -201,9 +201,9 @@ std::string StreamOutput::left_behind()
     for (const auto& path : paths_)
         names.push_back(PartialFile::partial_name(path));
     return fmt::format(
-        "the results before that are left in {}: --resume goes on from them once the cause is gone, if no "
-        "file that is read has to change; else begin anew without --resume, or remove them and {}",
-        fmt::join(names, ", "), resume_path_);
+        "the results before that are left in {}: --resume goes on from them {}; else begin anew without "
+        "--resume, or remove them and {}",
+        fmt::join(names, ", "), when, resume_path_);
 }
 
 void StreamOutput::commit()

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/session/scale/stream.h"
@@ -32,9 +33,10 @@ public:
     /// Completes the files.
     void commit();
 
-    /// What a run that fails now leaves, and how to go on: a sentence, empty where it leaves nothing, as
-    /// before anything could be noted.
-    [[nodiscard]] std::string left_behind();
+    /// What a run that ends now leaves, and how to go on: a sentence, empty where it leaves nothing, as
+    /// before anything could be noted. `when` ends "--resume goes on from them", such as "with the same
+    /// flags".
+    [[nodiscard]] std::string left_behind(std::string_view when);
     [[nodiscard]] const std::vector<std::string>& files() const { return paths_; }
     [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
 

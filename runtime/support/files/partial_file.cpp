@@ -27,6 +27,10 @@ PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes, Unfi
         refuse(path, "is no regular file; a stream's results need one");
     const auto partial = partial_name(path);
     open_file(partial, unfinished == Unfinished::kept, kept_bytes == 0);
+    if (descriptor_ < 0 && kept_bytes != 0 && errno == ENOENT)
+        refuse(partial,
+               fmt::format("is missing, and {} bytes were written to it; begin anew without --resume",
+                           kept_bytes));
     if (descriptor_ < 0)
         refuse_to_write(path + ": ", errno);
     if (kept_bytes != 0 &&
@@ -50,7 +54,7 @@ void PartialFile::open_file(const std::string& partial, bool is_kept, bool begin
     }
     if (!is_kept)
         leftover_.emplace(partial);
-    descriptor_ = open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (begins_anew ? O_TRUNC : 0), 0666);
+    descriptor_ = open(partial.c_str(), O_RDWR | O_CLOEXEC | (begins_anew ? O_CREAT | O_TRUNC : 0), 0666);
 }
 
 PartialFile::~PartialFile()
