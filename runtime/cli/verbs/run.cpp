@@ -254,7 +254,10 @@ Done run_whole(const Arguments& arguments, Session& session, const Workload& wor
     warn(chosen.warnings);
     if (arguments.has("explain"))
         explanation = explanation_of(chosen, workload, session.backend());
-    progress.show(fmt::format("running on {}", session.backend().name()));
+    progress.show(chosen.plan && !session.backend().interprets()
+                      ? fmt::format("compiling and running {} on {}", chosen.plan->stage->name,
+                                    session.backend().name())
+                      : fmt::format("running on {}", session.backend().name()));
     Done done;
     done.results = session.run(workload, chosen, &done.times);
     done.plan = std::move(chosen.plan);
