@@ -161,12 +161,17 @@ Baseline parse_baseline(const std::string& name, std::string_view text)
                                      overflow.line, overflow.number));
     }
     const JsonValue root(name + ": document", document);
+    const auto members = root.members();
+    if (!root.has("format"))
+        throw InputError(fmt::format("{}: not a file that regress --save has written: it has no 'format'{}",
+                                     name,
+                                     members.empty() ? "" : ", and begins with '" + members[0].first + "'"));
     if (const auto format = root.at("format"); format.text() != kBaselineFormat)
         format.refuse(fmt::format("'{}' is needed, which --save writes", kBaselineFormat));
     if (const auto version = root.at("version"); version.count() != kBaselineVersion)
         version.refuse(fmt::format("this program reads version {}", kBaselineVersion));
     constexpr std::string_view kMembers[] = {"format", "version", "static_costs", "times"};
-    for (const auto& [name_of_member, value] : root.members())
+    for (const auto& [name_of_member, value] : members)
         if (std::ranges::find(kMembers, name_of_member) == std::end(kMembers))
             value.refuse("a baseline has no such member, but format, version, static_costs and times");
     Baseline baseline;

@@ -122,6 +122,7 @@ protected:
         const auto write = [&](const std::string& name, const std::string& text) {
             (void)folder_.write(name, text);
         };
+        write("empty.json", "{}");
         write("unknown_field.seg", kUnknownField);
         write("several_faults.seg", kSeveralFaults);
         write("wrong_type.seg", kWrongType);

@@ -89,6 +89,11 @@ TEST(Baseline, DamageIsPointedAt)
               "b.json: document.static costs is {\"com");
     EXPECT_EQ(refusal([] { (void)parse_baseline("b.json", "[]"); }),
               "b.json: document is []; an object is needed");
+    EXPECT_EQ(refusal([] { (void)parse_baseline("b.json", "{}"); }),
+              "b.json: not a file that regress --save has written: it has no 'format'");
+    EXPECT_EQ(
+        refusal([] { (void)parse_baseline("b.json", "{\"segfold\": \"1\"}"); }),
+        "b.json: not a file that regress --save has written: it has no 'format', and begins with 'segfold'");
 }
 
 TEST(Baseline, NoDamageCrashes)
