@@ -230,6 +230,11 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
         }
         return product(std::move(factors));
     }
+    if (operand.find(',') != operand.npos && !exists_as_file(operand))
+        throw InputError(fmt::format(
+            "'{}': {} takes one operator, and these are several with commas between them; bench and "
+            "regress take such a list",
+            operand, arguments.verb()));
     return is_file(operand) ? read_operator(arguments, operand, type)
                             : find_standard_operator(arguments, operand, type);
 }
