@@ -13,6 +13,7 @@
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/judge/value_text.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -75,8 +76,11 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
                               : fmt::format("NAME=FILE, where NAME is one of {}", fmt::join(names, ", "));
         if (text.empty())
             throw InputError(fmt::format("--input '': neither a name nor a file is given; write {}", form));
-        throw InputError(fmt::format("--input '{}': operator {} has {} parameters; write {}", text, op.name,
-                                     op.parameters.size(), form));
+        const auto num_scalars = static_cast<std::int64_t>(op.parameters.size() - names.size());
+        throw InputError(fmt::format("--input '{}': operator {} has {}{}; write {}", text, op.name,
+                                     count_text(static_cast<std::int64_t>(names.size()), "input"),
+                                     num_scalars == 0 ? "" : " and " + count_text(num_scalars, "scalar"),
+                                     form));
     }
     const auto* parameter = find_parameter(op, name);
     if (parameter == nullptr)
