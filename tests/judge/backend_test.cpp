@@ -119,7 +119,7 @@ TEST(Backends, ANewOneIsTimedByRegress)
 {
     add_skeleton_backend();
     const auto [text, code] = run_verb(
-        cli::verb_regress, {"sum", "--type", "i32", "--time", "--elements", "300000", "--layout",
+        cli::verb_regress, {"sum", "--type", "i32", "--time", "--elements", "320000", "--layout",
                             "uniform=64", "--stage", "warp_per_segment", "--backend", "skeleton", "--json"});
     EXPECT_EQ(code, 0) << text;
     const auto times = nlohmann::json::parse(text)["times"];

@@ -9,6 +9,7 @@
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/cli/regress/parts.h"
+#include "runtime/data/resolve.h"
 #include "runtime/regress/times/ratios.h"
 
 namespace segfold {
@@ -84,8 +85,21 @@ regress::TimeRequest time_request(const Arguments& arguments, std::span<const Na
             request.layouts.push_back(parse_layout(text));
     }
     request.num_elements = arguments.integer("elements", 1, kMostTimedElements).value_or(kTimedElements);
+    const auto& first = request.layouts.front();
+    if (arguments.has("layout") && arguments.has("elements") && first.kind == LayoutKind::uniform)
+        (void)resolve(first, request.num_elements);  // refuses as run does
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     return request;
+}
+
+/// Says how many elements there are where equal segments leave some over.
+void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
+{
+    for (const auto& layout : request.layouts)
+        if (layout.kind == LayoutKind::uniform && request.num_elements % layout.uniform_length != 0)
+            report.remarks.push_back(
+                fmt::format("{} takes {} of the elements, which is a multiple of its length", print(layout),
+                            request.num_elements - request.num_elements % layout.uniform_length));
 }
 
 /// The baseline's ratios for this device; says what differs from its circumstances.
@@ -191,6 +205,7 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
     for (const auto& named : ops)
         if (has_rows(named.op))
             report.remarks.push_back(fmt::format("rows of {} are of one feature each", named.name));
+    remark_uniform(request, report);
     const regress::DeviceTimes* then = nullptr;
     if (baseline) {
         report.baseline = *arguments.value("baseline");
