@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -118,13 +119,19 @@ TEST(Backends, ANewOneIsMeasuredByBench)
 TEST(Backends, ANewOneIsTimedByRegress)
 {
     add_skeleton_backend();
-    const auto [text, code] = run_verb(
-        cli::verb_regress, {"sum", "--type", "i32", "--time", "--elements", "320000", "--layout",
-                            "uniform=64", "--stage", "warp_per_segment", "--backend", "skeleton", "--json"});
-    EXPECT_EQ(code, 0) << text;
-    const auto times = nlohmann::json::parse(text)["times"];
+    const TemporaryFolder folder;
+    const auto [text, code] =
+        run_verb(cli::verb_regress, {"sum", "--type", "i32", "--time", "--elements", "320000", "--layout",
+                                     "uniform=64", "--stage", "warp_per_segment", "--backend", "skeleton",
+                                     "--json", "--save", folder.file("b.json")});
+    EXPECT_EQ(code, 5) << text;
+    const auto document = nlohmann::json::parse(text);
+    const auto& times = document["times"];
     EXPECT_EQ(times["device"], host_identity().name);
     EXPECT_EQ(times["cases"].size(), 2U) << text;
+    EXPECT_FALSE(document.contains("saved"));
+    EXPECT_EQ(document["unsaved"], "nothing is saved to " + folder.file("b.json") + ": no time was measured");
+    EXPECT_FALSE(std::filesystem::exists(folder.file("b.json")));
 
     SkeletonBackend backend;
     const auto& catalogue = Catalogue::standard();

@@ -80,6 +80,43 @@ TEST(RegressReport, TimesThatTheBaselineHasNotAreCounted)
         << print(report);
 }
 
+TEST(RegressReport, WhatIsNotMeasuredHasItsReasonUnderTheTable)
+{
+    const auto without = [](const std::string& stage, const std::string& layout, const std::string& reason) {
+        auto one = outcome(stage, layout, Verdict::no_baseline);
+        one.now.rounds.clear();
+        one.now.reason = reason;
+        return one;
+    };
+    std::vector<regress::TimeOutcome> outcomes = {
+        without("row_tree", "whole", "folds rows"), without("row_tree", "zipf", "folds rows"),
+        without("tile_scan", "zipf", "one launch took 444 ms, 112 times as long as reading")};
+    auto report = report_of(outcomes);
+    report.unsaved = "nothing is saved to b.json: no time was measured";
+    const std::string reasons =
+        "not measured:\n"
+        "    tile_scan over zipf: one launch took 444 ms, 112 times as long as reading\n"
+        "    row_tree over whole, zipf: folds rows\n";
+    const auto all = print(report);
+    EXPECT_NE(
+        all.find("row_tree       -     -\ntile_scan            -\n\n" + reasons + "\nno time was measured\n"),
+        std::string::npos)
+        << all;
+    EXPECT_TRUE(all.ends_with("\n\nnothing is saved to b.json: no time was measured\n")) << all;
+    EXPECT_EQ(report.exit_code(), 5);
+    EXPECT_EQ(json_of(report)["unsaved"], report.unsaved);
+
+    outcomes.push_back(outcome("tile_scan", "whole", Verdict::no_baseline));
+    EXPECT_EQ(report_of(outcomes).exit_code(), 0);
+    EXPECT_NE(print(report_of(outcomes)).find("\n" + reasons), std::string::npos);
+    EXPECT_EQ(print(report_of(outcomes)).find("no time was measured"), std::string::npos);
+    for (int i = 0; i < 20; ++i)
+        outcomes.push_back(without("stage" + std::to_string(i), "zipf", "one launch took long"));
+    EXPECT_NE(print(report_of(outcomes)).find("\n    and 10 more; --json has the reason of each case\n"),
+              std::string::npos)
+        << print(report_of(outcomes));
+}
+
 TEST(RegressReport, ExitCodesTellWorseFromNoisy)
 {
     EXPECT_EQ(cli::RegressReport().exit_code(), 0);

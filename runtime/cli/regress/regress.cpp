@@ -146,15 +146,26 @@ regress::Baseline saved_before(const std::string& path)
                : regress::Baseline();
 }
 
-/// Puts what was measured into the file of --save; what it holds of other devices stays.
-void save(const std::string& path, const RegressReport& report)
+/// Puts what was measured into the file of --save; what it holds of other devices stays. A file of which
+/// nothing would be new is not written.
+void save(const std::string& path, RegressReport& report)
 {
+    const bool has_costs = report.static_costs && report.static_costs->left_out.empty();
+    const bool has_times = report.times && report.times->left_out.empty() && report.times->any_measured();
+    if (report.times && report.times->left_out.empty() && !has_times)
+        report.unsaved = has_costs ? "no times are saved: none was measured"
+                                   : fmt::format("nothing is saved to {}: no time was measured", path);
+    else if (!has_costs && !has_times)
+        report.unsaved = fmt::format("nothing is saved to {}: nothing was compiled or measured", path);
+    if (!has_costs && !has_times)
+        return;
     auto baseline = saved_before(path);
-    if (report.static_costs && report.static_costs->left_out.empty())
+    if (has_costs)
         baseline.static_costs = report.static_costs->costs;
-    if (report.times && report.times->left_out.empty())
+    if (has_times)
         baseline.replace(report.times->times);
     regress::write_baseline(path, baseline);
+    report.saved = path;
 }
 
 std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optional<int> device)
@@ -271,10 +282,8 @@ int verb_regress(const Words& words)
     progress.clear();
     if (report.relations)
         require_asked_stage(arguments, *report.relations);
-    if (const auto path = arguments.value("save")) {
+    if (const auto path = arguments.value("save"))
         save(*path, report);
-        report.saved = *path;
-    }
     if (arguments.json())
         write_json("regress", json_of(report));
     else

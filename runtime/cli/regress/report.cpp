@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDone = 0;
 constexpr int kRegression = 1;
-constexpr int kTooNoisy = 5;
+constexpr int kCannotTell = 5;
 
 }  // namespace
 
@@ -35,6 +35,11 @@ std::int64_t TimeReport::count(regress::Verdict verdict) const
     return std::ranges::count(outcomes, verdict, &regress::TimeOutcome::verdict);
 }
 
+bool TimeReport::any_measured() const
+{
+    return std::ranges::any_of(outcomes, [](const auto& outcome) { return !outcome.now.rounds.empty(); });
+}
+
 int RegressReport::exit_code() const
 {
     if ((relations && relations->any_broken()) || (static_costs && static_costs->verdict.any_worse()))
@@ -45,8 +50,10 @@ int RegressReport::exit_code() const
     const auto is_noisy = [](const SelfComparison& self) { return self.num_ambiguous != 0; };
     if (times->count(regress::Verdict::worse) != 0 || std::ranges::any_of(times->selves, has_alarm))
         return kRegression;
-    return times->count(regress::Verdict::ambiguous) != 0 || std::ranges::any_of(times->selves, is_noisy)
-               ? kTooNoisy
+    const bool is_unmeasured = times->left_out.empty() && !times->any_measured();
+    return is_unmeasured || times->count(regress::Verdict::ambiguous) != 0 ||
+                   std::ranges::any_of(times->selves, is_noisy)
+               ? kCannotTell
                : kDone;
 }
 

@@ -59,6 +59,8 @@ struct TimeReport {
     std::vector<SelfComparison> selves;  ///< of --self
 
     [[nodiscard]] std::int64_t count(regress::Verdict verdict) const;
+    /// True where some case has a time.
+    [[nodiscard]] bool any_measured() const;
 };
 
 /// All that one run has found; parts that were not asked for are absent.
@@ -66,9 +68,11 @@ struct RegressReport {
     std::optional<RelationsReport> relations;
     std::optional<StaticReport> static_costs;
     std::optional<TimeReport> times;
-    std::string saved;  ///< the file of --save
+    std::string saved;    ///< the file of --save; empty where nothing was written
+    std::string unsaved;  ///< what --save has not written, and why; empty where there is nothing to say
 
-    /// 0; 1 where something is broken or worse; 5 where only noise keeps something from being told.
+    /// 0; 1 where something is broken or worse; 5 where only noise keeps something from being told, or where
+    /// times were asked for and none was measured.
     [[nodiscard]] int exit_code() const;
 };
 

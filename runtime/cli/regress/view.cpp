@@ -12,6 +12,7 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::size_t kShownBreaches = 5;
+constexpr std::size_t kShownReasons = 12;  // of one operator, why cases have no time
 
 using regress::RelationOutcome;
 
@@ -222,6 +223,41 @@ std::string ratio_table(const TimeReport& report, const std::string& op)
     return table.print();
 }
 
+/// "lane_scan over whole, zipf: REASON" of an operator's cases without a time. Those whose reason no other
+/// case has come first: what is left out for its time rather than by its kind.
+std::string print_unmeasured(const TimeReport& report, const std::string& op)
+{
+    struct Group {
+        std::string stage, layouts, reason;
+        std::size_t num_cases;
+    };
+    std::vector<Group> groups;
+    for (const auto& outcome : report.outcomes) {
+        const auto& now = outcome.now;
+        if (now.op != op || !now.rounds.empty() || now.reason.empty())
+            continue;
+        const auto same = std::ranges::find_if(groups, [&](const Group& group) {
+            return group.stage == now.stage && group.reason == now.reason;
+        });
+        if (same == groups.end()) {
+            groups.push_back({now.stage, now.layout, now.reason, 1});
+        } else {
+            same->layouts += ", " + now.layout;
+            ++same->num_cases;
+        }
+    }
+    if (groups.empty())
+        return "";
+    std::ranges::stable_sort(groups, {}, [](const Group& group) { return group.num_cases > 1; });
+    std::string text = "\nnot measured:\n";
+    for (std::size_t i = 0; i < std::min(groups.size(), kShownReasons); ++i)
+        text += indented(fmt::format("{} over {}: {}", groups[i].stage, groups[i].layouts, groups[i].reason));
+    if (groups.size() > kShownReasons)
+        text += indented(
+            fmt::format("and {} more; --json has the reason of each case", groups.size() - kShownReasons));
+    return text;
+}
+
 std::string print_outcomes(const TimeReport& report)
 {
     TextTable table({{"operator"},
@@ -284,8 +320,10 @@ std::string print_times(const TimeReport& report)
         if (std::ranges::find(ops, outcome.now.op) == ops.end())
             ops.push_back(outcome.now.op);
     for (const auto& op : ops)
-        text += "\n" + ratio_table(report, op);
+        text += "\n" + ratio_table(report, op) + print_unmeasured(report, op);
     text += print_outcomes(report) + print_selves(report);
+    if (!report.any_measured())
+        text += "\nno time was measured\n";
     if (report.baseline.empty())
         return text + "\nno baseline to compare them with\n";
     using enum regress::Verdict;
@@ -318,6 +356,8 @@ std::string print(const RegressReport& report)
         add(print_times(*report.times));
     if (!report.saved.empty())
         add("saved to " + report.saved + "\n");
+    if (!report.unsaved.empty())
+        add(report.unsaved + "\n");
     return text;
 }
 

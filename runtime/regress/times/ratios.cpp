@@ -199,6 +199,13 @@ struct TimeBench::State {
         return paces[key] = pace;
     }
 
+    /// "444 ms, 112 times as long as reading; the cut-off is 20 times"
+    [[nodiscard]] std::string beyond(double milliseconds, double reading) const
+    {
+        return fmt::format("{:.3g} ms, {:.0f} times as long as reading; the cut-off is {:g} times",
+                           milliseconds, milliseconds / reading, request.most_ratio);
+    }
+
     /// Whether one segment of the given length alone would take too long; a kernel cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
                          std::int64_t longest, double reading)
@@ -206,8 +213,7 @@ struct TimeBench::State {
         const double least = pace(named, stage, data) * static_cast<double>(longest);
         if (least <= request.most_ratio * reading)
             return {};
-        return fmt::format("the longest segment alone would take {:.3g} ms, {:.0f} times as long as reading",
-                           least, least / reading);
+        return fmt::format("the longest segment alone would take {}", beyond(least, reading));
     }
 
     /// What a stage's time over a layout is divided by, and its own plan.
@@ -257,8 +263,7 @@ struct TimeBench::State {
         if (first > request.most_ratio * reading && first < kMostLoadingMilliseconds)
             first = timing->once(launch);
         if (first > request.most_ratio * reading) {
-            reason = fmt::format("one launch took {:.3g} ms, {:.0f} times as long as reading", first,
-                                 first / reading);
+            reason = "one launch took " + beyond(first, reading);
             return {};
         }
         std::unique_ptr<TimedPlan> unsegmented;
