@@ -279,6 +279,11 @@ std::vector<Operator> operator_arguments(const Arguments& arguments)
     return operators;
 }
 
+std::string own_name(const Operator& op, const std::string& word)
+{
+    return std::ranges::any_of(factor_names(word), is_file) ? op.name : word;
+}
+
 std::string signature(const Operator& op)
 {
     std::string text = op.name + "(";

@@ -23,6 +23,10 @@ Operator operator_argument(const Arguments& arguments);
 /// The same where the operand may name several, with commas between them: "sum,argmax".
 std::vector<Operator> operator_arguments(const Arguments& arguments);
 
+/// A word of the operand as it names the operator wherever its file lies: the operator's own name where the
+/// word, or a factor of it, is a file.
+std::string own_name(const Operator& op, const std::string& word);
+
 /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
 std::string signature(const Operator& op);
 

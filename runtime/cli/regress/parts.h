@@ -16,6 +16,25 @@ namespace segfold::cli {
 /// An operator under the words by which a command line names it.
 using regress::NamedOperator;
 
+/// An operator of the command line.
+struct AskedOperator {
+    NamedOperator by_words;  ///< under its words, which show it again
+    std::string own_name;    ///< under which baselines have it, wherever its file lies
+};
+
+/// The operators of the command line, or of a standard set.
+[[nodiscard]] std::vector<AskedOperator> asked_operators(const Arguments& arguments,
+                                                         std::span<const std::string_view> standard);
+
+/// The same, each under its words.
+[[nodiscard]] std::vector<NamedOperator> by_words(std::vector<AskedOperator> asked);
+
+/// The same, each under its own name; under its words where several have one name. Cases that the baseline
+/// has by the words get the name. Throws InputError for several of one name beside --save or --baseline.
+[[nodiscard]] std::vector<NamedOperator> by_own_names(const Arguments& arguments,
+                                                      std::vector<AskedOperator> asked,
+                                                      std::optional<regress::Baseline>& baseline);
+
 /// The stages of --stage, all without it; rungs are among them.
 [[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
                                                        const Catalogue& catalogue);

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/scale_argument.h"
@@ -39,47 +38,6 @@ constexpr std::string_view kRelationOperators[] = {"trace_i32", "affine_u32", "k
 constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_variance_f32"};
 /// Bound by memory, in any order and in the order of the elements.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
-
-NamedOperator named(std::string words, Operator op, const std::map<std::string, std::string>& scalars = {})
-{
-    auto laws = quick_laws(op);
-    const auto values = given_scalars(op, scalars);
-    if (!values.empty() && depends_on_scalars(op, laws.report, values))
-        laws = laws_for_scalars(op, std::move(laws.report), values, {});
-    require_sound_identity(laws, op);
-    return {std::move(words), std::move(op), laws.usable};
-}
-
-/// The operators of the command line, or of a standard set, each under its words.
-std::vector<NamedOperator> operators(const Arguments& arguments, std::span<const std::string_view> standard)
-{
-    std::vector<NamedOperator> all;
-    if (!names_operator(arguments)) {
-        for (const auto& flag : kOperatorFlags)
-            arguments.refuse(flag.name, "is a part of an operator, and none is named");
-        arguments.refuse(kScalarFlag.name, "is a value of an operator's scalar, and no operator is named");
-        for (const auto name : standard)
-            all.push_back(named(std::string(name), standard_operator(name)));
-        return all;
-    }
-    std::string flags;
-    for (const auto& flag : kOperatorFlags)
-        if (const auto value = arguments.value(flag.name))
-            flags += fmt::format(" --{}{}", flag.name, flag.value.empty() ? "" : " " + quoted(*value));
-    auto list = arguments.operands().empty() ? std::string() : arguments.operands()[0];
-    auto ops = operator_arguments(arguments);
-    const auto scalars = scalar_texts(arguments, ops);
-    for (auto& op : ops) {
-        const auto word = list.substr(0, list.find(','));
-        list.erase(0, word.size() + 1);
-        auto words = (word.empty() ? "" : quoted(word)) + flags;
-        for (const auto& parameter : op.parameters)
-            if (const auto value = scalars.find(parameter.name); value != scalars.end())
-                words += " --scalar " + quoted(value->first + "=" + value->second);
-        all.push_back(named(words.substr(word.empty() ? 1 : 0), std::move(op), scalars));
-    }
-    return all;
-}
 
 /// Which parts run.
 struct Parts {
@@ -218,7 +176,7 @@ int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
     const auto& catalogue = is_native(arguments) ? Catalogue::native() : kernels.catalogue();
     (void)regress_stages(arguments, catalogue);
     const auto backend = relation_backend(arguments, device_of_rank(arguments, ranks));
-    auto ops = operators(arguments, kRelationOperators);
+    auto ops = by_words(asked_operators(arguments, kRelationOperators));
     for (auto& op : ops) {
         // A short search and what is remembered of proofs may differ from host to host.
         const auto first = ranks.of_first(std::as_bytes(std::span(&op.laws, 1)));
@@ -264,21 +222,25 @@ int verb_regress(const Words& words)
         require_writable(*path);
         (void)saved_before(*path);
     }
+    std::vector<NamedOperator> static_ops, time_ops;
+    if (asked.static_costs)
+        static_ops = by_own_names(arguments, asked_operators(arguments, kStaticOperators), baseline);
+    if (asked.times)
+        time_ops = by_own_names(arguments, asked_operators(arguments, kTimeOperators), baseline);
     Progress progress;
     RegressReport report;
     if (asked.relations) {
         const auto devices = relation_devices(arguments);
         const auto pointers = pointers_to(devices);
         report.relations =
-            hold_relations(arguments, operators(arguments, kRelationOperators), catalogue, *devices.front(),
-                           std::span(pointers).subspan(1), nullptr, &progress);
+            hold_relations(arguments, by_words(asked_operators(arguments, kRelationOperators)), catalogue,
+                           *devices.front(), std::span(pointers).subspan(1), nullptr, &progress);
     }
     const auto* then = baseline ? &*baseline : nullptr;
     if (asked.static_costs)
-        report.static_costs =
-            hold_static_costs(arguments, operators(arguments, kStaticOperators), catalogue, then, progress);
+        report.static_costs = hold_static_costs(arguments, static_ops, catalogue, then, progress);
     if (asked.times)
-        report.times = hold_times(arguments, operators(arguments, kTimeOperators), catalogue, then, progress);
+        report.times = hold_times(arguments, time_ops, catalogue, then, progress);
     progress.clear();
     if (report.relations)
         require_asked_stage(arguments, *report.relations);
