@@ -1,4 +1,4 @@
-// By which names a baseline knows operators.
+// By which names a baseline knows operators, and what is said of one that knows none of those asked for.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -78,6 +78,38 @@ TEST_F(RegressNames, AFileHasItsCasesWhereverItLies)
         EXPECT_EQ(compared(path), mine) << path;
     write_times("./mine.seg");  // as files have it that were saved by the path
     EXPECT_EQ(compared("./mine.seg"), mine);
+}
+
+TEST_F(RegressNames, ABaselineOfOthersIsRefused)
+{
+    write_times("./mine.seg");
+    EXPECT_EQ(refusal_of("mine.seg"),
+              "segfold: b.json: has no times of mine, which is asked for, but of the operators ./mine.seg\n");
+    write_times("mine");
+    EXPECT_EQ(refusal_of("mine.seg", {"--stage", "row_tree"}),
+              "segfold: b.json: has no times of mine by the stage row_tree, which is asked for, but by "
+              "lane_scan\n");
+    EXPECT_EQ(folder_.run({"regress", "mine.seg", "--static", "--baseline", "b.json"}).errors,
+              "segfold: b.json: has no static costs; --time compares the times that it has\n");
+    regress::Baseline costs;
+    costs.static_costs = {"NVRTC 13.0", {{"sum_f32", "tile_scan", "whole", "", "sm_90", 40, 0, 0, 0, 100}}};
+    regress::write_baseline(folder_.file("b.json"), costs);
+    EXPECT_EQ(refusal_of("mine.seg"),
+              "segfold: b.json: has no times; --static compares the costs that it has\n");
+    const auto others = folder_.run({"regress", "mine.seg", "--static", "--baseline", "b.json"});
+    EXPECT_NE(others.exit_code, 0);
+    EXPECT_EQ(others.errors.substr(0, 9), "segfold: ") << others.errors;
+    regress::write_baseline(folder_.file("b.json"), {});
+    EXPECT_EQ(refusal_of("mine.seg"), "segfold: b.json: has no times\n");
+}
+
+TEST_F(RegressNames, ABaselineOfAnotherDeviceIsRefused)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "--backend cpu needs a C++ compiler";
+    write_times("mine", "NVIDIA H100");
+    EXPECT_EQ(refusal_of("mine.seg"),
+              "segfold: b.json: has no times of " + host_identity().name + ", but of NVIDIA H100\n");
 }
 
 TEST_F(RegressNames, TwoOfOneNameAreRefusedBesideABaseline)

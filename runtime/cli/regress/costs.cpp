@@ -102,14 +102,24 @@ void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
                             request.num_elements - request.num_elements % layout.uniform_length));
 }
 
-/// The baseline's ratios for this device; says what differs from its circumstances.
-const regress::DeviceTimes* comparable(const regress::Baseline& baseline, const std::string& path,
+/// The baseline's ratios for this device; says what differs from its circumstances. None of this device are
+/// none to compare with, which is a fault where nothing else is compared.
+const regress::DeviceTimes* comparable(const Arguments& arguments, const regress::Baseline& baseline,
                                        TimeReport& report)
 {
+    const auto& path = report.baseline;
     const auto& now = report.times;
     const auto* then = baseline.find(now.device);
     if (!then) {
-        report.remarks.push_back(fmt::format("{} has no times of {}", path, now.device));
+        std::vector<std::string> devices;
+        for (const auto& device : baseline.times)
+            devices.push_back(device.device);
+        const auto reason = fmt::format("has no times of {}, {}", now.device,
+                                        devices.empty() ? "and none of other devices"
+                                                        : fmt::format("but of {}", fmt::join(devices, ", ")));
+        if (arguments.has("time") || arguments.has("self") || !baseline.static_costs)
+            throw InputError(path + ": " + reason);
+        report.remarks.push_back(path + " " + reason);
         return nullptr;
     }
     if (then->num_elements != now.num_elements)
@@ -180,6 +190,11 @@ StaticReport hold_static_costs(const Arguments& arguments, std::span<const Named
     });
     report.baseline_compiler = then->compiler;
     report.verdict = regress::compare(report.costs, *then);
+    if (baseline && baseline->static_costs && report.verdict.num_compared == 0)
+        throw InputError(
+            fmt::format("{}: none of its static costs is of a form and an architecture that are "
+                        "compiled now",
+                        report.baseline));
     return report;
 }
 
@@ -209,7 +224,7 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
     const regress::DeviceTimes* then = nullptr;
     if (baseline) {
         report.baseline = *arguments.value("baseline");
-        then = comparable(*baseline, report.baseline, report);
+        then = comparable(arguments, *baseline, report);
     }
     const auto measure = [&](const std::string& prefix) {
         return bench.measure([&](const std::string& what) { progress.show(prefix + what); });
@@ -221,6 +236,9 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
     times.cases = measure("times: ");
     report.outcomes =
         regress::compare_times(times.cases, then ? then->cases : std::vector<regress::TimeCase>(), again);
+    if (then && report.count(regress::Verdict::no_baseline) == std::ssize(report.outcomes))
+        throw InputError(fmt::format(
+            "{}: none of its times is of a layout and a divisor that are measured now", report.baseline));
     for (std::int64_t i = 0; selves && i < *selves; ++i) {
         const auto cases = measure(fmt::format("itself, {} of {}: ", i + 1, *selves));
         report.selves.push_back(summary(regress::compare_times(cases, times.cases, again)));

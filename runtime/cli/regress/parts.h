@@ -35,6 +35,16 @@ struct AskedOperator {
                                                       std::vector<AskedOperator> asked,
                                                       std::optional<regress::Baseline>& baseline);
 
+/// Throws InputError where the baseline has static costs, but none of the operators and of --stage; the
+/// message says of which it has them. A baseline without any is refused beside --static, and where it has no
+/// times either.
+void require_static_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
+                          const regress::Baseline& baseline);
+
+/// The same of times, beside --time and --self; the device is looked at by hold_times().
+void require_time_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
+                        const regress::Baseline& baseline);
+
 /// The stages of --stage, all without it; rungs are among them.
 [[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
                                                        const Catalogue& catalogue);

@@ -227,6 +227,10 @@ int verb_regress(const Words& words)
         static_ops = by_own_names(arguments, asked_operators(arguments, kStaticOperators), baseline);
     if (asked.times)
         time_ops = by_own_names(arguments, asked_operators(arguments, kTimeOperators), baseline);
+    if (baseline && asked.static_costs)
+        require_static_cases(arguments, static_ops, *baseline);
+    if (baseline && asked.times)
+        require_time_cases(arguments, time_ops, *baseline);
     Progress progress;
     RegressReport report;
     if (asked.relations) {
