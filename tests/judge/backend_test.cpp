@@ -162,6 +162,22 @@ TEST(Backends, ANewOneIsTimedByRegress)
     }
     EXPECT_EQ(cases[0].against, "read");
     EXPECT_EQ(cases[1].against, "whole");
+
+    request.most_ratio =
+        1e-9;  // all is over the cut-off, and measured in spite of it where that is asked for
+    regress::TimeBench strict(backend, request);
+    for (const auto& one : strict.measure([](const std::string&) {})) {
+        EXPECT_NE(one.reason.find("times as long as reading; the cut-off is 1e-09 times"), std::string::npos)
+            << one.reason;
+        EXPECT_TRUE(strict.measure(one).empty()) << one.layout;
+        auto again = one;
+        again.against = one.layout == "whole" ? "read" : "tile_scan whole";
+        const auto rounds = strict.measure_slow(again);
+        ASSERT_EQ(rounds.size(), 3U) << one.layout;
+        EXPECT_EQ(rounds[0].size(), 3U) << one.layout;
+        again.against = "no_such_stage whole";
+        EXPECT_EQ(strict.measure_slow(again).empty(), one.layout != "whole");
+    }
 }
 
 /// A tuning by a call, and by the verb, whose worker is this test's program.

@@ -63,6 +63,28 @@ TEST(RegressReport, TimesAreTabledAndTheWorstComesFirst)
         "3 cases compared: 1 worse, 0 better, 1 too noisy to tell\n");
 }
 
+TEST(RegressReport, WhatIsOverTheCutOffHasTrueNumbersOrNone)
+{
+    auto worse = outcome("tile_scan", "whole", Verdict::worse);
+    worse.effect = 111;
+    worse.median = 133.3;
+    auto unmeasured = outcome("tile_scan", "zipf", Verdict::ambiguous);
+    unmeasured.now.rounds.clear();
+    unmeasured.reason = "measured then, not now: it fails";
+    auto report = report_of({unmeasured, worse});
+    report.times->baseline = "b.json";
+    const auto text = print(report);
+    EXPECT_NE(
+        text.find("then    now    change  noise      p\n"
+                  "sum_f32   tile_scan  whole   1.19  133.3  112-fold  0.3 %  1e-09  worse\n"
+                  "sum_f32   tile_scan  zipf    1.19      -         -      -      -  ambiguous: measured "
+                  "then, not now: it fails\n"),
+        std::string::npos)
+        << text;
+    EXPECT_FALSE(json_of(report)["times"]["cases"][0].contains("effect"));
+    EXPECT_EQ(json_of(report)["times"]["cases"][1]["effect"], 111);
+}
+
 TEST(RegressReport, TimesThatTheBaselineHasNotAreCounted)
 {
     auto left_out = outcome("row_groups", "whole", Verdict::no_baseline);

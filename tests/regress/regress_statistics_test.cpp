@@ -162,6 +162,77 @@ TEST(TimeVerdict, SuspectsThatDoNotRepeatAreNone)
     EXPECT_EQ(compare_times(now, before, never)[1].verdict, Verdict::same);
 }
 
+/// A case that the baseline has and that was over the cut-off at first.
+class OverTheCutOff : public testing::Test {
+protected:
+    OverTheCutOff() : before_(machine_.cases(3, unchanged)), now_(before_)
+    {
+        now_[1].rounds.clear();
+        now_[1].against = "whole";
+        now_[1].reason = "one launch took 444 ms";
+        before_[1].against = "grid_reduce whole";
+    }
+
+    TimeOutcome outcome(const Remeasure& again, const Remeasure& slowly)
+    {
+        return compare_times(now_, before_, again, slowly)[1];
+    }
+
+    static Rounds none(const TimeCase&) { return {}; }
+
+    Machine machine_ = Machine(9);
+    std::vector<TimeCase> before_, now_;
+};
+
+TEST_F(OverTheCutOff, ForOnceIsJudgedByTheSecondMeasurement)
+{
+    const auto fails = [](const TimeCase&) -> Rounds {
+        ADD_FAILURE() << "nothing is measured slowly";
+        return {};
+    };
+    const auto same = outcome([&](const TimeCase&) { return machine_.measure(1.1); }, fails);
+    EXPECT_EQ(same.verdict, Verdict::same);
+    EXPECT_EQ(same.reason + same.now.reason, "");
+    EXPECT_NEAR(same.median, 1.1, 0.02);
+    EXPECT_EQ(outcome([&](const TimeCase&) { return machine_.measure(1.3); }, fails).verdict, Verdict::worse);
+}
+
+TEST_F(OverTheCutOff, ByBothMeasurementsIsWorseByTrueNumbers)
+{
+    std::string against;
+    const auto worse = outcome(none, [&](const TimeCase& one) {
+        against = one.against;
+        return machine_.measure(112, 3, 3);
+    });
+    EXPECT_EQ(worse.verdict, Verdict::worse);
+    EXPECT_EQ(against, "grid_reduce whole") << "as in the baseline";
+    EXPECT_NEAR(worse.median, 112, 3);
+    EXPECT_NEAR(worse.effect, 112 / 1.1 - 1, 5);
+    EXPECT_EQ(worse.reason, "one launch took 444 ms");
+    // One run of something very slow.
+    EXPECT_EQ(outcome(none, [](const TimeCase&) { return Rounds{{300}}; }).verdict, Verdict::worse);
+    EXPECT_EQ(outcome(none, [](const TimeCase&) { return Rounds{{1.5}}; }).verdict, Verdict::ambiguous);
+}
+
+TEST_F(OverTheCutOff, IsNotWorseWhereSomeRunIsAsFastAsItWas)
+{
+    const auto busy = outcome(none, [](const TimeCase&) {
+        return Rounds{{90, 80, 70}, {60, 90, 80}, {90, 1.1, 90}};
+    });
+    EXPECT_EQ(busy.verdict, Verdict::ambiguous);
+    EXPECT_EQ(busy.reason,
+              "over the cut-off, by times that are not all above the baseline's: one launch took 444 ms");
+    EXPECT_EQ(outcome(none, none).reason, "measured then, not now: one launch took 444 ms");
+}
+
+TEST_F(OverTheCutOff, WhatIsOverItInRerunsIsConfirmed)
+{
+    now_[1].rounds = machine_.measure(1.3);
+    now_[1].against = before_[1].against;
+    EXPECT_EQ(outcome(none, [&](const TimeCase&) { return machine_.measure(1.3, 3, 3); }).verdict,
+              Verdict::worse);
+}
+
 TEST(TimeVerdict, TellsWhatItCannotTell)
 {
     Machine machine(6);

@@ -233,15 +233,19 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
         progress.show(fmt::format("again: {} {} {}", one.op, one.stage, one.layout));
         return bench.measure(one);
     };
+    const auto slowly = [&](const regress::TimeCase& one) {
+        progress.show(fmt::format("over the cut-off: {} {} {}", one.op, one.stage, one.layout));
+        return bench.measure_slow(one);
+    };
     times.cases = measure("times: ");
-    report.outcomes =
-        regress::compare_times(times.cases, then ? then->cases : std::vector<regress::TimeCase>(), again);
+    report.outcomes = regress::compare_times(
+        times.cases, then ? then->cases : std::vector<regress::TimeCase>(), again, slowly);
     if (then && report.count(regress::Verdict::no_baseline) == std::ssize(report.outcomes))
         throw InputError(fmt::format(
             "{}: none of its times is of a layout and a divisor that are measured now", report.baseline));
     for (std::int64_t i = 0; selves && i < *selves; ++i) {
         const auto cases = measure(fmt::format("itself, {} of {}: ", i + 1, *selves));
-        report.selves.push_back(summary(regress::compare_times(cases, times.cases, again)));
+        report.selves.push_back(summary(regress::compare_times(cases, times.cases, again, slowly)));
     }
     return report;
 }

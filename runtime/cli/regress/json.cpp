@@ -91,8 +91,9 @@ Json report_json(const regress::TimeOutcome& outcome)
     }
     if (!now.reason.empty() || !outcome.reason.empty())
         row["reason"] = outcome.reason.empty() ? now.reason : outcome.reason;
-    if (outcome.verdict != regress::Verdict::no_baseline) {
+    if (outcome.verdict != regress::Verdict::no_baseline)
         row["baseline_ratio"] = outcome.baseline_median;
+    if (outcome.verdict != regress::Verdict::no_baseline && !now.rounds.empty()) {
         row["effect"] = outcome.effect;
         row["noise"] = outcome.noise;
         row["p"] = outcome.p;

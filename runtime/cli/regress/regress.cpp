@@ -109,12 +109,19 @@ regress::Baseline saved_before(const std::string& path)
 void save(const std::string& path, RegressReport& report)
 {
     const bool has_costs = report.static_costs && report.static_costs->left_out.empty();
-    const bool has_times = report.times && report.times->left_out.empty() && report.times->any_measured();
-    if (report.times && report.times->left_out.empty() && !has_times)
-        report.unsaved = has_costs ? "no times are saved: none was measured"
-                                   : fmt::format("nothing is saved to {}: no time was measured", path);
-    else if (!has_costs && !has_times)
+    const bool is_timed = report.times && report.times->left_out.empty();
+    // What is over the cut-off has a time beside a baseline, and none to keep.
+    const bool has_times = is_timed && std::ranges::any_of(report.times->times.cases, [](const auto& one) {
+                               return !one.rounds.empty();
+                           });
+    if (is_timed && !has_times) {
+        const auto* why =
+            report.times->any_measured() ? "all times are over the cut-off" : "no time was measured";
+        report.unsaved = has_costs ? fmt::format("times are not saved: {}", why)
+                                   : fmt::format("nothing is saved to {}: {}", path, why);
+    } else if (!has_costs && !has_times) {
         report.unsaved = fmt::format("nothing is saved to {}: nothing was compiled or measured", path);
+    }
     if (!has_costs && !has_times)
         return;
     auto baseline = saved_before(path);

@@ -258,6 +258,28 @@ std::string print_unmeasured(const TimeReport& report, const std::string& op)
     return text;
 }
 
+/// "+5.0 %", "112-fold"
+std::string change_text(double effect)
+{
+    return effect < 9 ? fmt::format("{:+.1f} %", 100 * effect) : fmt::format("{:.0f}-fold", 1 + effect);
+}
+
+/// A line of the table of outcomes; what was not measured has no numbers of now.
+std::vector<std::string> outcome_row(const regress::TimeOutcome& outcome)
+{
+    std::vector<std::string> row = {outcome.now.op, outcome.now.stage, outcome.now.layout,
+                                    fmt::format("{:.4g}", outcome.baseline_median)};
+    if (outcome.now.rounds.empty())
+        row.insert(row.end(), 4, "-");
+    else
+        for (const auto& text :
+             {fmt::format("{:.4g}", outcome.median), change_text(outcome.effect),
+              fmt::format("{:.1f} %", 100 * outcome.noise), fmt::format("{:.1g}", outcome.p)})
+            row.push_back(text);
+    row.push_back(std::string(name(outcome.verdict)) + (outcome.reason.empty() ? "" : ": " + outcome.reason));
+    return row;
+}
+
 std::string print_outcomes(const TimeReport& report)
 {
     TextTable table({{"operator"},
@@ -273,12 +295,7 @@ std::string print_outcomes(const TimeReport& report)
     for (const auto verdict : {worse, ambiguous, better})
         for (const auto& outcome : report.outcomes)
             if (outcome.verdict == verdict)
-                table.add(
-                    {outcome.now.op, outcome.now.stage, outcome.now.layout,
-                     fmt::format("{:.4g}", outcome.baseline_median), fmt::format("{:.4g}", outcome.median),
-                     fmt::format("{:+.1f} %", 100 * outcome.effect),
-                     fmt::format("{:.1f} %", 100 * outcome.noise), fmt::format("{:.1g}", outcome.p),
-                     std::string(name(verdict)) + (outcome.reason.empty() ? "" : ": " + outcome.reason)});
+                table.add(outcome_row(outcome));
     return table.empty() ? "" : "\n" + table.print();
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -18,6 +20,8 @@ namespace segfold::regress {
 namespace {
 
 constexpr double kMostLoadingMilliseconds = 100;  // milliseconds that the driver may take at a first launch
+constexpr double kMostPatienceMilliseconds = 30000;  // for one launch that is known to be slow
+constexpr double kLongMilliseconds = 1000;           // a launch that is timed once a round
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
 
@@ -38,6 +42,16 @@ struct Choice {
     std::optional<Emitted> emitted;
     std::string reason;
 };
+
+/// How thoroughly cases are measured.
+struct Effort {
+    int rounds, samples, dropped;
+    bool has_cut_off = true;
+    double seconds = std::numeric_limits<double>::infinity();  ///< after which no further round begins
+};
+
+/// What is over the cut-off costs much, and is slow enough for its clock.
+constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
 /// The data with memory of its own.
 struct Placement {
@@ -208,10 +222,10 @@ struct TimeBench::State {
 
     /// Whether one segment of the given length alone would take too long; a kernel cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
-                         std::int64_t longest, double reading)
+                         std::int64_t longest, double reading, bool has_cut_off)
     {
         const double least = pace(named, stage, data) * static_cast<double>(longest);
-        if (least <= request.most_ratio * reading)
+        if (least <= (has_cut_off ? request.most_ratio * reading : kMostPatienceMilliseconds))
             return {};
         return fmt::format("the longest segment alone would take {}", beyond(least, reading));
     }
@@ -228,22 +242,16 @@ struct TimeBench::State {
         Pair pair;
         const auto n = data.whole.segments.num_elements;
         pair.own.reason = data.objection;
-        if (!data.objection.empty()) {
-            pair.against = is_whole ? kRead : kWhole;
-            return pair;
-        }
-        pair.own = is_whole ? choose(named, stage, data.whole, nullptr)
-                            : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
         pair.against = is_whole ? kRead : kWhole;
-        if (pair.own.emitted) {
-            pair.own.reason = hopeless(named, stage, data, is_whole ? n : data.longest, reading);
-            if (!pair.own.reason.empty())
-                pair.own.emitted.reset();
-        }
+        if (!data.objection.empty())
+            return pair;
+        pair.own = own_choice(named, stage, data, is_whole);
+        if (pair.own.emitted)
+            exclude(pair.own, hopeless(named, stage, data, is_whole ? n : data.longest, reading, true));
         if (is_whole || !pair.own.emitted)
             return pair;
         pair.unsegmented = choose(named, stage, data.whole, nullptr);
-        if (pair.unsegmented->emitted && hopeless(named, stage, data, n, reading).empty())
+        if (pair.unsegmented->emitted && hopeless(named, stage, data, n, reading, true).empty())
             return pair;
         const auto problem = problem_of(named, data.whole.segments);
         const auto& other = request.catalogue.rule_of_thumb(problem, shape_of(data.whole.segments));
@@ -252,17 +260,59 @@ struct TimeBench::State {
         return pair;
     }
 
+    /// The same with the divisor that a baseline has, and without a cut-off.
+    Pair pair_against(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole,
+                      const std::string& against, double reading)
+    {
+        Pair pair;
+        const auto n = data.whole.segments.num_elements;
+        pair.against = against;
+        pair.own = own_choice(named, stage, data, is_whole);
+        if (pair.own.emitted)
+            exclude(pair.own, hopeless(named, stage, data, is_whole ? n : data.longest, reading, false));
+        if (is_whole || !pair.own.emitted)
+            return pair;
+        const auto name = against == kWhole ? stage.name : against.substr(0, against.find(' '));
+        const auto& stages = request.catalogue.stages();
+        const auto divisor = std::ranges::find(stages, name, &Stage::name);
+        if (divisor == stages.end()) {
+            exclude(pair.own, "there is no stage " + name);
+            return pair;
+        }
+        pair.unsegmented = choose(named, *divisor, data.whole, nullptr);
+        exclude(pair.own, pair.unsegmented->emitted ? hopeless(named, *divisor, data, n, reading, false)
+                                                    : pair.unsegmented->reason);
+        return pair;
+    }
+
+    /// The plan of the stage over the data.
+    Choice own_choice(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole) const
+    {
+        return is_whole ? choose(named, stage, data.whole, nullptr)
+                        : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
+    }
+
+    /// Leaves a plan out for a reason, if there is one.
+    static void exclude(Choice& choice, std::string reason)
+    {
+        if (reason.empty())
+            return;
+        choice.reason = std::move(reason);
+        choice.emitted.reset();
+    }
+
     /// The ratios of one round.
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
-                                std::string& reason)
+                                const Effort& effort, std::string& reason)
     {
         const auto own =
             timing->prepare(placed(placement, *pair.own.workload), {*pair.own.emitted, pair.own.stage->name});
         const TimedLaunch launch = [&] { own->launch(); };
         auto first = timing->once(launch);
-        if (first > request.most_ratio * reading && first < kMostLoadingMilliseconds)
+        const auto is_over = [&] { return effort.has_cut_off && first > request.most_ratio * reading; };
+        if (is_over() && first < kMostLoadingMilliseconds)
             first = timing->once(launch);
-        if (first > request.most_ratio * reading) {
+        if (is_over()) {
             reason = "one launch took " + beyond(first, reading);
             return {};
         }
@@ -274,7 +324,8 @@ struct TimeBench::State {
             divisor = [&] { unsegmented->launch(); };
         }
         const std::array launches = {launch, divisor};
-        const auto times = timing->time_by_turns(launches, request.dropped, request.samples);
+        const bool is_long = !effort.has_cut_off && first > kLongMilliseconds;
+        const auto times = timing->time_by_turns(launches, effort.dropped, is_long ? 1 : effort.samples);
         std::vector<double> ratios;
         for (std::size_t i = 0; i < times[0].size(); ++i)
             ratios.push_back(times[0][i] / times[1][i]);
@@ -304,17 +355,30 @@ struct TimeBench::State {
                 one.configuration = segfold::print(pairs.back().own.emitted->configuration);
             cases.push_back(std::move(one));
         }
+        measure_rounds(pairs, data, reading, {request.rounds, request.samples, request.dropped},
+                       std::span(cases).subspan(first));
+    }
+
+    /// All rounds of cases over the same data, each with memory of its own.
+    void measure_rounds(const std::vector<Pair>& pairs, const Data& data, double reading,
+                        const Effort& effort, std::span<TimeCase> cases)
+    {
+        using Clock = std::chrono::steady_clock;
+        const auto start = Clock::now();
+        const auto has_time = [&] {
+            return std::chrono::duration<double>(Clock::now() - start).count() < effort.seconds;
+        };
         Placement placement;
-        for (int round = 0; round < request.rounds; ++round) {
+        for (int round = 0; round < effort.rounds && has_time(); ++round) {
             // The next one is there before the last one goes, so that it lies elsewhere.
             Placement next{timing->copy(*data.inputs), {}};
             placement = std::move(next);
             for (std::size_t i = 0; i < pairs.size(); ++i) {
-                auto& one = cases[first + i];
+                auto& one = cases[i];
                 if (!one.reason.empty())
                     continue;
                 attempt(one, [&] {
-                    auto ratios = measure(pairs[i], data, placement, reading, one.reason);
+                    auto ratios = measure(pairs[i], data, placement, reading, effort, one.reason);
                     if (!ratios.empty())
                         one.rounds.push_back(std::move(ratios));
                 });
@@ -322,6 +386,20 @@ struct TimeBench::State {
                     one.rounds.clear();
             }
         }
+    }
+
+    /// The operator and the stage of a case that is measured again, whose probe is forgotten where that or a
+    /// launch has left the case out.
+    std::pair<const NamedOperator*, const Stage*> again(const TimeCase& one)
+    {
+        const auto named = std::ranges::find(request.ops, one.op, &NamedOperator::name);
+        const auto stage = std::ranges::find(request.stages, one.stage, &Stage::name);
+        if (named == request.ops.end() || stage == request.stages.end())
+            throw InternalError(
+                fmt::format("{} of {} is to be measured again and was not asked for", one.stage, one.op));
+        if (one.rounds.empty())
+            paces.erase(named->name + " " + (*stage)->name);
+        return {&*named, *stage};
     }
 
     /// A failure becomes the reason why a case is left out; one that ends the device's work is thrown by the
@@ -373,14 +451,29 @@ TimingFacts TimeBench::facts() const { return state_->timing->facts(); }
 
 Rounds TimeBench::measure(const TimeCase& one)
 {
-    const auto named = std::ranges::find(state_->request.ops, one.op, &NamedOperator::name);
-    const auto stage = std::ranges::find(state_->request.stages, one.stage, &Stage::name);
-    if (named == state_->request.ops.end() || stage == state_->request.stages.end())
-        throw InternalError(
-            fmt::format("{} of {} is to be measured again and was not asked for", one.stage, one.op));
+    const auto [named, stage] = state_->again(one);
     std::vector<TimeCase> cases;
-    state_->measure(*named, one.layout, {*stage}, cases);
+    state_->measure(*named, one.layout, {stage}, cases);
     return cases.front().rounds;
+}
+
+Rounds TimeBench::measure_slow(const TimeCase& one)
+{
+    const auto [named, stage] = state_->again(one);
+    const auto& data = state_->prepare(*named, one.layout);
+    const double reading = state_->read_milliseconds(data);
+    auto again = one;
+    again.rounds.clear();
+    again.reason = data.objection;
+    std::vector<State::Pair> pairs(1);
+    if (again.reason.empty())
+        state_->attempt(again, [&] {
+            pairs[0] = state_->pair_against(*named, *stage, data, one.layout == kWhole, one.against, reading);
+        });
+    if (again.reason.empty())
+        again.reason = pairs[0].own.reason;
+    state_->measure_rounds(pairs, data, reading, kSlowEffort, {&again, 1});
+    return again.rounds;
 }
 
 }  // namespace segfold::regress

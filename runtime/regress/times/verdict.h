@@ -40,6 +40,7 @@ struct TimeRule {
     std::size_t fewest_rounds = 3;
     std::size_t fewest_samples = 9;  ///< of all rounds of one side
     int reruns = 2;                  ///< of suspects, all of which must agree
+    double clear_effect = 1;         ///< of what is over the cut-off, where samples are few: twice the time
 };
 
 /// One case beside its baseline.
@@ -51,20 +52,26 @@ struct TimeOutcome {
     double effect = 0;           ///< median / baseline_median - 1
     double noise = 0;    ///< largest over smallest median of a side's rounds, less 1; the noisier side
     double p = 1;        ///< of the U test, after Holm's correction
-    std::string reason;  ///< of what is ambiguous, or worse without having been measured
+    std::string reason;  ///< of what is ambiguous, or over the cut-off
 };
 
-/// Measures one case anew, all rounds of it.
+/// Measures one case anew, all rounds of it; none where it cannot be measured.
 using Remeasure = std::function<Rounds(const TimeCase& of)>;
 
-/// Judges every case of `now` that the baseline has, and those of the baseline that `now` leaves out.
+/// Judges every case of `now` that the baseline has.
 ///
 /// A case is suspect where the U test rejects, after Holm's correction, and the medians differ by
 /// `least_effect` and by more than the noise of either side. Suspects are measured again; all of these
 /// measurements must say the same. What some confirm and others do not is ambiguous; so is what is noisy or
 /// has few samples.
+///
+/// A case that the baseline has and `now` has not is over the cut-off, perhaps for once: it is measured
+/// again. Where it is over the cut-off once more, `slowly` measures it without one, and it is worse where
+/// even the least of these ratios is above the baseline's median by as much as counts; where they are few, by
+/// `clear_effect`.
 [[nodiscard]] std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now,
                                                      std::span<const TimeCase> baseline,
-                                                     const Remeasure& remeasure, const TimeRule& rule = {});
+                                                     const Remeasure& remeasure, const Remeasure& slowly = {},
+                                                     const TimeRule& rule = {});
 
 }  // namespace segfold::regress
