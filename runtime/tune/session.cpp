@@ -20,13 +20,36 @@ constexpr double kLeastGainOfTuning = 0.01;
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
 
-/// Whether `rival` is faster than `incumbent` beyond doubt and beyond what is worth a change.
+/// Whether `rival` is faster than `incumbent` by what is worth a change.
+bool gains(const Finalist& rival, const Finalist& incumbent)
+{
+    return rival.evaluation.milliseconds < incumbent.evaluation.milliseconds * (1 - kLeastGainOfTuning);
+}
+
+/// Whether it is so beyond doubt. The medians of runs that other work disturbs may be far apart by luck, and
+/// the U test with them; the quartiles of such runs overlap.
 bool beats(const Finalist& rival, const Finalist& incumbent)
 {
-    const auto& ours = rival.evaluation;
-    const auto& theirs = incumbent.evaluation;
-    return ours.milliseconds < theirs.milliseconds * (1 - kLeastGainOfTuning) &&
-           mann_whitney(ours.samples, theirs.samples).p < kLevel;
+    const auto& ours = rival.evaluation.samples;
+    const auto& theirs = incumbent.evaluation.samples;
+    return gains(rival, incumbent) && mann_whitney(ours, theirs).p < kLevel &&
+           quartiles(ours).high < quartiles(theirs).low;
+}
+
+/// "0.795 ms (0.79 - 0.8)"
+std::string runs_text(const Finalist& finalist)
+{
+    const auto runs = quartiles(finalist.evaluation.samples);
+    return fmt::format("{:.4g} ms ({:.4g} - {:.4g})", runs.median, runs.low, runs.high);
+}
+
+/// Why the incumbent stays although another plan has a lower median.
+std::string uncertain_text(const Point& rival, const Finalist& runs, const Finalist& incumbent)
+{
+    return fmt::format(
+        "the plan that runs today stays: the runs differ too much to tell whether {} is faster, {} "
+        "beside {}, medians and quartiles; a machine with less other work may tell",
+        print(rival), runs_text(runs), runs_text(incumbent));
 }
 
 /// What is ranked: the fastest plans, the best two of each stage that are close to them, and the incumbent.
@@ -89,18 +112,22 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
     auto standing = session.finalists;
     std::string dropped;
     while (!standing.empty()) {
-        auto winner = standing.begin();
+        const auto fastest = standing.begin();
         const auto today = std::ranges::find_if(
             standing, [&](const Finalist& one) { return incumbent && one.place == *incumbent; });
-        const bool stays = today != standing.end() && today != winner && !beats(*winner, *today);
-        if (stays)
-            winner = today;
+        auto winner = fastest;
+        if (today != standing.end())
+            winner = std::find_if(fastest, today, [&](const Finalist& one) { return beats(one, *today); });
+        const bool stays = winner == today && today != fastest;
         const auto verdict = evaluator.validate(space[winner->place]);
         throw_if_stopped();
         if (verdict.outcome == Outcome::correct) {
             session.winner = winner->place;
             session.reason = dropped;
-            if (stays)
+            session.is_certain = !stays || !gains(*fastest, *today);
+            if (!session.is_certain)
+                session.reason += uncertain_text(space[fastest->place], *fastest, *today);
+            else if (stays)
                 session.reason += "the plan that runs today stays: none is faster beyond doubt by 1 %";
             else if (today == winner)
                 session.reason += "the plan that runs today is the fastest";

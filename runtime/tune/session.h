@@ -26,6 +26,9 @@ struct Session {
     std::vector<Finalist> finalists;    ///< the fastest first
     std::optional<std::size_t> winner;  ///< a place; nothing where no plan gives right results
     std::string reason;                 ///< why that one, one sentence without its end
+    /// False where the plan that runs today stays because runs differ too much to tell that another is
+    /// faster.
+    bool is_certain = true;
 };
 
 struct SessionListener {
@@ -38,7 +41,8 @@ struct SessionListener {
 /// Searches, then ranks the best by turns beside the incumbent and validates the winner.
 ///
 /// The incumbent is the plan that runs today. It stays unless another is faster by 1 % and by a U test at
-/// 0.01. A winner whose results are wrong is dropped, and the next one takes its place.
+/// 0.01, and the quartiles of their runs lie apart. A winner whose results are wrong is dropped, and the next
+/// one takes its place.
 Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
              const SessionOptions& options, const SessionListener& listener = {});
 

@@ -242,6 +242,17 @@ TEST_F(TunedSkeleton, IsTunedByTheVerb)
     EXPECT_NE(read_text(document["records"].get<std::string>()).find("\"phase\":\"pinned\""),
               std::string::npos);
     EXPECT_FALSE(document["winner"].is_null()) << text;
+    EXPECT_TRUE(document["certain"].is_boolean()) << text;
+    ASSERT_FALSE(document["finalists"].empty()) << text;
+    for (const auto& finalist : document["finalists"]) {
+        EXPECT_EQ(finalist["quartiles"]["median"], finalist["milliseconds"]) << finalist;
+        EXPECT_LE(finalist["quartiles"]["low"], finalist["quartiles"]["high"]) << finalist;
+    }
+    const auto [table, table_code] =
+        run_verb(cli::verb_tune, {"sum", "--type", "i32", "--elements", "4096", "--layout", "uniform=32",
+                                  "--evaluations", "1", "--backend", "skeleton"});
+    EXPECT_EQ(table_code, 0) << table;
+    EXPECT_NE(table.find("  quartiles  "), std::string::npos) << table;
 }
 
 TEST(BenchCall, MeasuresArraysOfTheCallersAndFindsWrongResults)

@@ -23,6 +23,7 @@
 #include "runtime/session/choice/choice.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/rate_text.h"
+#include "runtime/support/statistics.h"
 #include "runtime/support/text_table.h"
 #include "runtime/tune/kept_tuning.h"
 #include "runtime/tune/t4.h"
@@ -253,14 +254,17 @@ private:
                                        tuning_.known().size(), outcomes(session)));
         TextTable table({{"finalist"},
                          {"ms", TextTable::Align::right},
+                         {"quartiles", TextTable::Align::right},
                          {"GB/s", TextTable::Align::right},
                          {"of ceiling", TextTable::Align::right}});
         bool is_any_made = false;
         for (const auto& [place, evaluation] : session.finalists) {
             const auto part = share(space[place], evaluation.milliseconds);
+            const auto runs = quartiles(evaluation.samples);
             is_any_made = is_any_made || made_before(space[place]);
             table.add({(session.winner == place ? "* " : "  ") + print(space[place]),
                        fmt::format("{:.4g}", evaluation.milliseconds),
+                       fmt::format("{:.4g} - {:.4g}", runs.low, runs.high),
                        gigabytes_text(part * greeting_.ceiling), fmt::format("{:.3f}", part)});
         }
         std::vector<std::pair<std::string, std::string>> end = {
@@ -298,11 +302,14 @@ private:
                          {"reason", session.reason}};
         for (const auto& [place, evaluation] : session.finalists) {
             auto row = plan(place);
+            const auto runs = quartiles(evaluation.samples);
             row["milliseconds"] = evaluation.milliseconds;
+            row["quartiles"] = {{"low", runs.low}, {"median", runs.median}, {"high", runs.high}};
             row["fraction"] = share(space[place], evaluation.milliseconds);
             document["finalists"].push_back(std::move(row));
         }
         document["winner"] = session.winner ? plan(*session.winner) : Json();
+        document["certain"] = session.is_certain;
         document["interrupted"] = InterruptGuard::signal() != 0;
         document["records"] = tuning_.path();
         return document;
