@@ -1,0 +1,116 @@
+// Standard operators over magnitudes whose squares, products or sums leave the range of the type.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dsl/half.h"
+#include "segfold/segfold.h"
+
+namespace segfold::standard_range_test {
+namespace {
+
+using Row = std::vector<double>;
+
+double value_of(const Array& array, std::size_t at)
+{
+    switch (array.type()) {
+        case Type::f16:
+            return f16_to_f32(array.as<std::uint16_t>()[at]);
+        case Type::f32:
+            return array.as<float>()[at];
+        default:
+            return array.as<double>()[at];
+    }
+}
+
+/// The first result, or the first output where there is no result, of each segment of `lengths`.
+template <class T>
+Row fold(const std::string& op, const std::vector<std::vector<T>>& columns, std::size_t result = 0)
+{
+    static Session session({.backend = "reference"});
+    const std::vector<ArrayView> inputs(columns.begin(), columns.end());
+    const auto folded =
+        session.fold(standard_operator(op, type_of_element<T>()), inputs,
+                     offsets(std::vector<std::int64_t>{0, static_cast<std::int64_t>(columns[0].size())}));
+    const auto& array = folded.results().at(result).array;
+    Row row;
+    for (std::size_t i = 0; i < array.length(); ++i)
+        row.push_back(value_of(array, i));
+    return row;
+}
+
+template <class T>
+void expect_near(const std::string& op, const std::vector<std::vector<T>>& columns, const Row& wanted,
+                 std::size_t result = 0)
+{
+    using Limits = std::numeric_limits<T>;
+    const Row found = fold(op, columns, result);
+    ASSERT_EQ(found.size(), wanted.size()) << op;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_NEAR(found[i], wanted[i],
+                    8 * Limits::epsilon() * std::abs(wanted[i]) + double{Limits::denorm_min()})
+            << op << " of " << testing::PrintToString(columns) << ", " << i;
+}
+
+/// Magnitudes of each kind, and of two kinds that both count.
+template <class T>
+void expect_scaled(const std::string& op, const std::function<Row(const Row&)>& meaning)
+{
+    const auto huge = static_cast<double>(std::numeric_limits<T>::max());
+    const auto least = static_cast<double>(std::numeric_limits<T>::denorm_min());
+    const double root = std::sqrt(huge);
+    for (const Row& x : std::vector<Row>{{3, -4, 12},
+                                         {huge / 8, -huge / 16, huge / 32},
+                                         {1e20, 2e20},
+                                         {1e-30, -2e-30},
+                                         {64 * least, -48 * least, 0},
+                                         {0.75 / root, 1.5 / root, 3 / root, 6 / root},
+                                         {1e12, 1e15, 3e15, 5e16, -2e15},
+                                         {3, 1e-30, huge / 4}}) {
+        std::vector<T> column(x.begin(), x.end());
+        expect_near<T>(op, {column}, meaning(Row(column.begin(), column.end())));
+    }
+}
+
+/// Euclidean norm, without a square that leaves f64.
+double norm_of(const Row& x)
+{
+    double norm = 0;
+    for (const double v : x)
+        norm = std::hypot(norm, v);
+    return norm;
+}
+
+TEST(StandardRange, SquaresLeaveNoType)
+{
+    const auto mean = [](const Row& x) { return Row{norm_of(x) / std::sqrt(double(x.size()))}; };
+    const auto shares = [](Row x) {
+        const double norm = norm_of(x);
+        for (double& v : x)
+            v /= norm;
+        return x;
+    };
+    expect_scaled<float>("root_mean_square", mean);
+    expect_scaled<double>("root_mean_square", mean);
+    expect_scaled<float>("normalise", shares);
+    expect_scaled<double>("normalise", shares);
+    expect_near<float>("euclidean_distance", {{1e25F, 5e25F}, {4e25F, 1e25F}}, {5e25});
+    expect_near<float>("euclidean_distance", {{1e-30F, 5e-30F}, {4e-30F, 1e-30F}}, {5e-30});
+    expect_near<double>("euclidean_distance", {{1e200, 5e200}, {4e200, 1e200}}, {5e200});
+    EXPECT_EQ(fold<double>("normalise", {{0, -0.0}}), (Row{0, 0}));
+    const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+    EXPECT_EQ(fold<double>("root_mean_square", {{1e-300, inf, 1}}), Row{inf});
+    EXPECT_TRUE(std::isnan(fold<double>("root_mean_square", {{}})[0]));
+    for (const double other : {0.0, 1e-300, 1.0, 1e300}) {
+        EXPECT_TRUE(std::isnan(fold<double>("root_mean_square", {{other, nan}})[0])) << other;
+        EXPECT_TRUE(std::isnan(fold<double>("normalise", {{other, nan}})[0])) << other;
+        EXPECT_TRUE(std::isnan(fold<double>("euclidean_distance", {{other, nan}, {0, 0}})[0])) << other;
+    }
+}
+
+}  // namespace
+}  // namespace segfold::standard_range_test
