@@ -112,5 +112,45 @@ TEST(StandardRange, SquaresLeaveNoType)
     }
 }
 
+template <class T>
+void expect_nan(const std::string& op, const std::vector<std::vector<T>>& columns, std::size_t result = 0)
+{
+    for (const double value : fold(op, columns, result))
+        EXPECT_TRUE(std::isnan(value)) << op << " of " << testing::PrintToString(columns) << ": " << value;
+}
+
+TEST(StandardRange, CosinesAreOfAnyMagnitude)
+{
+    for (const float by : {1.0F, 1e-30F, 1e30F, 1e-38F, 1e37F})
+        for (const float other : {1.0F, 1e-30F, 1e30F}) {
+            expect_near<float>("cosine", {{by, 2 * by}, {2 * other, other}}, {0.8});
+            expect_near<float>("cosine", {{by, 0, 2 * by}, {-2 * other, other, -other}},
+                               {-4 / std::sqrt(5) / std::sqrt(6)});
+        }
+    expect_near<double>("cosine", {{1e-300, 2e-300}, {2e300, 1e300}}, {0.8});
+    expect_near<double>("cosine", {{1, 1e100, -1e100}, {1, 1e-100, 1e-100}}, {1 / std::sqrt(2) / 1e100});
+    const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+    for (const auto& x : std::vector<Row>{{0, 0}, {1, inf}, {1, nan}, {nan, 0}, {inf, -inf}}) {
+        expect_nan<double>("cosine", {x, {1, 1}});
+        expect_nan<double>("cosine", {{1, 1}, x});
+    }
+    for (const double alone : {0.0, inf, nan})
+        expect_nan<double>("cosine", {{alone}, {1}});
+    expect_nan<double>("cosine", {{}, {}});
+}
+
+TEST(StandardRange, CorrelationsAreRightOrNan)
+{
+    for (const float by : {1.0F, 1e10F, 1e18F, 1e-10F, 1e-18F})
+        expect_near<float>("correlation", {{by, 2 * by, 4 * by}, {by, 2 * by, 4 * by}}, {1});
+    expect_near<double>("correlation", {{1e80, 2e80, 4e80}, {-1e80, -2e80, -4e80}}, {-1});
+    expect_near<double>("correlation", {{1e-150, 2e-150, 4e-150}, {1e150, 2e150, 4e150}}, {1});
+    const std::vector<float> y = {1, 2, 3};
+    for (const float by : {1e20F, 1e30F, 1e-22F, 1e-30F}) {
+        expect_nan<float>("correlation", {{by, 2 * by, 4 * by}, y});
+        expect_nan<float>("correlation", {y, {by, 2 * by, 4 * by}});
+    }
+}
+
 }  // namespace
 }  // namespace segfold::standard_range_test
