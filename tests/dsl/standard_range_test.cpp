@@ -152,5 +152,31 @@ TEST(StandardRange, CorrelationsAreRightOrNan)
     }
 }
 
+TEST(StandardRange, ShareAndStandardiseAreNanWhereTheirSumOverflows)
+{
+    constexpr std::size_t kScale = 1, kOutput = 2;
+    expect_nan<float>("share", {{3e38F, 3e38F, 1}});
+    expect_near<float>("share", {{1e38F, 1e38F}}, {0.5, 0.5});
+    expect_near<float>("share", {{1e-40F, 1e-40F}}, {0.5, 0.5});
+    for (const float by : {1e20F, 1e30F, 1e-21F, 1e-30F, 1e-40F})
+        expect_nan<float>("standardise", {{by, 3 * by}}, kOutput);
+    for (const float by : {1e18F, 1e-18F})
+        expect_near<float>("standardise", {{by, 3 * by}}, {-1, 1}, kOutput);
+    expect_near<double>("standardise", {{1e100, 3e100}}, {-1, 1}, kOutput);
+    for (const float equal : {0.0F, 1e-40F, 3e38F}) {
+        EXPECT_EQ(fold<float>("standardise", {{equal, equal, equal}}, kOutput), (Row{0, 0, 0})) << equal;
+        EXPECT_EQ(fold<float>("standardise", {{equal, equal, equal}}, kScale), Row{0}) << equal;
+    }
+}
+
+TEST(StandardRange, RescaleSpansTheWholeType)
+{
+    const double huge = std::numeric_limits<double>::max(), inf = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(fold<float>("rescale", {{-3e38F, 0, 3e38F}}), (Row{0, 0.5, 1}));
+    EXPECT_EQ(fold<double>("rescale", {{-huge, 0, huge, huge / 2}}), (Row{0, 0.5, 1, 0.75}));
+    EXPECT_EQ(fold<double>("rescale", {{1e-320, 3e-320, 2e-320}}), (Row{0, 1, 0.5}));
+    EXPECT_EQ(fold<double>("rescale", {{1, inf, 1}})[0], 0);
+}
+
 }  // namespace
 }  // namespace segfold::standard_range_test

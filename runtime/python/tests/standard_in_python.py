@@ -387,12 +387,14 @@ def write_back_of(T):
             )
 
         def finish(s):
-            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, 1 / sf.sqrt(s.m2 / Acc(s.n))))
+            variance = s.m2 / Acc(s.n)
+            in_range = sf.logical_and(variance >= 4 / sf.highest(Acc), variance <= sf.highest(Acc))
+            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, sf.where(in_range, 1 / sf.sqrt(variance), sf.nan)))
 
         empty = dict(mean=sf.nan, scale=sf.nan)
 
         def map(x, mean, scale):
-            return back((acc(x) - mean) * scale)
+            return sf.where(sf.logical_and(scale == 0, acc(x) != mean), sf.nan, back((acc(x) - mean) * scale))
 
         laws = "commutative"
         results = dict(mean=Acc, scale=Acc, result=sf.each(T))

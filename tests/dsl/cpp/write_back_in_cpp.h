@@ -99,13 +99,18 @@ Operator standardise()
         });
         op.finish([&](auto s) {
             mean = s.mean;
-            scale = select(s.m2 == 0, 0, 1 / sqrt(s.m2 / cast<Acc<T>>(s.n)));
+            auto variance = let("variance", s.m2 / cast<Acc<T>>(s.n));
+            auto in_range = variance >= 4 / highest<Acc<T>>() && variance <= highest<Acc<T>>();
+            scale = select(s.m2 == 0, 0, select(in_range, 1 / sqrt(variance), nan<Acc<T>>()));
         });
         op.empty([&] {
             mean = nan<Acc<T>>();
             scale = nan<Acc<T>>();
         });
-        op.map([&] { result = from_acc<T>((as_acc<T>(x) - mean()) * scale()); });
+        op.map([&] {
+            result = select(scale() == 0 && as_acc<T>(x) != mean(), nan<T>(),
+                            from_acc<T>((as_acc<T>(x) - mean()) * scale()));
+        });
         op.commutative();
     });
 }
@@ -154,7 +159,7 @@ Operator share()
         Column<T> x(op, "x");
         op.lift(as_acc<T>(x));
         op.combine([](auto a, auto b) { return a + b; });
-        op.map([&](auto sum) { return from_acc<T>(as_acc<T>(x) / sum); });
+        op.map([&](auto sum) { return select(isfinite(sum), from_acc<T>(as_acc<T>(x) / sum), nan<T>()); });
         op.commutative();
     });
 }
@@ -178,8 +183,9 @@ Operator rescale()
             s.greatest = segfold::max(a.greatest, b.greatest);
         });
         op.map([&](auto s) {
-            return select(isnan(x), nan<T>(),
-                          select(s.greatest == s.least, 0, (x - s.least) / (s.greatest - s.least)));
+            auto by = let("by", select(s.greatest - s.least == infinity<T>(), Value<T>(0.5), 1.0));
+            auto within = let("within", (x * by - s.least * by) / (s.greatest * by - s.least * by));
+            return select(isnan(x), nan<T>(), select(s.greatest == s.least, 0, within));
         });
         op.commutative().idempotent();
     });
