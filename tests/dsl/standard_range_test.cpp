@@ -9,6 +9,7 @@
 
 #include "dsl/half.h"
 #include "segfold/segfold.h"
+#include "tests/cli/cli_program.h"
 
 namespace segfold::standard_range_test {
 namespace {
@@ -176,6 +177,68 @@ TEST(StandardRange, RescaleSpansTheWholeType)
     EXPECT_EQ(fold<double>("rescale", {{-huge, 0, huge, huge / 2}}), (Row{0, 0.5, 1, 0.75}));
     EXPECT_EQ(fold<double>("rescale", {{1e-320, 3e-320, 2e-320}}), (Row{0, 1, 0.5}));
     EXPECT_EQ(fold<double>("rescale", {{1, inf, 1}})[0], 0);
+}
+
+TEST(StandardRange, LinesAreRightOrNan)
+{
+    constexpr std::size_t kIntercept = 1;
+    const std::vector<float> y = {3, 5, 7};
+    for (const float by : {1.0F, 1e15F, 1e-15F}) {
+        expect_near<float>("linear_regression", {{by, 2 * by, 3 * by}, y}, {2 / double{by}});
+        expect_near<float>("linear_regression", {{by, 2 * by, 3 * by}, y}, {1}, kIntercept);
+        expect_near<float>("linear_regression", {{1, 2, 3}, {by, 2 * by, 3 * by}}, {double{by}});
+    }
+    expect_near<float>("linear_regression", {{1, 2, 3}, {1e-30F, 2e-30F, 3e-30F}}, {double{1e-30F}});
+    EXPECT_EQ(fold<float>("linear_regression", {{1, 2, 3}, {4, 4, 4}}), Row{0});
+    expect_near<float>("linear_regression", {{1e10F, 2e10F, 3e10F}, {3e-36F, 5e-36F, 7e-36F}}, {1e-36},
+                       kIntercept);
+    for (const float by : {1e20F, 1e-22F, 1e-30F}) {
+        expect_nan<float>("linear_regression", {{by, 2 * by, 3 * by}, y});
+        expect_nan<float>("linear_regression", {{by, 2 * by, 3 * by}, y}, kIntercept);
+    }
+    expect_nan<float>("linear_regression", {{1e-10F, 2e-10F, 3e-10F}, {1e-34F, 2e-34F, 3e-34F}});
+}
+
+/// Stages combine elements with the identity, which lies far from large means.
+TEST(StandardRange, LinesThroughDistantPointsDoNotPassTheIdentity)
+{
+    if (!test::has_compiler())
+        GTEST_SKIP() << "the host's cores need a C++ compiler";
+    Session session({.backend = "cpu"});
+    std::vector<double> x, y;
+    for (int i = 0; i < 100; ++i) {
+        x.push_back(1e160 * (1 + 0x1p-40 * i));
+        y.push_back(i);
+    }
+    const std::vector<ArrayView> columns = {x, y};
+    const auto folded = session.fold(standard_operator("linear_regression", Type::f64), columns, uniform(50));
+    for (std::size_t segment = 0; segment < 2; ++segment)
+        EXPECT_NEAR(value_of(folded.results()[0].array, segment), 0x1p40 / 1e160, 1e-150);
+}
+
+TEST(StandardRange, MomentsAreRightOrNan)
+{
+    constexpr std::size_t kVariance = 1, kSkewness = 2, kKurtosis = 3;
+    const auto spread = [](float by) { return std::vector<std::vector<float>>{{by, 2 * by, 6 * by}}; };
+    for (const float by : {1.0F, 1e8F, 1e-8F}) {
+        expect_near<float>("moments", spread(by), {14.0 / 3 * by * by}, kVariance);
+        EXPECT_NEAR(fold<float>("moments", spread(by), kSkewness)[0], 0.595170064139495, 1e-5) << by;
+        EXPECT_NEAR(fold<float>("moments", spread(by), kKurtosis)[0], -1.5, 1e-5) << by;
+    }
+    EXPECT_NEAR(fold<float>("moments", spread(1e11F), kSkewness)[0], 0.595170064139495, 1e-5);
+    for (const float by : {1e13F, 1e20F, 1e-14F, 1e-20F, 1e-30F}) {
+        expect_nan<float>("moments", spread(by), kSkewness);
+        expect_nan<float>("moments", spread(by), kKurtosis);
+    }
+    for (const float by : {1e-10F, 1e-11F})
+        expect_nan<float>("moments", spread(by), kKurtosis);
+}
+
+TEST(StandardRange, WeightedMeansAreRightOrNan)
+{
+    expect_nan<float>("weighted_mean", {{1e-3F, 1e-3F}, {3e38F, 3e38F}});
+    expect_near<float>("weighted_mean", {{1e-3F, 1e-3F}, {1e38F, 1e38F}}, {double{1e-3F}});
+    expect_nan<float>("weighted_mean", {{1, 2}, {1, -1}});
 }
 
 }  // namespace
