@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -239,6 +240,27 @@ TEST(StandardRange, WeightedMeansAreRightOrNan)
     expect_nan<float>("weighted_mean", {{1e-3F, 1e-3F}, {3e38F, 3e38F}});
     expect_near<float>("weighted_mean", {{1e-3F, 1e-3F}, {1e38F, 1e38F}}, {double{1e-3F}});
     expect_nan<float>("weighted_mean", {{1, 2}, {1, -1}});
+}
+
+/// The error of an infinite sum is no number, and counts no more.
+TEST(StandardRange, CompensatedSumsOverflowAsPlainOnesDo)
+{
+    const double inf = std::numeric_limits<double>::infinity(), huge = std::numeric_limits<double>::max();
+    constexpr std::size_t kLow = 1;
+    for (const auto& x : std::vector<Row>{
+             {inf, 1}, {1, inf, 2}, {inf, inf}, {inf}, {huge, huge, 1}, {huge, huge, -1}, {-inf, 1, -huge}}) {
+        const double sum = std::accumulate(x.begin(), x.end(), 0.0);
+        EXPECT_EQ(fold<double>("kahan_sum", {x}), Row{sum}) << testing::PrintToString(x);
+        EXPECT_EQ(fold<double>("double_double_sum", {x}), Row{sum}) << testing::PrintToString(x);
+        EXPECT_EQ(fold<double>("double_double_sum", {x}, kLow), Row{0}) << testing::PrintToString(x);
+    }
+    EXPECT_EQ(fold<float>("kahan_sum", {{3e38F, 3e38F, 1}}), Row{inf});
+    EXPECT_EQ(fold<float>("double_double_sum", {{-3e38F, -3e38F}}), Row{-inf});
+    for (const std::string op : {"kahan_sum", "double_double_sum"}) {
+        expect_nan<double>(op, {{inf, 1, -inf}});
+        expect_nan<double>(op, {{1, std::nan("")}});
+        EXPECT_EQ(fold<double>(op, {{1e16, 1, -1e16}}), Row{1}) << op;
+    }
 }
 
 }  // namespace
