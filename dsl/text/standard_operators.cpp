@@ -15,8 +15,9 @@ std::span<const EmbeddedFile> standard_operator_files();
 namespace {
 
 /// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers,
-/// gcd.narrow.seg integers of at most 32 bits, for which it comes before a file for all integers.
-enum class Family : std::uint8_t { number, integer, narrow, real };
+/// gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg unsigned ones. The last two come before
+/// a file for all integers.
+enum class Family : std::uint8_t { number, integer, narrow, unsigned_integer, real };
 
 struct File {
     Family family;
@@ -33,10 +34,11 @@ const std::map<std::string, std::vector<File>, std::less<>>& files()
             const auto stem = path.substr(0, path.size() - std::string_view(".seg").size());
             const auto dot = stem.find('.');
             const auto suffix = dot == std::string_view::npos ? "" : stem.substr(dot + 1);
-            const Family family = suffix == "float"     ? Family::real
-                                  : suffix == "integer" ? Family::integer
-                                  : suffix == "narrow"  ? Family::narrow
-                                                        : Family::number;
+            const Family family = suffix == "float"      ? Family::real
+                                  : suffix == "integer"  ? Family::integer
+                                  : suffix == "narrow"   ? Family::narrow
+                                  : suffix == "unsigned" ? Family::unsigned_integer
+                                                         : Family::number;
             result[std::string(stem.substr(0, dot))].push_back({family, path, text});
         }
         return result;
@@ -50,7 +52,14 @@ bool takes(Family family, std::string_view name, Type type)
         return name == "any" || name == "all" || name == "count" || name == "keep_first";
     if (family == Family::narrow)
         return is_integer(type) && size_bytes(type) <= 4;
+    if (family == Family::unsigned_integer)
+        return is_unsigned_integer(type);
     return family == Family::number || (family == Family::real) == is_float(type);
+}
+
+bool is_part_of_integers(Family family)
+{
+    return family == Family::narrow || family == Family::unsigned_integer;
 }
 
 const File* find_file(std::string_view name, Type type)
@@ -60,7 +69,7 @@ const File* find_file(std::string_view name, Type type)
         return nullptr;
     const File* taken = nullptr;
     for (const File& file : found->second)
-        if (takes(file.family, name, type) && (!taken || file.family == Family::narrow))
+        if (takes(file.family, name, type) && (!taken || is_part_of_integers(file.family)))
             taken = &file;
     return taken;
 }
@@ -126,6 +135,21 @@ NameAndType known(std::string_view name)
                      did_you_mean(name, names));
 }
 
+/// The versions that some type takes, as they are read, without what stands behind the operator.
+std::vector<StandardVersion> versions_of(std::string_view name, const std::vector<File>& files)
+{
+    std::vector<StandardVersion> versions;
+    for (const File& file : files) {
+        StandardVersion version;
+        for (const Type type : kTypes)
+            if (find_file(name, type) == &file)
+                version.types.push_back(type);
+        version.text = file.text.substr(0, file.text.find("\n# source: ") + 1);
+        versions.push_back(std::move(version));
+    }
+    return versions;
+}
+
 }  // namespace
 
 std::vector<StandardOperator> standard_operators()
@@ -136,7 +160,7 @@ std::vector<StandardOperator> standard_operators()
         const auto end = text.find_first_of(".\n");
         result.push_back({name, std::string(text.substr(2, end - 2)), types_of(name),
                           note_of(text, "# source: "), note_of(text, "# example: "),
-                          std::string(text.substr(0, text.find("\n# source: ") + 1))});
+                          versions_of(name, versions)});
     }
     return result;
 }

@@ -10,6 +10,12 @@
 
 namespace segfold {
 
+/// The text of a standard operator for some of its types.
+struct StandardVersion {
+    std::vector<Type> types;
+    std::string text;  ///< as it is read, without source and example
+};
+
 /// A standard operator, before a type is chosen.
 struct StandardOperator {
     std::string name;
@@ -17,8 +23,8 @@ struct StandardOperator {
     std::vector<Type> types;  ///< what T may be, in the order of kTypes
     std::string source = {};  ///< author, year and title of where it comes from
     std::string example =
-        {};                 ///< "x = 1 2 3 -> 6": a segment's columns, its results and outputs; may be empty
-    std::string text = {};  ///< of its first version, as it is read, without the two above
+        {};  ///< "x = 1 2 3 -> 6": a segment's columns, its results and outputs; may be empty
+    std::vector<StandardVersion> versions = {};  ///< one, or one for each kind of types
 };
 
 /// All standard operators, by name.

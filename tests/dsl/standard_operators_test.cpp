@@ -273,6 +273,31 @@ TEST(StandardOperators, NarrowTypesDoNotWrapWhereTheResultIsWide)
     EXPECT_EQ(Fold("sum_i8").of_column({127, 1}), Column{-128}) << "a sum is of its column's type";
 }
 
+/// Each type has one version, whose text is that of the operator for it.
+TEST(StandardOperators, VersionsShareTheTypes)
+{
+    for (const auto& standard : standard_operators()) {
+        std::vector<Type> types;
+        for (const auto& version : standard.versions)
+            for (const Type type : version.types) {
+                types.push_back(type);
+                const auto text = print(parse_operator("version", version.text, type));
+                EXPECT_EQ(text, print(standard_operator(standard.name, type)))
+                    << standard.name << " of " << name(type);
+            }
+        std::ranges::sort(types);
+        EXPECT_EQ(types, standard.types) << standard.name;
+    }
+    const auto result = [](const std::string& name) { return standard_operator(name).results[0].type; };
+    EXPECT_EQ(result("wide_sum_u8"), Type::u64);
+    EXPECT_EQ(result("wide_sum_u64"), Type::u64);
+    EXPECT_EQ(result("wide_sum_i8"), Type::i64);
+    EXPECT_EQ(result("wide_sum_bf16"), Type::f32);
+    const auto large = Fold("wide_sum_u64").of_column({0x1p63, 0x1p62});
+    EXPECT_EQ(large, Column{0x1p63 + 0x1p62});
+    EXPECT_EQ(Fold("wide_sum_i64").of_column({-0x1p62, -0x1p62, 0x1p62}), Column{-0x1p62});
+}
+
 std::string refusal(const std::string& name, std::optional<Type> type = {})
 {
     return test::message_of<InputError>([&] { standard_operator(name, type); });
@@ -316,7 +341,8 @@ TEST(StandardOperators, EveryOneIsDescribed)
         EXPECT_FALSE(standard.types.empty()) << standard.name;
         EXPECT_GT(standard.summary.size(), 10u) << standard.name;
         EXPECT_TRUE(std::isupper(static_cast<unsigned char>(standard.summary[0]))) << standard.summary;
-        EXPECT_TRUE(standard.text.starts_with("# " + standard.summary + ".\n"))
+        ASSERT_FALSE(standard.versions.empty()) << standard.name;
+        EXPECT_TRUE(standard.versions.front().text.starts_with("# " + standard.summary + ".\n"))
             << "the first line is a sentence";
         EXPECT_EQ(standard.summary.find('|'), std::string::npos) << standard.summary << ": tables show it";
         for (const Type type : standard.types) {

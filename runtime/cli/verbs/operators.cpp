@@ -20,12 +20,13 @@ namespace {
 
 constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}};
 
-std::string types_of(const StandardOperator& op)
+/// "floats", "integers", "numbers", "any", or the types one by one.
+std::string words_of(const std::vector<Type>& types)
 {
     std::string all, integers, reals;
     bool has_bool = false;
     std::size_t num_integers = 0, num_reals = 0;
-    for (const Type type : op.types) {
+    for (const Type type : types) {
         all += (all.empty() ? "" : " ") + std::string(name(type));
         has_bool = has_bool || type == Type::boolean;
         num_integers += is_integer(type);
@@ -46,7 +47,7 @@ void list_operators(bool json)
     if (!json) {
         TextTable table({{"operator"}, {"types"}, {"folds to"}});
         for (const auto& op : standard_operators())
-            table.add({op.name, types_of(op), op.summary});
+            table.add({op.name, words_of(op.types), op.summary});
         write_output(table.print());
         return;
     }
@@ -148,21 +149,25 @@ std::string operators_page()
         "{} What the verdicts mean stands in [Laws](../README.md#laws); `segfold check NAME --type T` finds "
         "them anew.\n\n"
         "To add one, write `NAME.seg` here, or `NAME.float.seg` and `NAME.integer.seg` where they differ "
-        "(`NAME.narrow.seg` takes integers of at most 32 bits, before `NAME.integer.seg`), with the lines `# "
-        "source:` and `# example:` "
+        "(`NAME.narrow.seg` takes integers of at most 32 bits and `NAME.unsigned.seg` unsigned ones, before "
+        "`NAME.integer.seg`), with the lines `# source:` and `# example:` "
         "behind the operator. Its first line is one sentence, which tables show. Name it in "
         "`dsl/CMakeLists.txt`, put the lines of `segfold operators NAME --verdicts` into `verdicts.jsonl`, "
         "and print this page again.\n\n"
         "| operator | types | folds to |\n| --- | --- | --- |\n",
         operators.size(), summary_of(verdicts));
     for (const auto& op : operators)
-        page += fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", op.name, types_of(op), op.summary);
+        page += fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", op.name, words_of(op.types), op.summary);
     for (const auto& op : operators) {
         page += fmt::format("\n## {}\n\n{}.\n\n{}* Source: {}.\n", op.name, op.summary, laws_of(op, verdicts),
                             op.source);
         if (!op.example.empty())
             page += fmt::format("* Example: `{}`\n", op.example);
-        page += fmt::format("\n```\n{}```\n", op.text);
+        for (const auto& version : op.versions) {
+            if (op.versions.size() > 1)
+                page += fmt::format("\nFor {}:\n", words_of(version.types));
+            page += fmt::format("\n```\n{}```\n", version.text);
+        }
     }
     return page;
 }
