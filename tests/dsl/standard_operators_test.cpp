@@ -298,6 +298,19 @@ TEST(StandardOperators, VersionsShareTheTypes)
     EXPECT_EQ(Fold("wide_sum_i64").of_column({-0x1p62, -0x1p62, 0x1p62}), Column{-0x1p62});
 }
 
+/// Only where sums cannot wrap does a text say so.
+TEST(StandardOperators, MaxSubarraySaysWhereItWraps)
+{
+    for (const Type type : types_of("max_subarray")) {
+        if (!is_integer(type))
+            continue;
+        const auto& said = standard_operator("max_subarray", type).description;
+        const bool is_wide = size_bytes(type) == 8;
+        EXPECT_EQ(said.find("cannot wrap") == std::string::npos, is_wide) << name(type) << ": " << said;
+        EXPECT_EQ(said.find("they wrap") != std::string::npos, is_wide) << name(type) << ": " << said;
+    }
+}
+
 std::string refusal(const std::string& name, std::optional<Type> type = {})
 {
     return test::message_of<InputError>([&] { standard_operator(name, type); });
