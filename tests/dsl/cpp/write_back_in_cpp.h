@@ -116,37 +116,16 @@ Operator standardise()
 }
 
 template <RealType T>
-struct Squares : State {
-    Field<Acc<T>> small{"small", 0}, middle{"middle", 0}, large{"large", 0};
-};
-
-template <RealType T>
 Operator normalise()
 {
-    return define<Squares<T>>("normalise", [](auto& op) {
-        const auto root = [] { return sqrt(highest<Acc<T>>()); };
-        const auto unit = [root] { return root() * sqrt(root()); };
-        const auto is_small = [root](auto m) { return m < 2 / root(); };
-        const auto is_large = [](auto m) { return m > sqrt(highest<Acc<T>>() * epsilon<Acc<T>>()); };
+    return define("normalise", Field<Acc<T>>("squares", 0), [](auto& op) {
         Column<T> x(op, "x");
-        op.lift([&](auto& s) {
-            auto m = let("m", as_acc<T>(abs(x)));
-            s.small = select(is_small(m), m * unit() * (m * unit()), 0.0);
-            s.middle = select(is_small(m) || is_large(m), 0.0, m * m);
-            s.large = select(is_large(m), m / unit() * (m / unit()), 0.0);
-        });
-        op.combine([](auto a, auto b, auto& s) {
-            s.small = a.small + b.small;
-            s.middle = a.middle + b.middle;
-            s.large = a.large + b.large;
-        });
-        op.map([&](Squares<T> s) {
-            auto by = let("by", select(s.large > 0, 1 / unit(), select(s.middle == 0, unit(), 1)));
-            auto norm =
-                let("norm",
-                    select(s.large > 0, sqrt(s.large + s.middle / unit() / unit()),
-                           select(s.middle == 0, sqrt(s.small), sqrt(s.middle + s.small / unit() / unit()))));
-            return select(norm == 0, 0, from_acc<T>(as_acc<T>(x) * by / norm));
+        op.lift(as_acc<T>(x) * as_acc<T>(x));
+        op.combine([](auto a, auto b) { return a + b; });
+        op.map([&](auto squares) {
+            auto in_range = squares >= 4 / highest<Acc<T>>() && squares <= highest<Acc<T>>();
+            return select(in_range, from_acc<T>(as_acc<T>(x) / sqrt(squares)),
+                          select(squares == 0 && x == 0, 0, nan<T>()));
         });
         op.commutative();
     });
