@@ -39,22 +39,6 @@ constexpr const char* kLayouts[] = {"uniform=1",
                                     "half_empty:mean=32",
                                     "giant:half"};
 
-/// Why there is nothing to time on; empty where there is a device that may be used.
-std::string no_device(const Arguments& arguments)
-{
-    const auto backend = arguments.value("backend").value_or("auto");
-    if (backend != "auto" && backend != "cuda") {
-        if (!make_backend(backend)->identity())
-            return fmt::format("the back end is {}, and times are those of a GPU", backend);
-        return "";
-    }
-    // What to do without a GPU is said for runs; without a back end's name times are those of CUDA's stages.
-    const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
-    return reason.empty() ? ""
-                          : "times are those of a GPU, or of the host with --backend cpu: " +
-                                reason.substr(0, reason.find("; use "));
-}
-
 /// What times are taken on: a schedule's seed, which speaks of relations, does not matter.
 std::unique_ptr<Backend> timed_backend(const Arguments& arguments)
 {
@@ -150,6 +134,21 @@ SelfComparison summary(const std::vector<regress::TimeOutcome>& outcomes)
 
 }  // namespace
 
+std::string why_no_times(const Arguments& arguments)
+{
+    const auto backend = arguments.value("backend").value_or("auto");
+    if (backend != "auto" && backend != "cuda") {
+        if (!make_backend(backend)->identity())
+            return fmt::format("the back end is {}, and times are those of a GPU", backend);
+        return "";
+    }
+    // What to do without a GPU is said for runs; without a back end's name times are those of CUDA's stages.
+    const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
+    return reason.empty() ? ""
+                          : "times are those of a GPU, or of the host with --backend cpu: " +
+                                reason.substr(0, reason.find("; use "));
+}
+
 StaticReport hold_static_costs(const Arguments& arguments, std::span<const NamedOperator> ops,
                                const Catalogue& catalogue, const regress::Baseline* baseline,
                                Progress& progress)
@@ -203,7 +202,7 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
 {
     TimeReport report;
     const auto selves = arguments.integer("self", 1, kMostSelves);
-    report.left_out = no_device(arguments);
+    report.left_out = why_no_times(arguments);
     if (!report.left_out.empty()) {
         if (arguments.has("time") || selves)
             throw DeviceError(report.left_out);

@@ -35,6 +35,9 @@ struct AskedOperator {
                                                       std::vector<AskedOperator> asked,
                                                       std::optional<regress::Baseline>& baseline);
 
+/// Why there is nothing to time on; empty where there is a device that may be used.
+[[nodiscard]] std::string why_no_times(const Arguments& arguments);
+
 /// Throws InputError where the baseline has static costs, but none of the operators and of --stage; the
 /// message says of which it has them. A baseline without any is refused beside --static, and where it has no
 /// times either.

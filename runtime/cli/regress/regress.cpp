@@ -236,7 +236,7 @@ int verb_regress(const Words& words)
         time_ops = by_own_names(arguments, asked_operators(arguments, kTimeOperators), baseline);
     if (baseline && asked.static_costs)
         require_static_cases(arguments, static_ops, *baseline);
-    if (baseline && asked.times)
+    if (baseline && asked.times && why_no_times(arguments).empty())
         require_time_cases(arguments, time_ops, *baseline);
     Progress progress;
     RegressReport report;
