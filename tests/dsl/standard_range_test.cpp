@@ -104,6 +104,8 @@ TEST(StandardRange, CosinesAreRightOrNan)
         expect_nan<float>("cosine", {{by, 2 * by}, {2, 1}});
         expect_nan<float>("cosine", {{2, 1}, {by, 2 * by}});
     }
+    for (const float by : {0.1F, 1e-15F, 3e15F})
+        EXPECT_EQ(fold<float>("cosine", {{by, 3 * by}, {by, 3 * by}}), Row{1}) << by;
     const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
     for (const auto& x : std::vector<Row>{{0, 0}, {1, inf}, {1, nan}, {nan, 0}, {inf, -inf}}) {
         expect_nan<double>("cosine", {x, {1, 1}});
@@ -115,8 +117,12 @@ TEST(StandardRange, CosinesAreRightOrNan)
 TEST(StandardRange, CorrelationsAreRightOrNan)
 {
     for (const float by : {1.0F, 1e10F, 1e18F, 1e-10F, 1e-18F})
-        expect_near<float>("correlation", {{by, 2 * by, 4 * by}, {by, 2 * by, 4 * by}}, {1});
+        EXPECT_EQ(fold<float>("correlation", {{by, 2 * by, 4 * by}, {by, 2 * by, 4 * by}}), Row{1}) << by;
     expect_near<double>("correlation", {{1e80, 2e80, 4e80}, {-1e80, -2e80, -4e80}}, {-1});
+    expect_near<float>("correlation", {{1e18F, 2e18F, 4e18F}, {1e-18F, 2e-18F, 4e-18F}}, {1});
+    expect_near<float>("correlation", {{1e18F, 2e18F, 4e18F}, {3, 1, 2}}, {-0.3273268353539886});
+    expect_near<float>("correlation", {{1e-18F, 2e-18F, 4e-18F}, {3e-15F, 1e-15F, 2e-15F}},
+                       {-0.3273268353539886});
     expect_near<double>("correlation", {{1e-150, 2e-150, 4e-150}, {1e150, 2e150, 4e150}}, {1});
     const std::vector<float> y = {1, 2, 3};
     for (const float by : {1e20F, 1e30F, 1e-22F, 1e-30F}) {

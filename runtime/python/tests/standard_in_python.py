@@ -364,6 +364,9 @@ def write_back_of(T):
         laws = "commutative"
         results = sf.each(T)
 
+    def in_range(variance):
+        return sf.logical_and(variance >= 4 / sf.highest(Acc), variance <= sf.highest(Acc))
+
     @sf.operator
     class standardise:
         x: T
@@ -388,8 +391,7 @@ def write_back_of(T):
 
         def finish(s):
             variance = s.m2 / Acc(s.n)
-            in_range = sf.logical_and(variance >= 4 / sf.highest(Acc), variance <= sf.highest(Acc))
-            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, sf.where(in_range, 1 / sf.sqrt(variance), sf.nan)))
+            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, sf.where(in_range(variance), 1 / sf.sqrt(variance), sf.nan)))
 
         empty = dict(mean=sf.nan, scale=sf.nan)
 
