@@ -114,24 +114,41 @@ bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t 
     return found;
 }
 
-bool is_finite(const Array& array)
+/// Which values that are not finite count.
+enum class Strays : std::uint8_t { all, nan };
+
+bool has_strays(const Array& array, Strays strays)
 {
     const std::uint64_t exponent = array.type() == Type::f16    ? 0x7c00
                                    : array.type() == Type::bf16 ? 0x7f80
                                    : array.type() == Type::f32  ? 0x7f800000
                                                                 : 0x7ff0000000000000;
     std::mutex mutex;
-    bool finite = true;
+    bool found = false;
     visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
         const auto* values = reinterpret_cast<const Element*>(array.data());
         for_parts(array, [&](std::int64_t begin, std::int64_t end) {
-            if (!has_full_exponent(values + begin, end - begin, exponent))
+            bool counts = has_full_exponent(values + begin, end - begin, exponent);
+            if (counts && strays == Strays::nan) {
+                counts = false;
+                for (auto i = begin; i < end && !counts; ++i)
+                    counts = std::isnan(value_at(array, i).real);
+            }
+            if (!counts)
                 return;
             const std::lock_guard lock(mutex);
-            finite = false;
+            found = true;
         });
     });
-    return finite;
+    return found;
+}
+
+std::optional<std::string> find_strays(const Operator& op, const std::vector<Array>& arrays, Strays strays)
+{
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        if (is_float(arrays[i].type()) && has_strays(arrays[i], strays))
+            return op.parameters[i].name;
+    return std::nullopt;
 }
 
 }  // namespace
@@ -190,10 +207,12 @@ ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 
 std::optional<std::string> find_not_finite(const Workload& workload)
 {
-    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
-        if (is_float(workload.arrays[i].type()) && !is_finite(workload.arrays[i]))
-            return workload.op.parameters[i].name;
-    return std::nullopt;
+    return find_strays(workload.op, workload.arrays, Strays::all);
+}
+
+std::optional<std::string> find_nan(const Operator& op, const std::vector<Array>& arrays)
+{
+    return find_strays(op, arrays, Strays::nan);
 }
 
 }  // namespace segfold

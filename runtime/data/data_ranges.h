@@ -28,4 +28,8 @@ namespace segfold {
 /// The first floating-point column or table with an infinity or NaN; nothing where all values are finite.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);
 
+/// The first column, table or scalar with a NaN, of arrays that are one for each parameter; read by all
+/// threads.
+[[nodiscard]] std::optional<std::string> find_nan(const Operator& op, const std::vector<Array>& arrays);
+
 }  // namespace segfold

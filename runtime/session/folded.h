@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dsl/laws/laws.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/array_view.h"
 
@@ -58,6 +59,9 @@ public:
     [[nodiscard]] const std::string& plan() const { return plan_; }
     /// What should be known before relying on results, such as a law that NaN alone refutes.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+    /// Laws that are refuted and on which the fold relies all the same, as warnings() say with
+    /// counter-examples. Of a fold with a check; empty without.
+    [[nodiscard]] const std::vector<Law>& doubtful_laws() const { return doubtful_laws_; }
     /// What FoldOptions::check has found, one line for each judge; empty without.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
     /// False where a check has found a difference. Segments of which it can say nothing are none.
@@ -78,6 +82,7 @@ private:
     std::int64_t num_segments_ = 0;
     std::string plan_;
     std::vector<std::string> warnings_, check_;
+    std::vector<Law> doubtful_laws_;
     bool agrees_ = true;
     std::int64_t num_overflowed_ = 0;
     std::string overflow_;

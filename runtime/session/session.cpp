@@ -376,9 +376,10 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     folded.warnings_ = warnings(op);
     std::ranges::copy(chosen_warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
-        const bool is_associative = laws(workload).is_associative();
+        const auto laws = this->laws(workload);
+        folded.doubtful_laws_ = laws.relied_on_in_doubt();
         const auto validation =
-            validate(workload, folded.results_, is_associative, backend->name() != "thrust");
+            validate(workload, folded.results_, laws.is_associative(), backend->name() != "thrust");
         for (const auto& comparison : validation.comparisons) {
             folded.check_.push_back(segfold::print(comparison));
             if (comparison.num_overflowed > folded.num_overflowed_) {

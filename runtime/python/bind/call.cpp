@@ -289,7 +289,7 @@ std::vector<std::string> Call::field_names() const
     return names;
 }
 
-std::string Call::where_to_look() const
+std::string Call::where_to_look(const std::vector<Law>& doubtful) const
 {
     const auto& session = words_.session;
     std::vector<std::string> places;
@@ -303,6 +303,15 @@ std::string Call::where_to_look() const
         places.push_back(fmt::format("stages and parts are taken from kernels='{}'", session.kernels));
     if (!places.empty())
         return fmt::format("{}, so look there first", fmt::join(places, ", and "));
+    if (!doubtful.empty()) {
+        std::vector<std::string_view> laws;
+        for (const auto law : doubtful)
+            laws.push_back(segfold::name(law));
+        return fmt::format(
+            "operator {} is refuted to be as it claims ({}), and the call relies on that all the same; its "
+            "warning shows the counter-example",
+            op().name, fmt::join(laws, ", "));
+    }
     return fmt::format(
         "a law of operator {} may not hold, for which sf.check() searches longer than a call does",
         op().name);

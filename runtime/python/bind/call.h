@@ -77,8 +77,9 @@ public:
             arrays_.push_back(std::move(array));
         out_.clear();
     }
-    /// Of a check that has failed: what the caller answers for, and otherwise the laws.
-    [[nodiscard]] std::string where_to_look() const;
+    /// Of a check that has failed: what the caller answers for, and otherwise the laws, of which those of
+    /// `doubtful` are known to be refuted.
+    [[nodiscard]] std::string where_to_look(const std::vector<Law>& doubtful) const;
     /// True where the number of segments is not known before the fold.
     [[nodiscard]] bool finds_segments() const
     {

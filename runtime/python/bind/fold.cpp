@@ -279,7 +279,8 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     warn_of_caches();
     if (!folded->agrees())
         raise_check(fmt::format("results differ from what they should be: {}; {}",
-                                fmt::join(folded->check(), "; "), call.where_to_look()));
+                                fmt::join(folded->check(), "; "),
+                                call.where_to_look(folded->doubtful_laws())));
     if (folded->num_overflowed() != 0)
         warn({"check=True could not judge all results: " + folded->overflow()});
     std::vector<nb::object> objects;

@@ -3,6 +3,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
@@ -56,26 +57,33 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// Whether an element of the call shows that the identity is none, on which the operator's kept plans rely.
-bool shows_no_identity(Call& call)
+/// Whether the call's data break a law on which the operator's kept plans rely: by NaN, or by an element that
+/// shows that the identity is none.
+bool breaks_laws_of_plans(Call& call, const CallsAsk& asks)
 {
+    if (!asks.nan && !asks.elements)
+        return false;
     struct Trial {
         std::shared_ptr<TypedOperator> typed;
         std::vector<Array> arrays;
         std::int64_t num_elements, num_features;
+        CallsAsk asks;
         bool is_refuted = false;
     };
     const auto trial =
-        std::make_shared<Trial>(Trial{call.typed(), {}, call.num_elements(), call.num_features()});
+        std::make_shared<Trial>(Trial{call.typed(), {}, call.num_elements(), call.num_features(), asks});
     for (const auto& input : call.inputs())
         trial->arrays.push_back(
             Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
     run_by_size(
         call.num_elements(), kElementsOfAShortFold,
         [trial] {
-            trial->is_refuted = try_identity_on_some(trial->typed->op, trial->arrays, trial->num_elements,
-                                                     trial->num_features, Elements::all_with_overflow)
-                                    .counter_example.has_value();
+            const auto& op = trial->typed->op;
+            trial->is_refuted = (trial->asks.nan && find_nan(op, trial->arrays)) ||
+                                (trial->asks.elements &&
+                                 try_identity_on_some(op, trial->arrays, trial->num_elements,
+                                                      trial->num_features, Elements::all_with_overflow)
+                                     .counter_example);
         },
         call.arrays());
     return trial->is_refuted;
@@ -131,7 +139,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
     auto& plans = call.typed()->plans;
     if (auto entry = plans.find(key))
-        return call.typed()->asks[words.session.assume].elements && shows_no_identity(call) ? nullptr : entry;
+        return breaks_laws_of_plans(call, call.typed()->asks[words.session.assume]) ? nullptr : entry;
     struct Making {
         std::shared_ptr<TypedOperator> typed;
         std::shared_ptr<Session> session;
@@ -153,16 +161,20 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         [making] {
             const auto& op = making->typed->op;
             const auto laws = making->session->laws(op);
-            making->asks = {depends_on_data(laws), laws.doubts_identity, doubt_of_scalars(op, laws.report),
-                            making->findings};
+            making->asks = {depends_on_data(laws), depends_on_nan(laws), laws.doubts_identity,
+                            doubt_of_scalars(op, laws.report), making->findings};
             if (!making->asks.keeps_plan(op, making->inputs))
                 return;
             // What the elements refute is said by a fold, which looks at them.
             const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
             if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
-                of_data.has_sound_identity && !of_data.without_identity)
+                of_data.usable.associative == laws.usable.associative && of_data.has_sound_identity &&
+                !of_data.without_identity) {
+                // What NaN alone refute is no matter for calls whose data have none.
+                making->options.assumes_finite |= making->asks.nan;
                 making->plan = std::make_shared<Plan>(
                     making->session->plan(op, making->segments, making->num_elements, making->options));
+            }
         },
         call.arrays());
     call.typed()->asks[words.session.assume] = making->asks;

@@ -201,7 +201,9 @@ void bind_plan(nb::module_& module)
             const Call call(*op, arrays, words);
             if (!call.out().empty() || call.words().check)
                 throw InputError("out= and check= belong to a call, not to a plan");
-            return PyPlan(call);
+            PyPlan plan(call);
+            warn(plan.plan().warnings());
+            return plan;
         },
         nb::sig(
             "def plan(operator: Operator, /, *columns: typing.Any, offsets: typing.Any = None, lengths: "
@@ -214,7 +216,8 @@ void bind_plan(nb::module_& module)
         "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
         "count.\n\n"
         "Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call "
-        "raises.");
+        "raises, and warns once of what a call would warn of. It knows no data: where NaN alone makes an "
+        "operator not associative, the results of segments with NaN may depend on the stage.");
 }
 
 }  // namespace segfold::python

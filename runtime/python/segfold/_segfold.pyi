@@ -257,7 +257,7 @@ def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any
     """
     Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place count.
 
-    Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call raises.
+    Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call raises, and warns once of what a call would warn of. It knows no data: where NaN alone makes an operator not associative, the results of segments with NaN may depend on the stage.
     """
 
 class Stream:

@@ -135,3 +135,45 @@ def test_what_a_check_refutes_governs_later_calls_of_the_process():
             np.testing.assert_array_equal(later(x, y, uniform=1), x // 2)
         with pytest.raises(sf.SpecError, match="states an identity that is none"):
             sf.plan(later, x, y, uniform=1)
+
+
+GREATER = """operator {name}(x: f32) -> f32 {{
+  state v: f32{identity}  lift {lift}  combine(a, b) a > b ? a : b
+}}"""
+
+
+@pytest.mark.parametrize("identity", ["", " = -inf"])
+@pytest.mark.parametrize("num_kept", [0, 1])
+def test_data_with_nan_are_folded_from_left_to_right_where_nan_refutes_associativity(identity, num_kept):
+    op = sf.operator(GREATER.format(name=f"greater_{num_kept}", identity=identity, lift="x"))
+    x = np.zeros(3000, np.float32)
+    x[10] = 5
+    for _ in range(num_kept):
+        assert answer(lambda: op(x)) == ("[5.0]", [])
+    x[2000] = np.nan
+    for words in ({}, {}, {"check": True}, {"backend": "simt"}):
+        result, told = answer(lambda: op(x, **words))
+        assert result == "[0.0]"
+        assert told[-1].startswith(f"operator greater_{num_kept} is associative for all states but NaN, and 'x' has NaN; only stages")
+    assert answer(lambda: op(x, backend="reference"))[0] == "[0.0]"
+    x[2000] = 0
+    assert answer(lambda: op(x)) == ("[5.0]", [])
+
+
+def test_a_plan_warns_once_of_nan_when_it_is_made():
+    op = sf.expression("a > b ? a : b", "f32", identity="-inf")
+    x = np.arange(3000, dtype=np.float32)
+    with pytest.warns(sf.FoldWarning, match="^operator expression is associative for all states but NaN; results of segments with NaN"):
+        plan = sf.plan(op, x)
+    assert answer(lambda: plan(x)) == ("[2999.0]", [])
+    assert answer(lambda: sf.plan(op, x, assume_finite=True)(x)) == ("[2999.0]", [])
+
+
+def test_a_failed_check_says_which_law_is_known_not_to_hold():
+    # Of -1 lift makes a NaN, though the data have none.
+    op = sf.operator(GREATER.format(name="root", identity="", lift="sqrt(x)"))
+    x = np.zeros(3000, np.float32)
+    x[[10, 2000]] = 25, -1
+    result, told = answer(lambda: op(x, check=True))
+    assert told[0].startswith("operator root is associative for all states but NaN; results of segments with NaN may depend")
+    assert "operator root is refuted to be as it claims (associative), and the call relies on that all the same; its warning" in result

@@ -51,6 +51,11 @@ bool depends_on_data(const OperatorLaws& laws)
            (!is_among(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
 }
 
+bool depends_on_nan(const OperatorLaws& laws)
+{
+    return is_among(laws.refuted_by_nan, Law::associative) && !laws.assumes_associative;
+}
+
 namespace {
 
 /// Takes the law of a report as refuted by an example of the data.
@@ -78,6 +83,14 @@ bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& work
     return !report.refuted(Law::identity);
 }
 
+/// Relies on associativity no longer, as the data have NaN, which refute it.
+void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
+{
+    std::erase(laws.refuted_by_nan, Law::associative);
+    laws.with_nan = std::move(with_nan);
+    laws.usable.associative = laws.usable.assumes_associative = false;
+}
+
 /// Tries associativity on the data where it is not known for all states.
 void judge_associativity(OperatorLaws& laws, const Workload& workload)
 {
@@ -90,8 +103,8 @@ void judge_associativity(OperatorLaws& laws, const Workload& workload)
     if (!example)
         return;
     refute(laws.report, Law::associative, std::move(*example));
-    if (has_floats(op) && !differing_neighbours(without_nan(op), workload)) {
-        laws.refuted_by_nan.push_back(Law::associative);
+    if (has_floats(op) && !laws.assumes_associative && !differing_neighbours(without_nan(op), workload)) {
+        keep_order_of_nan(laws, "elements of the data make NaN");
         return;
     }
     laws.usable.assumes_associative = laws.assumes_associative;
@@ -162,10 +175,12 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
     if (depends_on_data(laws))
         judge_identity(laws, workload);
     if (laws.has_sound_identity && !laws.refuted_by_nan.empty()) {
-        const auto ranges = data_ranges(workload);
-        if (std::ranges::none_of(ranges, &ColumnRange::has_nan)) {
+        if (const auto name = find_nan(workload.op, workload.arrays)) {
+            if (depends_on_nan(laws))
+                keep_order_of_nan(laws, fmt::format("'{}' has NaN", *name));
+        } else {
             // Other elements may still make a NaN, as log(-1) does.
-            const auto found = report_on(ranges, workload);
+            const auto found = report_on(data_ranges(workload), workload);
             std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
         }
     }
@@ -176,7 +191,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
 
 OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
 {
-    if (!depends_on_data(laws))
+    if (!depends_on_data(laws) && !depends_on_nan(laws))
         return laws;
     DataRanges ranges;
     for (const auto& parameter : op.parameters) {

@@ -262,6 +262,20 @@ std::string OperatorLaws::how_to_assume(Law law) const
 
 bool OperatorLaws::is_associative() const { return usable.is_associative(); }
 
+std::vector<Law> OperatorLaws::relied_on_in_doubt() const
+{
+    std::vector<Law> doubtful;
+    const auto see = [&](Law law, bool is_relied_on) {
+        if (is_relied_on && report.refuted(law))
+            doubtful.push_back(law);
+    };
+    see(Law::associative, usable.associative);
+    see(Law::identity, has_sound_identity && !without_identity);
+    see(Law::commutative, usable.commutative);
+    see(Law::idempotent, usable.idempotent);
+    return doubtful;
+}
+
 void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 {
     if (laws.has_sound_identity)
@@ -330,7 +344,9 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
                               : ""));
     if (!laws.usable.associative)
         warn(Law::associative,
-             "is not associative; only stages that fold strictly from left to right can serve");
+             fmt::format("is {}; only stages that fold strictly from left to right can serve",
+                         laws.with_nan ? "associative for all states but NaN, and " + *laws.with_nan
+                                       : "not associative"));
     if (laws.report.refuted(Law::commutative) && !laws.usable.commutative)
         warn(Law::commutative, "is not commutative; the order of the elements is kept");
     if (laws.report.refuted(Law::idempotent) && !laws.usable.idempotent)

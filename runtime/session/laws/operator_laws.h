@@ -17,14 +17,16 @@ namespace segfold {
 /// A search for counter-examples, and what follows from it.
 ///
 /// Many an operator on floats obeys its laws but for NaN: max(-inf, nan) is -inf, so -inf is not neutral.
-/// Associativity and identity that NaN alone refutes are relied on all the same, with a warning; nothing
-/// could run without them.
+/// Associativity and identity that NaN alone refutes are relied on all the same, with a warning, where no
+/// data are known; nothing could run without them. Data with NaN are folded from left to right.
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
-    bool has_sound_identity = true;    ///< false: it is refuted, and nothing below speaks for it
-    bool has_sound_append = true;      ///< false: it is refuted, and combine and lift serve instead
-    std::vector<Law> refuted_by_nan;   ///< relied on, but for NaN
+    bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
+    bool has_sound_append = true;     ///< false: it is refuted, and combine and lift serve instead
+    std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
+    /// Where NaN alone refutes associativity, and keeps it from being relied on: "'x' has NaN".
+    std::optional<std::string> with_nan = {};
     std::vector<Law> assumed;          ///< refuted, and relied on because the user asked for it
     bool assumes_identity = false;     ///< the user vouches for it where no data are known
     bool assumes_associative = false;  ///< the user vouches for it
@@ -51,6 +53,10 @@ struct OperatorLaws {
     /// False where associativity is refuted, though stages may be told to rely on it: then the fold from left
     /// to right alone is right.
     [[nodiscard]] bool is_associative() const;
+
+    /// The laws that are refuted and relied on all the same, of which law_warnings() has the
+    /// counter-examples.
+    [[nodiscard]] std::vector<Law> relied_on_in_doubt() const;
 };
 
 /// Searches as long as `options` say, and then proves where `proof` is given, for 0 seconds not at all; what
@@ -91,12 +97,16 @@ enum class ScalarDoubt : std::uint8_t {
 /// True where on_data() may say something else of the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
+/// True where on_data() may find NaN that keep associativity from being relied on.
+[[nodiscard]] bool depends_on_nan(const OperatorLaws& laws);
+
 /// What the data change: an identity that only other values refute is relied on, and one that is neutral on
 /// finite values alone is left out where infinities or NaN occur. One that is not refuted, and not known to
 /// be neutral to whatever lift may give, is tried on the elements: it is left out where only states that are
 /// not finite show that it is none, or overflow does, and is refuted else. Associativity that is not known
-/// for all states is refuted where some neighbouring elements show that. Laws that NaN alone refutes are not
-/// warned of where values of the data's range show none.
+/// for all states is refuted where some neighbouring elements show that. Associativity that NaN alone refutes
+/// is not relied on where the data have NaN. Laws that NaN alone refutes are not warned of where values of
+/// the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 
 /// The same of data of which no more is known than that all values are finite.
