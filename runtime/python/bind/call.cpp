@@ -75,6 +75,20 @@ std::string_view kind_text(Kind kind)
 
 }  // namespace
 
+std::vector<Law> assumed_laws(nb::handle value)
+{
+    if (PyUnicode_Check(value.ptr()))
+        return {law_called(std::string(word_of(value)))};
+    if (PyObject_HasAttrString(value.ptr(), "__iter__") == 0)
+        throw nb::type_error(fmt::format("assume= takes the name of a law, or names of laws, and {} is given",
+                                         nb::repr(value).c_str())
+                                 .c_str());
+    std::vector<Law> laws;
+    for (const nb::handle law : nb::iter(value))
+        laws.push_back(law_called(value_of<std::string>("assume", law, "names of laws")));
+    return laws;
+}
+
 Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
            std::initializer_list<std::string_view> own_words)
 {
@@ -250,19 +264,9 @@ void Call::take_word(std::string_view word, nb::handle value)
         words_.session.device = value_of<int>(word, value, "the ordinal of a GPU");
     else if (is("kernels"))
         words_.session.kernels = text_of(value);
-    else if (is("assume")) {
-        if (PyUnicode_Check(value.ptr()))
-            words_.session.assume = {law_called(std::string(word_of(value)))};
-        else if (PyObject_HasAttrString(value.ptr(), "__iter__") == 0)
-            throw nb::type_error(
-                fmt::format("assume= takes the name of a law, or names of laws, and {} is given",
-                            nb::repr(value).c_str())
-                    .c_str());
-        else
-            for (const nb::handle law : nb::iter(value))
-                words_.session.assume.push_back(
-                    law_called(value_of<std::string>(word, law, "names of laws")));
-    } else if (is("check"))
+    else if (is("assume"))
+        words_.session.assume = assumed_laws(value);
+    else if (is("check"))
         words_.check = value_of<bool>(word, value, "True or False");
     else if (is("validate"))
         words_.validates_segments = value_of<bool>(word, value, "True or False");

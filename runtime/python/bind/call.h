@@ -35,6 +35,10 @@ T value_of(std::string_view word, nb::handle value, const char* wanted)
         fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
 }
 
+/// The laws that `assume=` names: one name, or several. Throws TypeError for what is no name, InputError for
+/// names of no law.
+[[nodiscard]] std::vector<Law> assumed_laws(nb::handle value);
+
 /// The arguments of a fold, with the caller's arrays held.
 class Call {
 public:

@@ -17,6 +17,7 @@
 #include "dsl/error.h"
 #include "dsl/stopped.h"
 #include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/call.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"
 #include "runtime/session/scale/slices/slice_operators.h"
@@ -345,7 +346,8 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
                                  std::int64_t uniform, const nb::object& marks,
                                  std::optional<std::int64_t> num_elements, std::int64_t memory,
                                  const std::string& backend, std::optional<int> device,
-                                 std::optional<std::string> stage, bool is_reproducible)
+                                 std::optional<std::string> stage, bool is_reproducible,
+                                 const nb::object& assume)
 {
     const auto& parameters = op.parameters();
     if (columns.size() != parameters.size())
@@ -389,6 +391,7 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
     SessionChoice choice;
     choice.backend = backend;
     choice.device = device;
+    choice.assume = assumed_laws(assume);
     return std::make_unique<PyStream>(session_of(choice), checked, std::move(input), std::move(options),
                                       closed);
 }
@@ -411,7 +414,7 @@ void bind_stream(nb::module_& module)
     module.def("open_stream", &stream, nb::arg("operator"), nb::arg("columns"), nb::arg("layout"),
                nb::arg("uniform"), nb::arg("marks").none(), nb::arg("num_elements").none(), nb::arg("memory"),
                nb::arg("backend"), nb::arg("device").none(), nb::arg("stage").none(), nb::arg("reproducible"),
-               "What :func:`segfold.stream` calls.");
+               nb::arg("assume"), "What :func:`segfold.stream` calls.");
 }
 
 }  // namespace segfold::python

@@ -288,7 +288,7 @@ class Stream:
     @property
     def warnings(self) -> list[str]: ...
 
-def open_stream(operator: Operator, columns: list[Any], layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool) -> Stream:
+def open_stream(operator: Operator, columns: list[Any], layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool, assume: object) -> Stream:
     """What :func:`segfold.stream` calls."""
 
 def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], str]: ...

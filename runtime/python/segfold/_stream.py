@@ -15,8 +15,8 @@ from ._verbs import _given
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _MOST = (1 << 63) - 1  # more is as much
 _LAYOUTS = ("offsets", "lengths", "flags", "keys")
-_WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "stage", "reproducible")
-_OF_CALLS = ("ranges", "out", "settings", "kernels", "assume", "check", "validate", "trust_tables", "assume_finite", "longest")
+_WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "stage", "reproducible", "assume")
+_OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
 _left: typing.List[typing.Any] = []  # whose iterables had not answered when Ctrl-C came
@@ -48,6 +48,7 @@ def stream(
     device: typing.Optional[int] = None,
     stage: typing.Optional[str] = None,
     reproducible: bool = False,
+    assume: typing.Any = (),
     **named: typing.Any,
 ) -> typing.Iterator[typing.Any]:
     """Folds columns of any length within a bound on memory; gives the results of consecutive segments, part by part.
@@ -63,6 +64,9 @@ def stream(
     ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A part has as many elements as they hold, and
     its results come when it is full: with little memory they come early. While one part is folded the next one is read, on a
     thread that calls the iterables.
+
+    ``assume`` names laws to rely on although they are refuted for some data, as in a call: a stream does not know its data. Without it
+    an identity that infinities or NaN may change is left out, which changes no result.
 
     Ctrl-C is raised at once. An iterable that has not answered then goes on, is asked for nothing more, and the interpreter's exit
     waits for it.
@@ -110,6 +114,7 @@ def stream(
         device,
         stage,
         reproducible,
+        () if assume is None else assume,
     )
     _sweep()
     _open.add(work)

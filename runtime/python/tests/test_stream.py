@@ -5,6 +5,7 @@ import gc
 import pathlib
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_offsets_and_lengths_that_say_nothing_are_refused(x, words, message, tmp
         (lambda x: sf.stream(sf.standard.sum, x, memry="1G"), TypeError, "sum(x: T): nothing is called 'memry'; did you mean 'memory'?"),
         (lambda x: sf.stream(sf.standard.sum, x, ranges=(x, x)), TypeError,
          "stream() takes no ranges=, which is of a call of the operator; its words are offsets, lengths, flags, keys, uniform, "
-         "num_elements, memory, backend, device, stage, reproducible"),
+         "num_elements, memory, backend, device, stage, reproducible, assume"),
         (lambda x: sf.stream(sf.standard.sum, x, x=x), TypeError, "sum: 'x' is given twice"),
         (lambda x: sf.stream(sf.standard.sum, dict(x=x), x=x), TypeError, "sum: 'x' is given twice"),
         (lambda x: sf.stream(sf.standard.sum, x, x), sf.InputError,
@@ -402,3 +403,30 @@ def test_a_stream_may_be_closed_by_its_iterable_and_by_several_threads():
             yield np.ones(1000, np.float32)
 
     assert sum(map(len, sf.stream(sf.standard.sum, closing_itself(), num_elements=100000, uniform=100, memory="64K", **BACKEND))) < 1000
+
+
+@pytest.mark.parametrize("words", [{}, {"assume": "identity"}])
+@pytest.mark.parametrize("name", ["norm", "affine", "softmax_mean"])
+def test_operators_whose_identity_is_neutral_on_finite_values_alone_are_streamed_without_a_warning(name, words):
+    op = getattr(sf.standard, name).typed("f32")
+    column = np.arange(8, dtype=np.float32)
+    columns = [column] * len(op.parameters)
+    expected = op(*columns, uniform=2, **BACKEND)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parts = list(sf.stream(op, *columns, uniform=2, **words, **BACKEND))
+    for field in range(len(op.results)):
+        of = (lambda result: result[field]) if len(op.results) > 1 else (lambda result: result)
+        np.testing.assert_array_equal(np.concatenate([of(part) for part in parts]), of(expected))
+
+
+def test_a_stream_relies_on_laws_that_are_assumed(x):
+    subtract = sf.expression("a - b", "i32")
+    with pytest.raises(sf.InputError, match="not associative, so that segments which slices cut would have other results"):
+        sf.stream(subtract, x, **BACKEND)
+    with pytest.warns(sf.FoldWarning, match="relied on because of assume='associative'"):
+        assert len(list(sf.stream(subtract, x, uniform=1, assume="associative", **BACKEND))) > 0
+    with pytest.raises(sf.InputError, match="assume= names laws, and 'associativ' is none"):
+        sf.stream(subtract, x, assume=["associativ"], **BACKEND)
+    with pytest.raises(TypeError, match="assume= takes the name of a law, or names of laws, and 3 is given"):
+        sf.stream(subtract, x, assume=3, **BACKEND)

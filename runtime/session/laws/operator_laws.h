@@ -40,7 +40,8 @@ struct OperatorLaws {
     std::int64_t num_tried = 0, num_elements = 0;
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
-    bool knows_data = true;  ///< false for a plan: without_identity is then a precaution that no result shows
+    /// False for a plan and a stream: without_identity is then a precaution that no result shows.
+    bool knows_data = true;
     /// Of a fold that does not see its data: who would see them, as a refusal adds. Empty: it sees them.
     std::string unseen_data = {};
     /// How the user can rely on a law that is refuted, as messages say it; LAW stands for the law. Empty: in

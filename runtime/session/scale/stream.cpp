@@ -54,9 +54,9 @@ double seconds_since(Clock::time_point begin)
 OperatorLaws laws_without_data(OperatorLaws laws)
 {
     if (depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
-        laws.without_identity = fmt::format(
-            "the identity is neutral on finite values alone, and a stream does not know its data{}",
-            laws.assume_option.empty() ? "" : "; " + laws.how_to_assume(Law::identity) + " keeps it");
+        laws.without_identity =
+            "the identity is neutral on finite values alone, and a stream does not know its data";
+    laws.knows_data = false;
     laws.unseen_data =
         "a fold in one piece asks its data whether they show it, and a stream does not know them";
     return laws;
