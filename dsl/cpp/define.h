@@ -262,8 +262,8 @@ private:
     {
         static_assert(ValueOrPlain<V>, "segfold: map returns one value, or sets outputs");
         if constexpr (ValueOrPlain<V>)
-            recording.give_output(Argument<Common<V>>(value, at).term(),
-                                  AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt, place(at));
+            recording.give_output(Argument<Common<V>>(value, at).term(), kTypeOfGiven<V>, place(at),
+                                  kTypeOfFirst<V>);
     }
 
     template <class V>
@@ -271,9 +271,19 @@ private:
     {
         static_assert(ValueOrPlain<V>, "segfold: finish and empty return one value, or set results");
         if constexpr (ValueOrPlain<V>)
-            recording.give(Argument<Common<V>>(value, at).term(),
-                           AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt, place(at));
+            recording.give(Argument<Common<V>>(value, at).term(), kTypeOfGiven<V>, place(at),
+                           kTypeOfFirst<V>);
     }
+
+    /// The type that a result must have to take it; a plain number takes that of the result.
+    template <class V>
+    static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
+
+    /// The type of a result that nothing else declares. 0 and 0.5 are written for any type, 0.5f is not.
+    template <class V>
+    static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
+                                             ? std::optional(kTypeOf<Common<V>>)
+                                             : std::nullopt;
 };
 
 /// Defines an operator whose state is `S`; `body` is given a Definition<S>.

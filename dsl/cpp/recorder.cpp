@@ -141,7 +141,7 @@ Term Recording::field(Operand operand) const
     return {make_field(operand, field.name, field.position), home_};
 }
 
-void Recording::give(const Term& value, std::optional<Type> type, Position at)
+void Recording::give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first)
 {
     auto& op = recorder_.operator_;
     check_home(value, at);
@@ -149,11 +149,12 @@ void Recording::give(const Term& value, std::optional<Type> type, Position at)
         block_.assignments.push_back({op.state.front().name, value.expression, at});
         return;
     }
-    if (op.results.empty() && !type)
-        recorder_.fail(at, part_name(part_) + " of operator " + op.name + " gives a number without a type",
-                       "write cast<float>(0), say, or declare the result: Result<float> mean(op, \"mean\")");
+    if (op.results.empty() && !first)
+        recorder_.fail(
+            at, part_name(part_) + " of operator " + op.name + " gives a number without a type",
+            "write 0.0f or cast<double>(0), say, or declare the result: Result<float> mean(op, \"mean\")");
     if (op.results.empty())
-        op.results.push_back({kResultName, *type, at});
+        op.results.push_back({kResultName, *first, at});
     if (op.results.size() > 1)
         recorder_.fail(at,
                        part_name(part_) + " gives one value, but operator " + op.name + " has " +
@@ -168,15 +169,16 @@ void Recording::give(const Term& value, std::optional<Type> type, Position at)
     block_.assignments.push_back({result.name, value.expression, at});
 }
 
-void Recording::give_output(const Term& value, std::optional<Type> type, Position at)
+void Recording::give_output(const Term& value, std::optional<Type> type, Position at,
+                            std::optional<Type> first)
 {
     auto& op = recorder_.operator_;
     check_home(value, at);
-    if (op.outputs.empty() && !type)
+    if (op.outputs.empty() && !first)
         recorder_.fail(at, "map of operator " + op.name + " gives a number without a type",
-                       "write cast<float>(0), say, or declare the output: Each<float> y(op, \"y\")");
+                       "write 0.0f or cast<double>(0), say, or declare the output: Each<float> y(op, \"y\")");
     if (op.outputs.empty())
-        op.outputs.push_back({kResultName, *type, at});
+        op.outputs.push_back({kResultName, *first, at});
     if (op.outputs.size() > 1)
         recorder_.fail(at,
                        "map gives one value, but operator " + op.name + " has " +

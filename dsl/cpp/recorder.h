@@ -26,10 +26,12 @@ public:
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
-    /// The value of the only field or result; `type` is none for a plain number.
-    void give(const Term& value, std::optional<Type> type, Position at);
-    /// The value of the only output, which a map gives; `type` is none for a plain number.
-    void give_output(const Term& value, std::optional<Type> type, Position at);
+    /// The value of the only field or result; `type` is none for a plain number. `first` is the type of a
+    /// result that nothing else declares; none where its value does not say one.
+    void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
+    /// The value of the only output, which a map gives; `type` and `first` as above.
+    void give_output(const Term& value, std::optional<Type> type, Position at,
+                     std::optional<Type> first = {});
     /// Every field is that of the operand.
     void give(const State& operand, Position at);
     /// The only field of an operand.

@@ -161,6 +161,27 @@ TEST(CppForm, SemigroupWithEmpty)
 })");
 }
 
+/// 0.5f is written for one type, 0.5 for any.
+TEST(CppForm, AFloatIsAResultOfItsType)
+{
+    const auto least = define("least", Field<float>("value"), [](auto& op) {
+        Column<float> x(op, "x");
+        op.lift([&] { return x; });
+        op.combine([](auto a, auto b) { return min(a, b); });
+        op.empty([] { return 0.0f; });
+    });
+    expect_same(
+        least, "operator least(x: f32) -> f32 { state value: f32 lift x combine(a, b) min(a, b) empty 0.0 }");
+    const auto wide = define("least", Field<double>("value"), [](auto& op) {
+        Column<double> x(op, "x");
+        op.lift([&] { return x; });
+        op.combine([](auto a, auto b) { return min(a, b); });
+        op.finish([](auto s) { return s; });
+        op.empty(0.5f);
+    });
+    EXPECT_EQ(wide.results.front().type, Type::f64);
+}
+
 TEST(CppForm, ReturningAnOperandKeepsItWhole)
 {
     const auto last = define<in_cpp::Map<std::uint8_t>>("last", [](auto& op) {

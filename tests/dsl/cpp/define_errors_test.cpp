@@ -251,12 +251,11 @@ TEST(DefineErrors, Results)
                op.empty(nan<double>());  // HERE
            }),
            "HERE: result 'result' is f32, but empty gives f64; convert it with cast<T>(x)");
-    expect(
-        of_results([](auto& op) {
-            op.empty(0);  // HERE
-        }),
-        "HERE: empty of operator f gives a number without a type; write cast<float>(0), say, or declare the "
-        "result: Result<float> mean(op, \"mean\")");
+    expect(of_results([](auto& op) {
+               op.empty(0);  // HERE
+           }),
+           "HERE: empty of operator f gives a number without a type; write 0.0f or cast<double>(0), say, or "
+           "declare the result: Result<float> mean(op, \"mean\")");
     expect(of_results([](auto& op) {
                Result<int> p(op, "p");
                Result<int> q(op, "q");  // HERE
