@@ -14,6 +14,14 @@ try {
     for (const unsigned rest : folded.values<unsigned>())
         std::cout << rest << ' ';
     std::cout << '\n';
+
+    const std::string text =
+        "operator least(x: T) -> T { state value: T  lift x  combine(a, b) min(a, b)  laws commutative }";
+    const auto least = segfold::parse_operator("least.seg", text, segfold::Type::u32);
+    const auto found = session.fold(least, {values}, segfold::uniform(3));
+    for (const unsigned value : found.values<unsigned>())
+        std::cout << value << ' ';
+    std::cout << '\n';
 } catch (const segfold::Error& error) {
     std::cerr << error.what() << '\n';
     return error.exit_code();
