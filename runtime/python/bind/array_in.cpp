@@ -12,6 +12,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/python/bind/array_refusals.h"
 #include "runtime/python/bind/names.h"
 
 namespace segfold::python {
@@ -28,23 +29,6 @@ constexpr NamedDtype kDtypes[] = {
     {Type::u64, "uint64"},   {Type::f16, "float16"}, {Type::bf16, "bfloat16"}, {Type::f32, "float32"},
     {Type::f64, "float64"},
 };
-
-std::string class_name(nb::handle object)
-{
-    return text_of(object.type().attr("__module__")) + "." + text_of(object.type().attr("__qualname__"));
-}
-
-[[noreturn]] void refuse(const std::string& what, const std::string& why)
-{
-    throw InputError(fmt::format("'{}' {}", what, why));
-}
-
-[[noreturn]] void refuse_elements(const std::string& what, std::string_view elements)
-{
-    refuse(what, fmt::format("holds elements of type {}; segfold folds bool, 8 to 64 bit integers, float16, "
-                             "bfloat16, float32 and float64 in the machine's byte order",
-                             elements));
-}
 
 template <class Sizes>
 std::string shape_text(const Sizes& sizes)
@@ -293,16 +277,19 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
         refuse(what, "is an array of JAX, which nobody may write");
     else if (kind_ != Kind::jax && PyObject_HasAttr(object.ptr(), names().cuda_array_interface.ptr()))
         take_cuda_interface(what, access);
-    else if (PyObject_HasAttr(object.ptr(), names().dlpack.ptr()))
+    else if (PyObject_HasAttr(object.ptr(), names().dlpack.ptr())) {
+        require_no_missing_values(object, what);
         take_dlpack(what, access);
-    else if (PyObject_CheckBuffer(object.ptr()))
+    } else if (PyObject_CheckBuffer(object.ptr()))
         take_buffer(what, access);
-    else
+    else {
+        require_no_missing_values(object, what);
         refuse(what,
                fmt::format("is a {}; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks "
                            "DLPack, __cuda_array_interface__ or the buffer protocol{}",
                            class_name(object),
                            nb::hasattr(object, "to_numpy") ? fmt::format(": give {}.to_numpy()", what) : ""));
+    }
 }
 
 ArrayIn::ArrayIn(ArrayIn&& other) noexcept = default;

@@ -49,6 +49,18 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
     return keys.size() > shown ? text + ", ..." : text;
 }
 
+/// The operator of a type; of integers where it takes floats alone the InputError names the way out.
+const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column)
+{
+    try {
+        return op.typed_pointer(type);
+    } catch (const InputError& error) {
+        if (is_float(type) || !std::ranges::all_of(op.types(), is_float))
+            throw;
+        throw InputError(fmt::format("{}; give {}.astype(float)", error.what(), column));
+    }
+}
+
 bool is_dictionary(nb::handle object) { return PyDict_Check(object.ptr()) != 0; }
 
 const std::byte* end_of(const ArrayView& view)
@@ -104,7 +116,7 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
         for (const auto [key, value] : dictionary) {
             const auto column = column_of(word_of(key));
             if (column == parameters.size()) {
-                others.push_back(word_of(key));  // a table of many columns is given as it is
+                others.push_back(word_of(key));
                 continue;
             }
             columns[column] = nb::borrow(value);
@@ -149,6 +161,9 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                              parameters[i].scalar ? "number" : "array", parameters[i].name,
                                              text_of_unknown(others), op.signature()));
     }
+    if (!others.empty())
+        throw InputError(fmt::format("operator {} takes {}{}; leave it out of the dictionary", op.name(),
+                                     op.signature(), text_of_unknown(others)));
     take_columns(op, columns);
     for (const auto& [label, object] : segment_objects_) {
         arrays_.emplace_back(object, label);
@@ -177,6 +192,7 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
     const auto& parameters = op.parameters();
     arrays_.reserve(columns.size() + 2);
     std::optional<Type> generic;
+    std::string generic_column;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         labels_.push_back(parameters[i].name);
         if (parameters[i].scalar) {
@@ -185,10 +201,13 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
         }
         arrays_.emplace_back(columns[i], parameters[i].name, Access::read,
                              parameters[i].row ? Holds::rows : Holds::elements);
-        if (!parameters[i].type && !generic)
+        if (!parameters[i].type && !generic) {
             generic = arrays_.back().view().type;
+            generic_column = parameters[i].name;
+        }
     }
-    typed_ = op.is_generic() ? op.typed_pointer(generic.value_or(op.types().front())) : op.fixed_pointer();
+    typed_ = op.is_generic() ? typed_of(op, generic.value_or(op.types().front()), generic_column)
+                             : op.fixed_pointer();
     for (std::size_t i = 0; i < columns.size(); ++i)
         if (parameters[i].scalar)
             arrays_[i] = ArrayIn::scalar(columns[i], parameters[i].name, typed_->op.parameters[i].type);
@@ -208,6 +227,11 @@ void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle valu
     segments_word_ = word;
     segments_.kind = kind;
     if (kind == LayoutKind::uniform) {
+        if (PyBool_Check(value.ptr()))
+            throw nb::type_error(
+                fmt::format("uniform= takes the length of each segment, an integer, and {} is given",
+                            nb::repr(value).c_str())
+                    .c_str());
         segments_.uniform_length =
             value_of<std::int64_t>(word, value, "the length of each segment, an integer");
         if (segments_.uniform_length < 1)

@@ -174,6 +174,8 @@ def _length(num_elements):
 
 def _integer(word, value, wanted):
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return max(-_MOST, min(_operator.index(value), _MOST))
     except TypeError:
         raise TypeError(f"{word}= takes {wanted}, and {value!r} is given") from None
@@ -244,4 +246,8 @@ def _arranged(operator, columns, named):
             what = "number" if name in operator.scalars else "array"
             unknown = f", and nothing is called {others}" if others else ""
             raise _segfold.InputError(f"operator {operator.name} has no {what} for '{name}'{unknown}; it takes {operator.signature}")
+    if others:
+        raise _segfold.InputError(
+            f"operator {operator.name} takes {operator.signature}, and nothing is called {others}; leave it out of the dictionary"
+        )
     return [found[name] for name in names]

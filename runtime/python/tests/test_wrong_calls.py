@@ -72,6 +72,19 @@ CASES = [
     (lambda: sf.plan("sum", X), TypeError, "plan() takes an operator, as sf.standard.sum or sf.operator(\"sum\"), and 'sum' is given"),
     (lambda: sf.check("sum"), TypeError, "check() takes an operator, as sf.standard.sum or sf.operator(\"sum\"), and 'sum' is given"),
     (lambda: SUM(X, assume=3), TypeError, "assume= takes the name of a law, or names of laws, and 3 is given"),
+    (lambda: SUM(X, uniform=True), TypeError, "uniform= takes the length of each segment, an integer, and True is given"),
+    (lambda: sf.stream(SUM, X, uniform=True), TypeError, "uniform= takes the length of each segment, an integer, and True is given"),
+    (lambda: SUM(dict(x=X, y=X)), sf.InputError,
+     "operator sum takes sum(x: T), and nothing is called 'y'; leave it out of the dictionary"),
+    (lambda: sf.stream(SUM, dict(x=X, y=X)), sf.InputError,
+     "operator sum takes sum(x: T), and nothing is called 'y'; leave it out of the dictionary"),
+    (lambda: SUM(X, keys=np.zeros(9, "M8[D]")), sf.InputError,
+     "'keys' holds elements of type datetime64[D]; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in "
+     "the machine's byte order; dates and durations are folded as int64: give keys.view(\"i8\")"),
+    (lambda: SUM(np.array([1, None], object)), sf.InputError,
+     "'x' holds elements of type object; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in the machine's "
+     "byte order; objects of Python are none of these: give x.astype(float), of pandas with missing values to_numpy(float, "
+     "na_value=VALUE), where VALUE changes no result"),
     (lambda: SUM(X, uniform=-1), sf.InputError, "uniform is -1; it is the length of each segment, 1 or more"),
     (lambda: sf.operator("summ"), sf.SpecError, "unknown operator 'summ'; did you mean 'sum'? dir(segfold.standard) lists all"),
     (lambda: SUM(X, x=X), TypeError, "sum: 'x' is given twice"),
@@ -109,7 +122,7 @@ CASES = [
     (lambda: SUM(np.frombuffer(b"12345678" + b"9" * 5, np.uint8)[1:13].view("f4")), sf.InputError,
      "'x' does not begin at a multiple of its elements' size; give an aligned copy"),
     (lambda: sf.standard.log_sum_exp(X.astype("i4")), sf.InputError,
-     "operator 'log_sum_exp' is not defined for i32; it takes f16, bf16, f32 and f64"),
+     "operator 'log_sum_exp' is not defined for i32; it takes f16, bf16, f32 and f64; give x.astype(float)"),
     (lambda: GATHER(np.array([0, 3], np.int32), np.ones(3, np.float32), backend="reference"), sf.InputError,
      "table 't' has 3 entries; element 1 reads t[3], and indices run from 0 to 2"),
     # Segments.
@@ -394,3 +407,20 @@ def test_tables_are_checked_on_the_host_though_they_are_trusted():
             words = {"trust_tables": True} if call is op else {}
             with pytest.raises(sf.InputError, match="indices run from 0 to 7"):
                 call(at, t, uniform=8, **words)
+
+
+def stand_in(module, **members):
+    return type("Array", (), dict(__module__=module, **members))()
+
+
+def test_missing_values_are_told_in_words():
+    arrow = stand_in("pyarrow.lib", null_count=2, __dlpack__=lambda self, **words: None)
+    with pytest.raises(sf.InputError) as caught:
+        SUM(arrow)
+    assert str(caught.value) == ("'x' has 2 nulls, and a fold knows no missing values; give x.fill_null(VALUE), where VALUE changes no "
+                                 "result, or x.drop_null()")  # fmt: skip
+    pandas = stand_in("pandas.arrays", isna=lambda self: np.array([False, True]), to_numpy=None)
+    with pytest.raises(sf.InputError) as caught:
+        SUM(pandas)
+    assert str(caught.value) == ("'x' has missing values (NA), and a fold knows none; give x.to_numpy(dtype, na_value=VALUE), where VALUE "
+                                 "changes no result, or x.dropna().to_numpy()")  # fmt: skip
