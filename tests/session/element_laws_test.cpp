@@ -205,7 +205,7 @@ TEST(ElementLaws, AnElementThatShowsThatTheIdentityIsNoneIsFound)
     const auto warnings = law_warnings(spared, op);
     ASSERT_EQ(warnings.size(), 1U);
     EXPECT_NE(warnings[0].find("it is relied on, as no values of the data's range were found to show it, and "
-                               "none of its 5000 elements shows it; a stream or a plan"),
+                               "none of its elements shows it; a stream or a plan"),
               std::string::npos)
         << warnings[0];
     values[10] = 123457;
@@ -218,7 +218,7 @@ TEST(ElementLaws, AnElementThatShowsThatTheIdentityIsNoneIsFound)
         << told;
 }
 
-TEST(ElementLaws, OfManyElementsSomeAreTriedAndTheWarningSaysHowMany)
+TEST(ElementLaws, OfManyElementsSomeAreTriedAndTheWarningSaysSo)
 {
     auto session = session_on("reference");
     const auto op = seldom_negative();
@@ -229,9 +229,10 @@ TEST(ElementLaws, OfManyElementsSomeAreTriedAndTheWarningSaysHowMany)
     const auto laws = [&] { return session.laws(borrow_workload(op, inputs, whole())); };
     const auto warnings = law_warnings(laws(), op);
     ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_NE(warnings[0].find(", and none of 699052 elements, evenly spread among its 2097154, shows it"),
+    EXPECT_NE(warnings[0].find(", and none of the elements that were tried, spread evenly, shows it"),
               std::string::npos)
         << warnings[0];
+    EXPECT_EQ(laws().num_tried, 699052);
     values[3 * 600000] = values[3 * 500000] = 123457;
     const auto found = laws();
     ASSERT_FALSE(found.has_sound_identity);
