@@ -125,6 +125,7 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
 OperatorLaws Plan::State::plan_laws(OperatorLaws laws) const
 {
     const auto& options = parts.options;
+    laws = while_nothing_overflows(std::move(laws), parts.op);
     if (options.assumes_finite)
         laws = on_finite_data(std::move(laws), parts.op);
     laws.knows_data = false;

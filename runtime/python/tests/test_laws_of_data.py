@@ -179,6 +179,35 @@ def test_a_failed_check_says_which_law_is_known_not_to_hold():
     assert "operator root is refuted to be as it claims (associative), and the call relies on that all the same; its warning" in result
 
 
+def test_laws_that_overflow_alone_refutes_are_relied_on_where_nothing_overflows():
+    best = sf.standard.max_subarray
+    x = np.array([1, -2, 3, 4])
+    for words in ({}, {"uniform": 2}, {"check": True}, {"backend": "simt", "stage": "warp_per_segment"}):
+        result, told = answer(lambda: best(x, **words))
+        assert (result, told) == ("[1, 7]" if "uniform" in words else "[7]", [])
+    many = np.random.default_rng(1).integers(-(1 << 40), 1 << 40, 100000)
+    assert answer(lambda: best(many, check=True))[1] == []
+    # What may overflow is folded from left to right, with a warning.
+    x[:2] = np.iinfo(np.int64).max, -1
+    with pytest.warns(sf.FoldWarning, match="max_subarray is not associative; only stages that fold strictly from left to right"):
+        result = best(x, check=True)
+    np.testing.assert_array_equal(result, best(x, backend="reference"))
+
+
+def test_plans_and_streams_rely_on_that_nothing_overflows():
+    best = sf.standard.max_subarray
+    x = np.array([1, -2, 3, 4])
+    assert answer(lambda: sf.plan(best, x)(x)) == ("[7]", [])
+    assert answer(lambda: np.concatenate(list(sf.stream(best, x, memory="4K")))) == ("[7]", [])
+    report = sf.check(best.typed("i64"))
+    assert report["associative"].verdict == "refuted" and report["associative"].counter_example is not None
+    # Small values refute these.
+    with pytest.raises(sf.InputError, match="is not associative"):
+        sf.stream(sf.expression("a - b", "i64"), x)
+    with pytest.raises(sf.SpecError, match="states an identity that is none"):
+        sf.plan(sf.expression("max(a, b)", "i64", identity="0"), x)
+
+
 def test_ragged_batches_are_warned_of_once():
     op = sf.expression("max(a, b)", "i32", identity="0")
     with warnings.catch_warnings(record=True) as told:

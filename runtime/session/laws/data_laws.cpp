@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dsl/laws/elements.h"
+#include "dsl/laws/growth.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/session/laws/element_laws.h"
 #include "runtime/session/laws/law_search.h"
@@ -47,7 +48,7 @@ bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& law
 
 bool depends_on_data(const OperatorLaws& laws)
 {
-    return !laws.has_sound_identity ||
+    return !laws.has_sound_identity || !laws.refuted_by_overflow.empty() ||
            (!is_among(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
 }
 
@@ -57,6 +58,18 @@ bool depends_on_nan(const OperatorLaws& laws)
 }
 
 namespace {
+
+/// Whether no order of combining the data overflows, and their values refute none of the laws that overflow
+/// alone refutes.
+bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
+{
+    const auto ranges = data_ranges(workload);
+    // The search among the data's values must not overflow either.
+    if (!overflows_nowhere(workload.op, ranges, std::max(workload.segments.num_elements, kFoldOfSearch)))
+        return false;
+    const auto found = report_on(ranges, workload);
+    return std::ranges::none_of(laws.refuted_by_overflow, [&](Law law) { return found.refuted(law); });
+}
 
 /// Takes the law of a report as refuted by an example of the data.
 void refute(LawReport& report, Law law, CounterExample example)
@@ -172,6 +185,14 @@ void try_doubtful_identity(OperatorLaws& laws, const Workload& workload)
 
 OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
 {
+    if (!laws.refuted_by_overflow.empty()) {
+        if (overflow_is_impossible(laws, workload)) {
+            laws = while_nothing_overflows(std::move(laws), workload.op);
+        } else if (!laws.has_sound_identity && is_among(laws.refuted_by_overflow, Law::identity)) {
+            laws.has_sound_identity = true;
+            laws.without_identity = "the identity is neutral while nothing overflows, and these data may";
+        }
+    }
     if (depends_on_data(laws))
         judge_identity(laws, workload);
     if (laws.has_sound_identity && !laws.refuted_by_nan.empty()) {

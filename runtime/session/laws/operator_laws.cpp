@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/bytecode.h"
 #include "dsl/laws/elements.h"
+#include "dsl/laws/growth.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
@@ -85,6 +86,7 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
             if (laws.report.refuted(law) && !but_for_nan.refuted(law))
                 laws.refuted_by_nan.push_back(law);
     }
+    laws.refuted_by_overflow = refuted_by_overflow_alone(op, laws.report, options);
     const auto holds = [&](Law law) {
         return !laws.report.refuted(law) || contains(laws.refuted_by_nan, law);
     };
@@ -112,6 +114,27 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
 }
 
 }  // namespace
+
+OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op)
+{
+    for (const auto law : std::exchange(laws.refuted_by_overflow, {})) {
+        for (auto& finding : laws.report.findings)
+            if (finding.law == law) {
+                finding.verdict = Verdict::not_refuted;
+                finding.counter_example.reset();
+            }
+        std::erase(laws.assumed, law);
+        if (law == Law::associative)
+            laws.usable.associative = true, laws.usable.assumes_associative = false;
+        if (law == Law::commutative)
+            laws.usable.commutative = true;
+        if (law == Law::identity) {
+            laws.has_sound_identity = true;
+            laws.doubts_identity = !laws.assumes_identity && may_change_elements(op);
+        }
+    }
+    return laws;
+}
 
 OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std::vector<Law>& assumed,
                         const prove::ProofOptions* proof)

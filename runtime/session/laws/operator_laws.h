@@ -27,6 +27,8 @@ struct OperatorLaws {
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
     /// Where NaN alone refutes associativity, and keeps it from being relied on: "'x' has NaN".
     std::optional<std::string> with_nan = {};
+    /// Not relied on, as overflow refutes them and nothing else does: see while_nothing_overflows().
+    std::vector<Law> refuted_by_overflow;
     std::vector<Law> assumed;          ///< refuted, and relied on because the user asked for it
     bool assumes_identity = false;     ///< the user vouches for it where no data are known
     bool assumes_associative = false;  ///< the user vouches for it
@@ -101,13 +103,17 @@ enum class ScalarDoubt : std::uint8_t {
 /// True where on_data() may find NaN that keep associativity from being relied on.
 [[nodiscard]] bool depends_on_nan(const OperatorLaws& laws);
 
-/// What the data change: an identity that only other values refute is relied on, and one that is neutral on
-/// finite values alone is left out where infinities or NaN occur. One that is not refuted, and not known to
-/// be neutral to whatever lift may give, is tried on the elements: it is left out where only states that are
-/// not finite show that it is none, or overflow does, and is refuted else. Associativity that is not known
-/// for all states is refuted where some neighbouring elements show that. Associativity that NaN alone refutes
-/// is not relied on where the data have NaN. Laws that NaN alone refutes are not warned of where values of
-/// the data's range show none.
+/// Relies on the laws that overflow alone refutes, as if they were not refuted.
+[[nodiscard]] OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op);
+
+/// What the data change: laws that overflow alone refutes are relied on where no order of combining these
+/// data overflows, and such an identity is left out elsewhere. An identity that only other values refute is
+/// relied on, and one that is neutral on finite values alone is left out where infinities or NaN occur. One
+/// that is not refuted, and not known to be neutral to whatever lift may give, is tried on the elements: it
+/// is left out where only states that are not finite show that it is none, or overflow does, and is refuted
+/// else. Associativity that is not known for all states is refuted where some neighbouring elements show
+/// that. Associativity that NaN alone refutes is not relied on where the data have NaN. Laws that NaN alone
+/// refutes are not warned of where values of the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 
 /// The same of data of which no more is known than that all values are finite.

@@ -51,8 +51,9 @@ double seconds_since(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-OperatorLaws laws_without_data(OperatorLaws laws)
+OperatorLaws laws_without_data(OperatorLaws laws, const Operator& op)
 {
+    laws = while_nothing_overflows(std::move(laws), op);
     if (depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
         laws.without_identity =
             "the identity is neutral on finite values alone, and a stream does not know its data";
@@ -398,7 +399,7 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
         const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,
                                          is_cut && state_->kind == LayoutKind::whole};
-        auto laws = laws_without_data(session.laws(op, state_->scalars()));
+        auto laws = laws_without_data(session.laws(op, state_->scalars()), op);
         state_->warnings = law_warnings(laws, op);
         return slice_problem(session, op, std::move(laws), slice_options);
     });
