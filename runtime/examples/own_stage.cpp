@@ -10,8 +10,8 @@ try {
     const auto folded = session.fold(segfold::standard_operator("max_subarray_i32"), {values},
                                      segfold::offsets(ends), {.check = true});
     std::cout << folded.plan() << '\n';
-    for (const auto longest : folded.values<std::int64_t>())
-        std::cout << longest << '\n';
+    for (const auto greatest : folded.values<std::int64_t>())
+        std::cout << greatest << '\n';
     return folded.agrees() ? 0 : 1;
 } catch (const segfold::Error& error) {
     std::cerr << error.what() << '\n';
