@@ -110,7 +110,7 @@ TEST(Tutorial, ListingsInCppArePartsOfTheExamples)
 {
     EXPECT_TRUE(stands_in({"a", " b"}, {"x", "  a", "   b", "y"}));
     EXPECT_FALSE(stands_in({"a", "b"}, {"  a", "   b"}));
-    expect_parts_of_examples(kExamples / "README.md", 12);
+    expect_parts_of_examples(kExamples / "README.md", 13);
     expect_parts_of_examples(kSource / "README.md", 1);
 }
 

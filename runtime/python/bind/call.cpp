@@ -161,9 +161,6 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                              parameters[i].scalar ? "number" : "array", parameters[i].name,
                                              text_of_unknown(others), op.signature()));
     }
-    if (!others.empty())
-        throw InputError(fmt::format("operator {} takes {}{}; leave it out of the dictionary", op.name(),
-                                     op.signature(), text_of_unknown(others)));
     take_columns(op, columns);
     for (const auto& [label, object] : segment_objects_) {
         arrays_.emplace_back(object, label);

@@ -246,8 +246,4 @@ def _arranged(operator, columns, named):
             what = "number" if name in operator.scalars else "array"
             unknown = f", and nothing is called {others}" if others else ""
             raise _segfold.InputError(f"operator {operator.name} has no {what} for '{name}'{unknown}; it takes {operator.signature}")
-    if others:
-        raise _segfold.InputError(
-            f"operator {operator.name} takes {operator.signature}, and nothing is called {others}; leave it out of the dictionary"
-        )
     return [found[name] for name in names]

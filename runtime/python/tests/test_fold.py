@@ -88,7 +88,7 @@ def test_columns_and_tables_by_position_name_and_dictionary(backend):
     wanted = [70, 0, 180]
     np.testing.assert_array_equal(SPMV(value, column, vector, offsets=rows, backend=backend), wanted)
     np.testing.assert_array_equal(SPMV(value, x=vector, column=column, offsets=rows, backend=backend), wanted)
-    frame = {"column": column, "value": value, "x": vector}
+    frame = {"column": column, "value": value, "x": vector, "another": None}
     np.testing.assert_array_equal(SPMV(frame, offsets=rows, backend=backend), wanted)
 
 

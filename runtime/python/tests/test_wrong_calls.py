@@ -74,10 +74,6 @@ CASES = [
     (lambda: SUM(X, assume=3), TypeError, "assume= takes the name of a law, or names of laws, and 3 is given"),
     (lambda: SUM(X, uniform=True), TypeError, "uniform= takes the length of each segment, an integer, and True is given"),
     (lambda: sf.stream(SUM, X, uniform=True), TypeError, "uniform= takes the length of each segment, an integer, and True is given"),
-    (lambda: SUM(dict(x=X, y=X)), sf.InputError,
-     "operator sum takes sum(x: T), and nothing is called 'y'; leave it out of the dictionary"),
-    (lambda: sf.stream(SUM, dict(x=X, y=X)), sf.InputError,
-     "operator sum takes sum(x: T), and nothing is called 'y'; leave it out of the dictionary"),
     (lambda: SUM(X, keys=np.zeros(9, "M8[D]")), sf.InputError,
      "'keys' holds elements of type datetime64[D]; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in "
      "the machine's byte order; dates and durations are folded as int64: give keys.view(\"i8\")"),
