@@ -1,5 +1,5 @@
 // What overflow alone refutes, and when nothing overflows.
-#include "dsl/laws/growth.h"
+#include "dsl/laws/data/growth.h"
 
 #include <gtest/gtest.h>
 

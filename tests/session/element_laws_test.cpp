@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "dsl/laws/element_trial.h"
+#include "dsl/laws/data/element_trial.h"
 #include "dsl/text/parser.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/laws/operator_laws.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dsl/error.h"
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"
 

@@ -6,7 +6,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/driver/context.h"
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"

@@ -4,7 +4,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/data/data_ranges.h"
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/borrowed.h"

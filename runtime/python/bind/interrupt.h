@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/arrays/array_in.h"
 
 namespace segfold::python {
 

@@ -4,7 +4,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"

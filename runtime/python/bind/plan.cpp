@@ -10,7 +10,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/verbs.h"

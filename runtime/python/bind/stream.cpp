@@ -16,7 +16,7 @@
 
 #include "dsl/error.h"
 #include "dsl/stopped.h"
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"

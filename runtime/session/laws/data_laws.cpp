@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "dsl/laws/elements.h"
-#include "dsl/laws/growth.h"
+#include "dsl/laws/data/growth.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/session/laws/element_laws.h"
 #include "runtime/session/laws/law_search.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Laws tried on a workload's own elements.
-#include "dsl/laws/element_trial.h"
+#include "dsl/laws/data/element_trial.h"
 #include "runtime/data/workload.h"
 
 namespace segfold {

@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/bytecode.h"
 #include "dsl/laws/elements.h"
-#include "dsl/laws/growth.h"
+#include "dsl/laws/data/growth.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"

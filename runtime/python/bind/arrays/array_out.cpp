@@ -1,4 +1,4 @@
-#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/arrays/array_out.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "dsl/laws/element_trial.h"
+#include "dsl/laws/data/element_trial.h"
 
 #include <algorithm>
 #include <cmath>

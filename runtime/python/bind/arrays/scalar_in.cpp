@@ -7,7 +7,7 @@
 #include "dsl/error.h"
 #include "dsl/half.h"
 #include "runtime/data/formats/number_text.h"
-#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/arrays/array_in.h"
 #include "runtime/python/bind/names.h"
 
 namespace segfold::python {

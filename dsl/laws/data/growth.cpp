@@ -1,4 +1,4 @@
-#include "dsl/laws/growth.h"
+#include "dsl/laws/data/growth.h"
 
 #include <algorithm>
 #include <map>

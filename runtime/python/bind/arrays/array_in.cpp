@@ -1,4 +1,4 @@
-#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/arrays/array_in.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/python/bind/array_refusals.h"
+#include "runtime/python/bind/arrays/array_refusals.h"
 #include "runtime/python/bind/names.h"
 
 namespace segfold::python {

@@ -3,7 +3,7 @@
 #include <array>
 #include <memory>
 
-#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/arrays/array_in.h"
 #include "runtime/session/folded.h"
 
 namespace segfold {

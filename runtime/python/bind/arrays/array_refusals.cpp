@@ -1,4 +1,4 @@
-#include "runtime/python/bind/array_refusals.h"
+#include "runtime/python/bind/arrays/array_refusals.h"
 
 #include <fmt/format.h>
 
