@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "dsl/laws/elements.h"
 #include "dsl/laws/data/growth.h"
+#include "dsl/laws/elements.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/session/laws/element_laws.h"
 #include "runtime/session/laws/law_search.h"
