@@ -50,7 +50,7 @@ struct Effort {
     double seconds = std::numeric_limits<double>::infinity();  ///< after which no further round begins
 };
 
-/// What is over the cut-off costs much, and is slow enough for its clock.
+/// A launch over the cut-off takes long, so few of them suffice, and more would keep the user waiting.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
 /// The data with memory of its own.
