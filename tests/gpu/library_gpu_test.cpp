@@ -55,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(Library, LibraryOnGpu, testing::ValuesIn(library()),
 
 class ScalarsOnGpu : public SessionOnGpu {};
 
-/// Kernels that NVRTC has compiled stay in a folder, where they are counted.
-TEST_F(ScalarsOnGpu, AnotherValueCompilesNothing)
+/// Folds with three values of a scalar, and counts the kernels that NVRTC has compiled since.
+void fold_with_three_values()
 {
     const TemporaryFolder folder;
     setenv("SEGFOLD_CACHE_DIR", folder.file("kernels").c_str(), 1);
@@ -81,7 +81,18 @@ TEST_F(ScalarsOnGpu, AnotherValueCompilesNothing)
         EXPECT_EQ(compiled(), first) << threshold;
     }
     EXPECT_GT(first, 0);
-    setenv("SEGFOLD_CACHE", "off", 1);
+}
+
+/// In a process of its own: one that has compiled before keeps the folder that it found then.
+TEST_F(ScalarsOnGpu, AnotherValueCompilesNothing)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            fold_with_three_values();
+            std::exit(testing::Test::HasFailure() ? 1 : 0);
+        },
+        testing::ExitedWithCode(0), "");
 }
 
 TEST_F(ScalarsOnGpu, APlanTakesAnyValue)
