@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -133,6 +134,20 @@ std::string print(const DeviceTimes& times)
         list_text(times.cases, [](const TimeCase& one) { return baseline_json(one).dump(); }));
 }
 
+/// Adds to `now` the cases of `then` that stay, where they can, and returns how many that stay are lost.
+template <class Case>
+std::size_t keep(const std::vector<Case>& then, const std::function<bool(const Case&)>& stay, bool can_stay,
+                 std::vector<Case>& now)
+{
+    std::vector<Case> kept;
+    if (stay)
+        std::ranges::copy_if(then, std::back_inserter(kept), stay);
+    if (!can_stay)
+        return kept.size();
+    now.insert(now.begin(), kept.begin(), kept.end());
+    return 0;
+}
+
 }  // namespace
 
 const DeviceTimes* Baseline::find(std::string_view device) const
@@ -141,10 +156,25 @@ const DeviceTimes* Baseline::find(std::string_view device) const
     return found == times.end() ? nullptr : &*found;
 }
 
-void Baseline::replace(DeviceTimes own)
+std::size_t Baseline::replace(DeviceTimes own, const std::function<bool(const TimeCase&)>& stay)
 {
+    std::size_t lost = 0;
+    if (const auto* then = find(own.device)) {
+        const bool is_alike = then->driver == own.driver && then->compiler == own.compiler &&
+                              then->num_elements == own.num_elements;
+        lost = keep(then->cases, stay, is_alike, own.cases);
+    }
     std::erase_if(times, [&](const DeviceTimes& other) { return other.device == own.device; });
     times.push_back(std::move(own));
+    return lost;
+}
+
+std::size_t Baseline::replace(StaticCosts own, const std::function<bool(const StaticCost&)>& stay)
+{
+    const auto lost =
+        static_costs ? keep(static_costs->costs, stay, static_costs->compiler == own.compiler, own.costs) : 0;
+    static_costs = std::move(own);
+    return lost;
 }
 
 Baseline parse_baseline(const std::string& name, std::string_view text)

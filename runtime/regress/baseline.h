@@ -1,6 +1,8 @@
 #pragma once
 // What later builds are held against, in a file: static costs, and ratios of times for each device.
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +29,13 @@ struct Baseline {
 
     /// The ratios of a device, or nothing.
     [[nodiscard]] const DeviceTimes* find(std::string_view device) const;
-    /// Puts a device's ratios in place of those that there are.
-    void replace(DeviceTimes times);
+    /// Puts a device's ratios in place of those that there are, but for the cases that `stay`.
+    ///
+    /// Returns how many of these are lost nevertheless: all where the driver, the compiler or the number of
+    /// elements differs, since one device has one of each in a baseline.
+    std::size_t replace(DeviceTimes times, const std::function<bool(const TimeCase&)>& stay = {});
+    /// The same of static costs, which have one compiler.
+    std::size_t replace(StaticCosts costs, const std::function<bool(const StaticCost&)>& stay = {});
 };
 
 /// Reads a baseline's text; `name` is what messages call it.

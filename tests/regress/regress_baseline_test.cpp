@@ -54,6 +54,32 @@ TEST(Baseline, ADeviceIsReplacedAndOthersStay)
     EXPECT_EQ(baseline.find("NVIDIA H100")->num_elements, 5);
 }
 
+TEST(Baseline, CasesOfOtherOperatorsStayWhereTheyAreComparable)
+{
+    auto baseline = example();
+    const auto is_other = [](const auto& one) { return one.op != "max_f32"; };
+    const auto times = [](const std::string& driver) {
+        return regress::DeviceTimes{"NVIDIA H200",
+                                    driver,
+                                    "NVRTC 13.0",
+                                    1 << 26,
+                                    {{"max_f32", "tile_scan", "zipf", "whole", "", {{2}}, ""}}};
+    };
+    EXPECT_EQ(baseline.replace(times("13.0"), is_other), 0u);
+    EXPECT_EQ(baseline.replace(times("13.0"), is_other), 0u);  // puts its own in place of its own
+    ASSERT_EQ(baseline.times[0].cases.size(), 2u);
+    EXPECT_EQ(baseline.times[0].cases[0].op, "sum_f32 --type 'x'");
+    EXPECT_EQ(baseline.times[0].cases[1].op, "max_f32");
+    EXPECT_EQ(baseline.replace(times("13.1"), is_other), 1u);
+    EXPECT_EQ(baseline.times[0].cases.size(), 1u);
+
+    regress::StaticCost cost{"max_f32", "tile_scan", "offsets", "", "sm_90", 1, 2, 3, 4, 5};
+    EXPECT_EQ(baseline.replace({"NVRTC 13.0", {cost}}, is_other), 0u);
+    EXPECT_EQ(baseline.static_costs->costs.size(), 3u);
+    EXPECT_EQ(baseline.replace({"NVRTC 13.1", {cost}}, is_other), 2u);
+    EXPECT_EQ(baseline.static_costs->costs, std::vector{cost});
+}
+
 /// What parse_baseline() says of the example's text with a part replaced.
 std::string complaint(const std::string& from, const std::string& to)
 {

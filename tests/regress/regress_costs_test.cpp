@@ -1,6 +1,7 @@
 // Static costs: what is counted, what counts as worse, and the baseline that comes with the program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,6 +12,7 @@
 #include "runtime/backends/cuda/compile/cubin.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/cli/views/json_schema.h"
+#include "runtime/regress/baseline.h"
 #include "runtime/regress/static_costs.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/brief_tests.h"
@@ -181,6 +183,39 @@ TEST_F(RegressCosts, NothingCostsMoreThanTheBaselineSays)
     EXPECT_EQ(costs["num_missing"], 0);
     EXPECT_EQ(costs["num_new"], 0);
     EXPECT_GT(costs["num_compared"], 100);
+}
+
+TEST_F(RegressCosts, WhatIsSavedOfOthersStaysBeside)
+{
+    const auto save = [&](const std::string& op, const std::string& stage) {
+        const auto result = folder_.run({"regress", op, "--static", "--stage", stage, "--save", "b.json"});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.output;
+    };
+    const auto read = [&] { return regress::read_baseline(folder_.file("b.json")); };
+    const auto saved = [&] {
+        std::set<std::string> names;
+        const auto baseline = read();
+        for (const auto& cost : baseline.static_costs->costs)
+            names.insert(cost.op + " " + cost.stage);
+        return names;
+    };
+    save("max_i32", "thread_per_segment");
+    const auto count = std::ssize(read().static_costs->costs);
+    save("sum_i32", "thread_per_segment");
+    EXPECT_EQ(save("sum_i32", "warp_per_segment").find("dropped"), std::string::npos);
+    save("max_i32", "thread_per_segment");  // takes the place of its own
+    EXPECT_EQ(saved(), (std::set<std::string>{"max_i32 thread_per_segment", "sum_i32 thread_per_segment",
+                                              "sum_i32 warp_per_segment"}));
+    EXPECT_EQ(std::ranges::count(read().static_costs->costs, "max_i32", &StaticCost::op), count);
+
+    auto older = read();
+    older.static_costs->compiler = "NVRTC 9.0";
+    regress::write_baseline(folder_.file("b.json"), older);
+    EXPECT_NE(save("max_i32", "thread_per_segment")
+                  .find("cases that b.json had beside these are dropped: they are of another compiler\n"),
+              std::string::npos);
+    EXPECT_EQ(saved(), std::set<std::string>{"max_i32 thread_per_segment"});
 }
 
 }  // namespace

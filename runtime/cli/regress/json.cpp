@@ -134,6 +134,8 @@ Json json_of(const RegressReport& report)
         document["times"] = report_json(*report.times);
     if (!report.saved.empty())
         document["saved"] = report.saved;
+    if (!report.dropped.empty())
+        document["dropped"] = report.dropped;
     if (!report.unsaved.empty())
         document["unsaved"] = report.unsaved;
     document["exit_code"] = report.exit_code();

@@ -104,9 +104,10 @@ regress::Baseline saved_before(const std::string& path)
                : regress::Baseline();
 }
 
-/// Puts what was measured into the file of --save; what it holds of other devices stays. A file of which
-/// nothing would be new is not written.
-void save(const std::string& path, RegressReport& report)
+/// Puts what was measured into the file of --save. What it holds of other devices, operators, stages and
+/// layouts stays. A file of which nothing would be new is not written.
+void save(const Arguments& arguments, const std::string& path, std::span<const NamedOperator> static_ops,
+          std::span<const NamedOperator> time_ops, RegressReport& report)
 {
     const bool has_costs = report.static_costs && report.static_costs->left_out.empty();
     const bool is_timed = report.times && report.times->left_out.empty();
@@ -125,10 +126,27 @@ void save(const std::string& path, RegressReport& report)
     if (!has_costs && !has_times)
         return;
     auto baseline = saved_before(path);
+    const auto stage = arguments.value("stage").value_or("all");
+    const auto is_other = [&](const auto& one, std::span<const NamedOperator> ops) {
+        return std::ranges::find(ops, one.op, &NamedOperator::name) == ops.end() ||
+               (stage != "all" && one.stage != stage);
+    };
+    std::size_t lost_costs = 0, lost_times = 0;
     if (has_costs)
-        baseline.static_costs = report.static_costs->costs;
-    if (has_times)
-        baseline.replace(report.times->times);
+        lost_costs = baseline.replace(report.static_costs->costs,
+                                      [&](const auto& one) { return is_other(one, static_ops); });
+    if (has_times) {
+        const auto& cases = report.times->times.cases;
+        lost_times = baseline.replace(report.times->times, [&](const auto& one) {
+            return is_other(one, time_ops) ||
+                   (arguments.has("layout") &&
+                    std::ranges::find(cases, one.layout, &regress::TimeCase::layout) == cases.end());
+        });
+    }
+    if (lost_costs + lost_times != 0)
+        report.dropped = fmt::format("{} cases that {} had beside these are dropped: they are of another {}",
+                                     lost_costs + lost_times, path,
+                                     lost_times != 0 ? "driver, compiler or number of elements" : "compiler");
     regress::write_baseline(path, baseline);
     report.saved = path;
 }
@@ -256,7 +274,7 @@ int verb_regress(const Words& words)
     if (report.relations)
         require_asked_stage(arguments, *report.relations);
     if (const auto path = arguments.value("save"))
-        save(*path, report);
+        save(arguments, *path, static_ops, time_ops, report);
     if (arguments.json())
         write_json("regress", json_of(report));
     else

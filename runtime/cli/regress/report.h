@@ -69,6 +69,7 @@ struct RegressReport {
     std::optional<StaticReport> static_costs;
     std::optional<TimeReport> times;
     std::string saved;    ///< the file of --save; empty where nothing was written
+    std::string dropped;  ///< what the file of --save had and has no longer, and why; mostly empty
     std::string unsaved;  ///< what --save has not written, and why; empty where there is nothing to say
 
     /// 0; 1 where something is broken or worse; 5 where only noise keeps something from being told, or where

@@ -373,6 +373,8 @@ std::string print(const RegressReport& report)
         add(print_times(*report.times));
     if (!report.saved.empty())
         add("saved to " + report.saved + "\n");
+    if (!report.dropped.empty())
+        add(report.dropped + "\n");
     if (!report.unsaved.empty())
         add(report.unsaved + "\n");
     return text;
