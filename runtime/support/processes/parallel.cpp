@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dsl/stopped.h"
+#include "runtime/support/processes/thread_pool.h"
 #include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
@@ -17,9 +18,13 @@ void parallel_for(std::int64_t count, std::int64_t smallest,
 {
     if (count <= 0)
         return;
-    const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-    const std::int64_t parts =
-        std::clamp<std::int64_t>(count / std::max<std::int64_t>(smallest, 1), 1, cores);
+    const auto most = std::max<std::int64_t>(count / std::max<std::int64_t>(smallest, 1), 1);
+    if (most == 1) {  // to ask for the number of cores would take longer than a short loop
+        throw_if_stopped();
+        work(0, count);
+        return;
+    }
+    const auto parts = std::min<std::int64_t>(most, num_usable_cores());
 
     std::mutex mutex;
     std::exception_ptr first_exception;

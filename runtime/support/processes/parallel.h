@@ -5,7 +5,8 @@
 
 namespace segfold {
 
-/// Calls `work(begin, end)` for consecutive parts of 0 .. count - 1, on all threads of the host, and waits.
+/// Calls `work(begin, end)` for consecutive parts of 0 .. count - 1, on all cores that may be used, and
+/// waits.
 ///
 /// A part has at least `smallest` items, so short loops stay on this thread. The first exception is thrown
 /// here: Stopped, too, where the caller's work is stopped.

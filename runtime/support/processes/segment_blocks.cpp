@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "dsl/stopped.h"
+#include "runtime/support/processes/thread_pool.h"
 #include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
 
-int thread_count(int threads)
-{
-    return threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
+int thread_count(int threads) { return threads > 0 ? threads : num_usable_cores(); }
 
 void for_blocks(std::int64_t count, int threads,
                 const std::function<void(std::int64_t first, std::int64_t last)>& work)
