@@ -104,10 +104,12 @@ const Names& names()
                                         interned("dtype"),
                                         interned("get_device"),
                                         interned("is_contiguous"),
+                                        interned("is_cpu"),
+                                        interned("is_cuda"),
+                                        interned("ndim"),
                                         interned("new_empty"),
                                         interned("requires_grad"),
-                                        interned("shape"),
-                                        interned("type")};
+                                        interned("shape")};
     return *made;
 }
 

@@ -206,6 +206,18 @@ nb::object called(nb::handle object, const nb::str& method)
     return result;
 }
 
+/// The sizes of a tensor; its shape is an object, which an array of one dimension does without.
+std::vector<std::int64_t> sizes_of_torch(nb::handle tensor)
+{
+    const nb::object dimensions = tensor.attr(names().ndim);
+    if (nb::cast<int>(dimensions) != 1)
+        return numbers_of(nb::object(tensor.attr(names().shape)));
+    const auto length = PyObject_Size(tensor.ptr());
+    if (length < 0)
+        throw nb::python_error();
+    return {length};
+}
+
 /// The ordinal of the GPU that an address of device memory belongs to.
 int device_of_address(const void* address)
 {
@@ -369,8 +381,7 @@ void ArrayIn::take_torch(const std::string& what)
     const auto type = torch_types().find(dtype);
     if (!type)
         refuse_elements(what, text_of(dtype));
-    const nb::object shape = object_.attr(n.shape);
-    const auto sizes = numbers_of(shape);
+    const auto sizes = sizes_of_torch(object_);
     require_dimensions(what, holds_, sizes);
     std::vector<std::int64_t> strides;
     if (const nb::object contiguous = called(object_, n.is_contiguous); contiguous.ptr() != Py_True)
@@ -382,15 +393,12 @@ void ArrayIn::take_torch(const std::string& what)
                "asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes "
                "without");
     const nb::object address = called(object_, n.data_ptr);
-    const nb::object device = called(object_, n.get_device);
-    device_ = nb::cast<int>(device);
-    const bool is_on_host = device_ < 0;
-    if (is_on_host)
-        device_ = 0;
-    const auto kind = text_of(object_.attr(n.device).attr(n.type));
-    if (kind != "cpu" && kind != "cuda")
-        refuse(what,
-               fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices", kind));
+    // The kind's word is a text that torch makes anew each time, in a fifth of what a call takes.
+    const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
+    if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
+        refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
+                                 text_of(object_.attr(n.device).attr("type"))));
+    device_ = is_on_host ? 0 : nb::cast<int>(called(object_, n.get_device));
     take_memory(what, *type, reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(address)),
                 is_on_host ? Place::host : Place::device, sizes, strides);
 }

@@ -33,6 +33,18 @@ class Tensor:
         self.device = device
         self.requires_grad = False
         self.shape = values.shape
+        self.ndim = values.ndim
+
+    @property
+    def is_cuda(self):
+        return self.device.type == "cuda"
+
+    @property
+    def is_cpu(self):
+        return self.device.type == "cpu"
+
+    def __len__(self):
+        return len(self.values)
 
     def is_contiguous(self):
         return self.values.flags.c_contiguous
