@@ -16,6 +16,7 @@
 #include "codegen/weave/mention.h"
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "dsl/message/suggest.h"
 
 namespace segfold {
@@ -258,25 +259,25 @@ bool is_fused(const Stage& stage) { return needs(stage, "map"); }
 
 const Catalogue& Catalogue::standard()
 {
-    static const Catalogue catalogue = [] {
+    static const Catalogue& catalogue = lasting([] {
         Catalogue result;
         for (const auto& file : embedded_kernels())
             result.add(std::string(file.path), std::string(file.text));
         result.order();
         return result;
-    }();
+    });
     return catalogue;
 }
 
 const Catalogue& Catalogue::native()
 {
-    static const Catalogue catalogue = [] {
+    static const Catalogue& catalogue = lasting([] {
         Catalogue result;
         for (const auto& file : embedded_native_kernels())
             result.add(std::string(file.path), std::string(file.text));
         result.order();
         return result;
-    }();
+    });
     return catalogue;
 }
 

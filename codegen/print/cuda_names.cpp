@@ -6,6 +6,7 @@
 #include "codegen/weave/mention.h"
 #include "codegen/weave/weave.h"
 #include "dsl/expression.h"
+#include "dsl/lasting.h"
 
 namespace segfold {
 namespace {
@@ -61,7 +62,7 @@ constexpr std::string_view kTaken[] = {
 /// The names of kTaken, those that a file of kernels/ has at file scope, and those of its numbers.
 const Identifiers& taken_names()
 {
-    static const Identifiers names = [] {
+    static const Identifiers& names = lasting([] {
         Identifiers found;
         for (const auto words : kTaken)
             add_words(words, found);
@@ -72,7 +73,7 @@ const Identifiers& taken_names()
                     add_words(directive.argument, found);
         }
         return found;
-    }();
+    });
     return names;
 }
 

@@ -5,6 +5,7 @@
 #include "codegen/weave/line_break.h"
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 
 namespace segfold {
 
@@ -46,7 +47,7 @@ std::map<std::string, Lines, std::less<>> read_pieces()
 
 const Lines& lines_of(std::string_view file, std::string_view piece)
 {
-    static const auto pieces = read_pieces();
+    static const auto& pieces = lasting(read_pieces);
     const auto name = std::string(file) + ' ' + std::string(piece);
     const auto found = pieces.find(name);
     if (found == pieces.end())

@@ -1,8 +1,11 @@
 #include "dsl/evaluation/table_reads.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace segfold {
@@ -25,12 +28,13 @@ bool is_constant(const Expression& expression)
 }
 
 /// The comparison that holds where `symbol` does not.
-std::string opposite(const std::string& symbol)
+std::string opposite(std::string_view symbol)
 {
-    static const std::map<std::string, std::string> opposites = {{"<", ">="}, {">=", "<"},  {">", "<="},
-                                                                 {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
-    const auto found = opposites.find(symbol);
-    return found == opposites.end() ? "" : found->second;
+    using Pair = std::pair<std::string_view, std::string_view>;
+    constexpr std::array<Pair, 6> kOpposites = {
+        {{"<", ">="}, {">=", "<"}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}}};
+    const auto* const found = std::ranges::find(kOpposites, symbol, &Pair::first);
+    return found == kOpposites.end() ? "" : std::string(found->second);
 }
 
 /// What `left SYMBOL right` leaves of the left operand's values.

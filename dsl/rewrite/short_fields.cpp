@@ -1,5 +1,9 @@
 #include "dsl/rewrite/short_fields.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace segfold {
 namespace {
 
@@ -38,8 +42,9 @@ Block finish_of(const Operator& op)
 
 bool is_comparison(const Expression& expression)
 {
-    static const std::set<std::string> symbols = {"==", "!=", "<", "<=", ">", ">="};
-    return expression->kind == ExpressionKind::binary && symbols.contains(expression->symbol);
+    constexpr std::array<std::string_view, 6> kSymbols = {"==", "!=", "<", "<=", ">", ">="};
+    return expression->kind == ExpressionKind::binary &&
+           std::ranges::find(kSymbols, expression->symbol) != kSymbols.end();
 }
 
 bool is_selection(const Expression& expression)

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "dsl/embedded_file.h"
+#include "dsl/lasting.h"
 #include "dsl/message/suggest.h"
 #include "dsl/text/parser.h"
 
@@ -28,7 +29,7 @@ struct File {
 /// Operator name -> its files.
 const std::map<std::string, std::vector<File>, std::less<>>& files()
 {
-    static const auto known = [] {
+    static const auto& known = lasting([] {
         std::map<std::string, std::vector<File>, std::less<>> result;
         for (const auto& [path, text] : standard_operator_files()) {
             const auto stem = path.substr(0, path.size() - std::string_view(".seg").size());
@@ -42,7 +43,7 @@ const std::map<std::string, std::vector<File>, std::less<>>& files()
             result[std::string(stem.substr(0, dot))].push_back({family, path, text});
         }
         return result;
-    }();
+    });
     return known;
 }
 

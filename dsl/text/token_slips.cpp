@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dsl/lasting.h"
 #include "dsl/message/slips.h"
 #include "dsl/type.h"
 
@@ -21,7 +22,7 @@ std::string example(const Token& token) { return token.kind == TokenKind::word ?
 
 std::string advice_at(std::span<const Token> tokens, std::size_t at)
 {
-    static const Token none;
+    static const auto& none = lasting([] { return Token(); });
     const auto token = [&](std::size_t i) -> const Token& { return i < tokens.size() ? tokens[i] : none; };
     const Token& here = token(at);
     const Token& before = token(at - 1);  // wraps to far beyond the end at the first token

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "dsl/message/suggest.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/backend_table.h"
@@ -14,13 +15,16 @@ namespace {
 
 std::vector<BackendEntry>& table()
 {
-    static std::vector<BackendEntry> entries = {
-        {"cuda", "emitted CUDA, compiled by NVRTC, on a GPU", true, false, make_cuda_backend},
-        {"cpu", "emitted C++, compiled for this processor, on all cores", false, false, make_cpu_backend},
-        {"simt", "the CUDA text on the CPU, with every memory access checked", false, true,
-         make_simt_backend},
-        {"reference", "the sequential fold of each segment", false, false, make_reference_backend},
-        {"thrust", "thrust::reduce_by_key, the operator as byte code", false, false, make_thrust_backend}};
+    static auto& entries = lasting([] {
+        return std::vector<BackendEntry>{
+            {"cuda", "emitted CUDA, compiled by NVRTC, on a GPU", true, false, make_cuda_backend},
+            {"cpu", "emitted C++, compiled for this processor, on all cores", false, false, make_cpu_backend},
+            {"simt", "the CUDA text on the CPU, with every memory access checked", false, true,
+             make_simt_backend},
+            {"reference", "the sequential fold of each segment", false, false, make_reference_backend},
+            {"thrust", "thrust::reduce_by_key, the operator as byte code", false, false,
+             make_thrust_backend}};
+    });
     return entries;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "dsl/lasting.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/host_timing.h"
@@ -24,13 +25,13 @@ DeviceIdentity identity_of(const cuda::DeviceInfo& info)
 
 DeviceIdentity host_identity()
 {
-    static const auto known = [] {
+    static const auto& known = lasting([] {
         DeviceIdentity host;
         host.name = cpu::processor_name();
         host.multiprocessors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
         host.l2_bytes = last_cache_bytes();
         return host;
-    }();
+    });
     return known;
 }
 

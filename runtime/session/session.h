@@ -55,7 +55,9 @@ struct FoldOptions {
 /// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.
 ///
 /// Back end, laws and records are set up on first use. Several threads may use a session;
-/// runs of one session take turns. Each call throws InputError after the session was moved from.
+/// runs of one session take turns. A session and its plans may be static objects, and fold while the process
+/// ends, then on the caller's thread alone; the back end simt compiles no more texts then. Each call
+/// throws InputError after the session was moved from.
 class Session {
 public:
     /// Throws InputError for options that exclude each other.

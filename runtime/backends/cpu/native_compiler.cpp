@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"
 #include "runtime/support/files/leftovers.h"
@@ -85,26 +86,30 @@ struct Note {
     }
 };
 
-Note note;
+Note& note()
+{
+    static Note& kept = lasting([] { return Note(); });
+    return kept;
+}
 
 /// The folder of the cache; null where there is none, and every process compiles anew.
 cache::Folder* open_folder()
 {
-    static const std::unique_ptr<cache::Folder> folder = []() -> std::unique_ptr<cache::Folder> {
+    static const auto& folder = lasting([]() -> std::unique_ptr<cache::Folder> {
         const auto settings = cache::settings_from_environment();
         if (!settings.is_on)
             return nullptr;
         if (settings.folder.empty()) {
-            note.set(cache::kNoFolder);
+            note().set(cache::kNoFolder);
             return nullptr;
         }
         try {
             return std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
         } catch (const InputError& error) {
-            note.set(error.what());
+            note().set(error.what());
             return nullptr;
         }
-    }();
+    });
     return folder.get();
 }
 
@@ -151,7 +156,7 @@ bool NativeCompiler::has_f16_conversions() const
 
 std::string NativeCompiler::key(std::string_view source) const
 {
-    static const std::string processor = processor_identity();
+    static const std::string& processor = lasting(processor_identity);
     std::string text = fmt::format("segfold native {}\n", kFormat);
     const auto add = [&](std::string_view part) { text += fmt::format("{}:{}\n", part.size(), part); };
     add(identity_);
@@ -205,7 +210,7 @@ std::string library_of(std::string_view source, const NativeCompiler& compiler, 
     stored.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (folder != nullptr)
         if (const auto reason = folder->write(name, seal(stored)); !reason.empty())
-            note.set(fmt::format("{}: {}", folder->path().string(), reason));
+            note().set(fmt::format("{}: {}", folder->path().string(), reason));
     return std::move(stored.library);
 }
 
@@ -236,8 +241,8 @@ StoredLibrary unseal_library(std::string_view bytes)
 
 std::optional<std::string> take_library_note()
 {
-    const std::lock_guard lock(note.mutex);
-    return std::exchange(note.text, std::nullopt);
+    const std::lock_guard lock(note().mutex);
+    return std::exchange(note().text, std::nullopt);
 }
 
 }  // namespace segfold::cpu

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "runtime/backends/cpu/native_compiler.h"
 
 namespace segfold::cpu {
@@ -45,7 +46,7 @@ struct Found {
 
 const Found& found_compiler()
 {
-    static const Found found = [] {
+    static const Found& found = lasting([] {
         Found result;
         try {
             result.compiler = std::make_unique<const NativeCompiler>();
@@ -53,7 +54,7 @@ const Found& found_compiler()
             result.reason = error.what();
         }
         return result;
-    }();
+    });
     return found;
 }
 
@@ -94,7 +95,8 @@ void NativeKernel::run(std::int64_t part, std::span<void* const> arguments) cons
 std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
 {
     static std::mutex mutex;
-    static std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>> programs;
+    using Programs = std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>>;
+    static auto& programs = lasting([] { return Programs(); });
     {
         const std::lock_guard lock(mutex);
         if (const auto known = programs.find(emitted.source); known != programs.end())

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 
 namespace segfold::cuda {
 namespace {
@@ -29,7 +30,7 @@ bool nvrtc_is_open = false;
 // Written before anything else, as the program or the module starts.
 std::string& cpu_option()
 {
-    static std::string option = "SessionOptions::backend = \"cpu\"";
+    static auto& option = lasting([] { return std::string("SessionOptions::backend = \"cpu\""); });
     return option;
 }
 
@@ -256,13 +257,13 @@ int driver_major()
 
 const Driver& driver()
 {
-    static const Driver opened = open_initialised_driver();
+    static const Driver& opened = lasting(open_initialised_driver);
     return opened;
 }
 
 const Nvrtc& nvrtc()
 {
-    static const Nvrtc opened = open_nvrtc_once();
+    static const Nvrtc& opened = lasting(open_nvrtc_once);
     return opened;
 }
 

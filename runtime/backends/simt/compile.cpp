@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "codegen/weave/comment.h"
+#include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "runtime/backends/simt/module.h"
 #include "runtime/backends/simt/ptx.h"
 #include "runtime/backends/simt/toolchain.h"
@@ -82,13 +84,21 @@ class Compiler {
 public:
     std::shared_ptr<const Module> compile(const std::string& source, std::span<const std::string> kernels,
                                           const CompileOptions& options);
+    /// Removes the folder of texts. What has been compiled is given still, other texts are refused.
+    void end()
+    {
+        const std::lock_guard lock(toolchain_mutex_);
+        workspace_.reset();
+    }
 
 private:
     std::shared_ptr<const Module> build(const std::vector<std::string>& compiler, std::string source,
                                         std::span<const std::string> kernels, const CompileOptions& options);
-    const Toolchain& toolchain(const std::vector<std::string>& compiler);
+    /// Throws DeviceError after end().
+    std::shared_ptr<Workspace> workspace();
+    const Toolchain& toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-    Workspace workspace_;
+    std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();  ///< who compiles has it too
     std::mutex mutex_;
     std::map<std::vector<std::string>, Toolchain> toolchains_;
     std::mutex toolchain_mutex_;
@@ -96,12 +106,22 @@ private:
     std::deque<std::string> oldest_first_;
 };
 
-const Toolchain& Compiler::toolchain(const std::vector<std::string>& compiler)
+std::shared_ptr<Workspace> Compiler::workspace()
+{
+    const std::lock_guard lock(toolchain_mutex_);
+    if (!workspace_)
+        throw DeviceError(
+            "simt: the process is ending, and its folder of texts is gone: what was compiled before can be "
+            "run, and other texts by the back end cpu");
+    return workspace_;
+}
+
+const Toolchain& Compiler::toolchain(Workspace& workspace, const std::vector<std::string>& compiler)
 {
     const std::lock_guard lock(toolchain_mutex_);
     auto place = toolchains_.find(compiler);
     if (place == toolchains_.end())
-        place = toolchains_.emplace(compiler, prepare_toolchain(workspace_, compiler)).first;
+        place = toolchains_.emplace(compiler, prepare_toolchain(workspace, compiler)).first;
     return place->second;
 }
 
@@ -109,8 +129,9 @@ std::shared_ptr<const Module> Compiler::build(const std::vector<std::string>& co
                                               std::span<const std::string> kernels,
                                               const CompileOptions& options)
 {
-    const Toolchain& tools = toolchain(compiler);
-    const std::string stem = workspace_.unique_stem();
+    const auto workspace = this->workspace();
+    const Toolchain& tools = toolchain(*workspace, compiler);
+    const std::string stem = workspace->unique_stem();
     const std::string text = stem + ".cu";
     const std::string wrapper = stem + ".cpp";
     const std::string library = stem + ".so";
@@ -120,7 +141,7 @@ std::shared_ptr<const Module> Compiler::build(const std::vector<std::string>& co
     const ProcessResult result = run_stoppable(compile_command(tools, options, wrapper, library));
     if (result.status != 0) {
         unlink(wrapper.c_str());
-        refuse(workspace_, compiler.front(), text, result, options.lines.get());
+        refuse(*workspace, compiler.front(), text, result, options.lines.get());
     }
     unlink(wrapper.c_str());
     auto module = std::make_shared<const Module>(library, text, kernels, options.shadow_check);
@@ -178,7 +199,11 @@ std::shared_ptr<const Module> Compiler::compile(const std::string& source,
 std::shared_ptr<const Module> compile_module(const std::string& source, std::span<const std::string> kernels,
                                              const CompileOptions& options)
 {
-    static Compiler compiler;
+    static auto& compiler = lasting([] { return Compiler(); });
+    struct AtEnd {
+        ~AtEnd() { compiler.end(); }
+    };
+    static const AtEnd at_end;
     return compiler.compile(source, kernels, options);
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "codegen/problem.h"
+#include "dsl/lasting.h"
 #include "dsl/stopped.h"
 #include "runtime/backends/simt/execution/worker.h"
 #include "runtime/backends/simt/judging/crash_guard.h"
@@ -44,7 +45,7 @@ private:
 
 IdleMemory& idle_memory()
 {
-    static IdleMemory instance;
+    static auto& instance = lasting([] { return IdleMemory(); });
     return instance;
 }
 

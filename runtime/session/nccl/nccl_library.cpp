@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 
 namespace segfold::nccl {
 namespace {
@@ -66,7 +67,7 @@ std::string Library::version() const
 const Library& library()
 {
     static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<Library>> opened;
+    static auto& opened = lasting([] { return std::map<std::string, std::unique_ptr<Library>>(); });
     const char* const asked = std::getenv(kVariable);
     const bool is_asked = asked != nullptr && *asked != '\0';
     const std::string path = is_asked ? asked : kName;

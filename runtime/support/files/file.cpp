@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "runtime/support/files/refuse.h"
 
 namespace segfold {
@@ -80,7 +81,7 @@ struct InputFile::Kept {
 
 std::map<std::string, InputFile::Kept>& InputFile::kept()
 {
-    static std::map<std::string, Kept> kept;
+    static auto& kept = lasting([] { return std::map<std::string, Kept>(); });
     return kept;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "dsl/lasting.h"
 #include "dsl/stopped.h"
 
 namespace segfold {
@@ -80,7 +81,7 @@ struct ThreadPool::Shared {
         std::unique_lock lock(mutex);
         for (;;) {
             begins.wait(lock, [&] { return stops || loop != seen; });
-            if (stops)
+            if (loop == seen)
                 return;
             seen = loop;
             const int core = home;
@@ -96,19 +97,28 @@ struct ThreadPool::Shared {
 
 ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), shared_(std::make_unique<Shared>()) {}
 
-ThreadPool::~ThreadPool()
+ThreadPool::~ThreadPool() { end(); }
+
+void ThreadPool::end()
 {
+    std::vector<std::jthread> leaving;
     {
         const std::lock_guard lock(shared_->mutex);
         shared_->stops = true;
+        leaving.swap(shared_->threads);
     }
     shared_->begins.notify_all();
-    shared_->threads.clear();
 }
 
 ThreadPool& ThreadPool::shared()
 {
-    static ThreadPool pool(num_usable_cores());
+    static auto& pool = lasting([] { return ThreadPool(num_usable_cores()); });
+    // Threads must not outlive the code that they run, which a library that is closed takes along; the pool
+    // stays for those who fold after that, as destructors of static objects may.
+    struct AtEnd {
+        ~AtEnd() { pool.end(); }
+    };
+    static const AtEnd at_end;
     // A process that fork() makes has the pool without its threads: it starts some of its own.
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
         (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
@@ -118,28 +128,34 @@ ThreadPool& ThreadPool::shared()
     return pool;
 }
 
+bool ThreadPool::begin(std::int64_t count, const std::function<void(std::int64_t)>& work)
+{
+    auto& shared = *shared_;
+    const std::lock_guard lock(shared.mutex);
+    if (shared.stops)
+        return false;
+    while (static_cast<int>(shared.threads.size()) + 1 < threads_)
+        shared.threads.emplace_back([&shared] { shared.wait_for_loops(); });
+    shared.home = sched_getcpu();
+    shared.count = count;
+    shared.work = &work;
+    shared.stop = stop_flag();
+    shared.next = 0;
+    shared.working = threads_ - 1;
+    ++shared.loop;
+    return true;
+}
+
 void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>& work)
 {
     auto& shared = *shared_;
     const std::lock_guard turn(shared.turn);
-    if (count <= 1 || threads_ == 1) {
+    if (count <= 1 || threads_ == 1 || !begin(count, work)) {
         for (std::int64_t part = 0; part < count; ++part) {
             throw_if_stopped();
             work(part);
         }
         return;
-    }
-    {
-        const std::lock_guard lock(shared.mutex);
-        while (static_cast<int>(shared.threads.size()) + 1 < threads_)
-            shared.threads.emplace_back([&shared] { shared.wait_for_loops(); });
-        shared.home = sched_getcpu();
-        shared.count = count;
-        shared.work = &work;
-        shared.stop = stop_flag();
-        shared.next = 0;
-        shared.working = threads_ - 1;
-        ++shared.loop;
     }
     shared.begins.notify_all();
     shared.take_parts();

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "runtime/backends/cuda/compile/kernel_entry.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/support/files/sha256.h"
@@ -274,7 +275,7 @@ KernelCache::Counts KernelCache::counts() const
 
 KernelCache& kernel_cache()
 {
-    static KernelCache cache(cache::settings_from_environment());
+    static auto& cache = lasting([] { return KernelCache(cache::settings_from_environment()); });
     process_cache_exists = true;
     return cache;
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "dsl/error.h"
+#include "dsl/lasting.h"
 #include "runtime/backends/simt/execution/region.h"
 
 namespace segfold::simt {
@@ -31,7 +32,7 @@ struct Allocator {
 
 Allocator& allocator()
 {
-    static Allocator instance;
+    static auto& instance = lasting([] { return Allocator(); });
     return instance;
 }
 
@@ -158,7 +159,7 @@ Buffer::~Buffer()
 
 const std::string& Buffer::name() const
 {
-    static const std::string none;
+    static const auto& none = lasting([] { return std::string(); });
     return region_ ? region_->name : none;
 }
 
