@@ -196,6 +196,19 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
+/// A file takes the place of another by its name, and a stage by its own: the two must not part.
+void require_name_of_file(const Stage& stage)
+{
+    const auto name = std::filesystem::path(stage.file).stem().string();
+    if (stage.name == name)
+        return;
+    const auto directives = directives_of(stage.text);
+    const auto line = std::ranges::find(directives, "stage", &Directive::word)->line;
+    throw SpecError(stage.place + ":" + std::to_string(line) + ": stage '" + stage.name + "' is in a file '" +
+                    name + "'; a stage has the name of its file: write //% stage " + name +
+                    ", or call the file " + stage.name + ".cu");
+}
+
 template <class Named>
 std::string names_of(const std::vector<Named>& all)
 {
@@ -315,8 +328,11 @@ Catalogue Catalogue::overlaid(const std::string& directory)
     for (const auto& file : embedded_kernels())
         if (!std::ranges::binary_search(paths, file.path))
             result.add(std::string(file.path), std::string(file.text));
-    for (const auto& path : paths)
+    for (const auto& path : paths) {
         result.add(path, checked_file(root, path, result.folder_), result.folder_);
+        if (path.starts_with("stages/") || path.starts_with("ladder/"))
+            require_name_of_file(result.stages_->back());
+    }
     std::ranges::sort(result.probes_, {}, &Probe::name);
     result.order();
     return result;

@@ -148,9 +148,17 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
         refused.ends_with(" ? 10000 / num_segment : uniform ? 1000 : 0': unknown name 'num_segment'; did "
                           "you mean 'num_segments'?\n"))
         << refused;
-    (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% stage   leap", "//% stage   tile_scan"));
+    const auto scan = replaced(leap(), "//% stage   leap", "//% stage   tile_scan");
+    (void)folder_.write("own/stages/leap.cu", scan);
     EXPECT_EQ(refusal(stages),
-              "segfold: own/stages/leap.cu: stage 'tile_scan' is already that of stages/tile_scan.cu\n");
+              place_of(scan, "//% stage") +
+                  ": stage 'tile_scan' is in a file 'leap'; a stage has the name of its file: "
+                  "write //% stage leap, or call the file tile_scan.cu\n");
+    fs::remove(folder_.file("own/stages/leap.cu"));
+    (void)folder_.write("own/ladder/tile_scan.cu", scan);
+    EXPECT_EQ(refusal(stages),
+              "segfold: own/ladder/tile_scan.cu: stage 'tile_scan' is already that of stages/tile_scan.cu\n");
+    fs::remove(folder_.file("own/ladder/tile_scan.cu"));
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% source", "//% after leep\n//% source"));
     EXPECT_EQ(refusal(stages),
               "segfold: own/stages/leap.cu: comes after 'leep', which is no stage, or after itself\n");
