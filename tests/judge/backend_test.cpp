@@ -349,7 +349,8 @@ TEST(Timings, OfOthersAreRefusedInWords)
     const auto refusal = [](std::string_view name) {
         return message_of([&] { (void)make_backend(name)->timing(); });
     };
-    EXPECT_EQ(refusal("simt"), "the back end simt looks for faults; its times are not those of a GPU");
+    EXPECT_EQ(test::message_of<InputError>([] { (void)make_backend("simt")->timing(); }),
+              "the back end simt looks for faults, and its times are not those of a GPU; take cuda or cpu");
     EXPECT_EQ(refusal("reference"), "the back end reference has no stages, so there are no plans to time");
     EXPECT_EQ(refusal("thrust"), "the back end thrust has no stages, so there are no plans to time");
 }

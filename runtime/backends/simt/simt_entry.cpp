@@ -23,7 +23,8 @@ public:
     [[nodiscard]] bool has_schedules() const override { return true; }
     [[nodiscard]] std::unique_ptr<Timing> timing() override
     {
-        throw DeviceError("the back end simt looks for faults; its times are not those of a GPU");
+        throw InputError(
+            "the back end simt looks for faults, and its times are not those of a GPU; take cuda or cpu");
     }
 
 private:
