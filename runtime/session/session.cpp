@@ -255,6 +255,8 @@ LawReport Session::prove(const Operator& op, double seconds)
 {
     auto& state = this->state();
     require_operator(op);
+    if (!(seconds >= 0))
+        throw InputError(fmt::format("seconds is {}; a proof is given 0 or more", seconds));
     prove::ProofOptions options;
     options.seconds = seconds;
     return state.laws(op, {}, &options).report;

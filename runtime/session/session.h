@@ -93,7 +93,7 @@ public:
     [[nodiscard]] OperatorLaws laws(const Workload& workload);
     /// Judges the laws by a long search and by a proof with Z3, for so many seconds of the processor: each
     /// law with its verdict, means and time. Later folds of the session rely on it, and those of other
-    /// sessions where there is a cache of kernels.
+    /// sessions where there is a cache of kernels. Throws InputError for less than no time.
     LawReport prove(const Operator& op, double seconds = 3);
 
     /// Reads the tuning records anew when a plan is chosen next.

@@ -2,6 +2,7 @@
 // host.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "runtime/backends/backend.h"
@@ -207,6 +208,14 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
         "2), or make another plan");
     plan.run({rows_of(numbers, 2)}, whole(), {sums});
     EXPECT_EQ(sums, (std::vector{6, 6}));
+}
+
+TEST_P(Misuse, ProofsWithoutTime)
+{
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(sum_, -1); }),
+              "seconds is -1; a proof is given 0 or more");
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(sum_, std::nan("")); }),
+              "seconds is nan; a proof is given 0 or more");
 }
 
 TEST_P(Misuse, OptionsThatNoPlanCanHave)
