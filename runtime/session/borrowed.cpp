@@ -44,7 +44,7 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
         case LayoutKind::keys:
             return segments_from_keys(borrow(view.first, "the keys"), num_elements);
         default:
-            throw InputError("segments of this layout cannot be lent");
+            refuse_layout(view.kind);
     }
 }
 
@@ -173,6 +173,13 @@ std::string misfit_of(const Operator& op)
 }
 
 }  // namespace
+
+void refuse_layout(LayoutKind kind)
+{
+    throw InputError(fmt::format(
+        "segments by {} cannot be lent; lend whole, uniform, offsets, lengths, ranges, flags or keys",
+        name(kind)));
+}
 
 Segments found_segments(const SegmentsView& segments, std::int64_t num_elements)
 {

@@ -47,6 +47,9 @@ inline void require_type(std::string_view what, Type type)
         refuse_type(type, what);
 }
 
+/// Throws InputError for a layout of which a caller lends no arrays.
+[[noreturn]] void refuse_layout(LayoutKind kind);
+
 /// Throws InputError for rows of features that are lent to a parameter that takes numbers.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 

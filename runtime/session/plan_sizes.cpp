@@ -133,7 +133,7 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             plan.key_bytes = static_cast<int>(size_bytes(view.first.type));
             break;
         default:
-            throw InputError("segments of this layout cannot be lent");
+            refuse_layout(view.kind);
     }
     return plan;
 }

@@ -210,6 +210,16 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
     EXPECT_EQ(sums, (std::vector{6, 6}));
 }
 
+TEST_P(Misuse, LayoutsOfWhichNoArraysAreLent)
+{
+    SegmentsView rows;
+    rows.kind = LayoutKind::rows;
+    const std::string refused =
+        "segments by rows cannot be lent; lend whole, uniform, offsets, lengths, ranges, flags or keys";
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, rows); }), refused);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, rows, 9); }), refused);
+}
+
 TEST_P(Misuse, ProofsWithoutTime)
 {
     EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(sum_, -1); }),
