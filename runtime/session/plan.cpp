@@ -192,8 +192,9 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         if (parameter.row && input.num_features != sizes.num_features)
             throw InputError(fmt::format(
                 "'{}' has rows of {} features, and the plan of {} was made for rows of {}; lend it "
-                "as rows_of(array, {}), or make another plan",
-                parameter.name, input.num_features, op.name, sizes.num_features, sizes.num_features));
+                "as rows_of(array, {}), or make another plan, with PlanOptions::num_features = {}",
+                parameter.name, input.num_features, op.name, sizes.num_features, sizes.num_features,
+                input.num_features));
         if (!parameter.row)
             require_numbers(op, parameter, input);
         if (input.type == parameter.type && is_placed &&

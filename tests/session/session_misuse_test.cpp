@@ -201,11 +201,11 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
     EXPECT_EQ(
         message_of<InputError>([&] { plan.run({rows_of(numbers, 3)}, whole(), {sums}); }),
         "'x' has rows of 3 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
-        "2), or make another plan");
+        "2), or make another plan, with PlanOptions::num_features = 3");
     EXPECT_EQ(
         message_of<InputError>([&] { plan.run({numbers}, whole(), {sums}); }),
         "'x' has rows of 1 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
-        "2), or make another plan");
+        "2), or make another plan, with PlanOptions::num_features = 1");
     plan.run({rows_of(numbers, 2)}, whole(), {sums});
     EXPECT_EQ(sums, (std::vector{6, 6}));
 }
