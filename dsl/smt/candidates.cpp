@@ -83,10 +83,12 @@ private:
         if (is_float(type(x)))
             return;
         std::set<std::uint64_t> seen;
-        const bool is_signed = is_signed_integer(type(x));
+        // A constant may belong to a wider field: a number that the type does not hold is refused, and says
+        // nothing.
+        const int digits = 8 * static_cast<int>(size_bytes(type(x))) - (is_signed_integer(type(x)) ? 1 : 0);
+        const std::uint64_t most = digits < 20 ? (std::uint64_t{1} << digits) - 1 : 1000000;
         const auto ends = [&](std::uint64_t bits) {
-            if ((is_signed && bits >> 63 != 0) || bits > 1000000 || seen.size() >= 2 * kMostConstants ||
-                !seen.insert(bits).second)
+            if (bits > most || seen.size() >= 2 * kMostConstants || !seen.insert(bits).second)
                 return;
             add(field(x) <= Expression(bits), fmt::format("{} <= {}", name(x), bits));
         };
