@@ -7,6 +7,7 @@
 #include <set>
 
 #include "dsl/check/check.h"
+#include "dsl/check/rows.h"
 #include "dsl/laws/constants.h"
 
 namespace segfold::smt {
@@ -155,10 +156,11 @@ private:
     std::vector<Candidate> list_;
 };
 
-/// The operator with a bool for each candidate as its results.
+/// The operator of one feature with a bool for each candidate as its results: results of an operator over
+/// rows would have to depend on a row, and candidates are of single fields too.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
-    op = without_map(std::move(op));
+    op = of_one_feature(without_map(std::move(op)));
     op.results.clear();
     op.empty.reset();
     op.finish.emplace();

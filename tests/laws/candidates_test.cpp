@@ -43,5 +43,17 @@ TEST(CandidatesTest, ConstantsOfWideFieldsBoundNoNarrowField)
     EXPECT_FALSE(has(claims, "plain <= 70000"));
 }
 
+TEST(CandidatesTest, FieldsThatDependOnNoRowAreLookedAtBesideRows)
+{
+    const auto claims = claims_of(R"(operator rows_and_counts(word: u8, x: row i32, t: table row i32) -> i32 {
+      state { sum: i32 = 0; any: bool = false; count: i32 = 0 }
+      lift { sum = x + t[word & 3]; any = true; count = 1 }
+      combine(a, b) { sum = a.sum + b.sum; any = a.any || b.any; count = max(a.count, b.count) }
+      finish sum
+    })");
+    EXPECT_TRUE(has(claims, "0 <= count"));
+    EXPECT_TRUE(has(claims, "not any => (count = 0)"));
+}
+
 }  // namespace
 }  // namespace segfold::candidates_test
