@@ -152,8 +152,9 @@ public:
         if (op_.map)
             block(*op_.map, "map", {});
         in_finish_ = false;
+        // Where no results are declared, they are the state's fields, arrays included.
         if (op_.empty)
-            block(*op_.empty, "empty", shorthands_.results);
+            block(*op_.empty, "empty", op_.results.empty() ? shorthands_.state : shorthands_.results);
     }
 
 private:

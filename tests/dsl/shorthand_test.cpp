@@ -89,6 +89,15 @@ TEST(Shorthand, AComputedIndexChoosesAndTakesTheLastEntryOutside)
         "finish i == 0 ? n_0 : i == 1 ? n_1 : n_2 }");
 }
 
+TEST(Shorthand, ArraysOfTheStateAreResultsWhereNoneAreDeclared)
+{
+    expect_same(
+        "operator f(x: i32) { state n: i32[2] lift { for k in 0..2 { n[k] = x + k } } "
+        "combine(a, b) { n[0] = a.n[0]; n[1] = b.n[1] } empty { for k in 0..2 { n[k] = k } } }",
+        "operator f(x: i32) { state { n_0: i32; n_1: i32 } lift { n_0 = x + 0; n_1 = x + 1 } "
+        "combine(a, b) { n_0 = a.n_0; n_1 = b.n_1 } empty { n_0 = 0; n_1 = 1 } }");
+}
+
 TEST(Shorthand, ItsWordsMayBeNames)
 {
     expect_same(
