@@ -1,6 +1,7 @@
 #pragma once
 // The grammar of operators: reads the parts of a text, and goes on after faults.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -120,6 +121,15 @@ private:
     std::int64_t bound();
     /// A local of a loop's body gets a name of its own in each round.
     std::string local_of_round(const Block& block, const std::string& target);
+
+    /// Names that the lets of a block have taken, kept so that long loops need not look through all lets each
+    /// round.
+    struct LetNames {
+        std::size_t num_read = 0;  ///< lets of the block whose names are here
+        std::set<std::string, std::less<>> taken;
+        std::map<std::string, std::int64_t, std::less<>> next_number;  ///< of a name; all below are taken
+    };
+    LetNames& names_of(const Block& block);
     void statement(Block& result, const std::string& part);
     /// A field that `part` sets, for an example.
     [[nodiscard]] std::string field_of(const std::string& part) const;
@@ -133,6 +143,7 @@ private:
     std::vector<Use> uses_;
     int loops_ = 0;   ///< that are open
     int rounds_ = 0;  ///< of all loops
+    std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
     std::optional<Token> appended_;  ///< append's name for its state
 };

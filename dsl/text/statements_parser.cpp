@@ -38,6 +38,7 @@ Block OperatorParser::block(const Token& keyword)
 {
     Block result;
     result.position = keyword.position;
+    let_names_.clear();
     if (!cursor_.is("{")) {
         const Position start = cursor_.peek().position;
         result.assignments.push_back({"", expressions_.expression(), start});  // check() names the field
@@ -107,7 +108,7 @@ bool OperatorParser::loop(Block& block, const std::string& part)
                      "'" + counter + "' has a meaning in the language and cannot be a name of your own");
     if (expressions_.replaced.contains(counter) ||
         std::ranges::find(op_->parameters, counter, &Parameter::name) != op_->parameters.end() ||
-        std::ranges::find(block.lets, counter, &Let::name) != block.lets.end())
+        names_of(block).taken.contains(counter))
         cursor_.fail(position, "'" + counter + "' is already a name here", "choose another");
     if (!cursor_.accept("in"))
         cursor_.unexpected("'in'");
@@ -130,6 +131,7 @@ bool OperatorParser::loop(Block& block, const std::string& part)
     const auto outer = expressions_.replaced;
     bool good = true;
     Block unused;
+    let_names_.erase(&unused);  // of an earlier block in the same place
     for (auto k = first; good && (k < last || (k == first && first == last)); ++k) {
         if (++rounds_ > kMostNodes)
             cursor_.fail(position, "loops of more than " + std::to_string(kMostNodes) + " rounds in all",
@@ -162,13 +164,24 @@ std::int64_t OperatorParser::bound()
     return *value;
 }
 
+OperatorParser::LetNames& OperatorParser::names_of(const Block& block)
+{
+    auto& names = let_names_[&block];
+    if (block.lets.size() < names.num_read)  // a statement with a fault has been taken back
+        names = {};
+    for (; names.num_read < block.lets.size(); ++names.num_read)
+        names.taken.insert(block.lets[names.num_read].name);
+    return names;
+}
+
 std::string OperatorParser::local_of_round(const Block& block, const std::string& target)
 {
+    auto& names = names_of(block);
     const auto taken = [&](const std::string& made) {
-        return std::ranges::find(block.lets, made, &Let::name) != block.lets.end() ||
+        return names.taken.contains(made) ||
                std::ranges::find(op_->parameters, made, &Parameter::name) != op_->parameters.end();
     };
-    std::int64_t number = 0;
+    auto& number = names.next_number[target];
     while (taken(entry_name(target, number)))
         ++number;
     return entry_name(target, number);

@@ -1,6 +1,7 @@
 // Functions of one's own, arrays, loops, products and scalars: what they are written out as, and in C++.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "dsl/cpp/define.h"
@@ -59,6 +60,22 @@ TEST(Shorthand, LoopsAreWrittenOut)
         "lift { n_0 = x == 0 ? 0 : 0; n_1 = x == 1 ? 1 : 0; n_2 = x == 2 ? 4 : 0 } "
         "combine(a, b) { let t_0 = a.n_2; let t_1 = a.n_1; let t_2 = a.n_0; "
         "n_0 = t_0 + b.n_0; n_1 = t_1; n_2 = t_2 + b.n_2 } }");
+}
+
+// A name is found for each of 4096 lets; looking through all of them for each number that is tried takes
+// minutes.
+TEST(Shorthand, ManyRoundsAreReadAtOnce)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    const auto op = parse_operator(
+        "test",
+        "operator f(x: i32) -> i32 { state s: i32 = 0 "
+        "lift { for i in 0..64 { for j in 0..64 { let y = x } } for k in 0..1 { let y = x + 1; s = y } } "
+        "combine(a, b) a + b }");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+    ASSERT_EQ(op.lift.lets.size(), 4097u);
+    EXPECT_EQ(op.lift.lets.front().name, "y_0");
+    EXPECT_EQ(op.lift.lets.back().name, "y_4096");
 }
 
 TEST(Shorthand, LoopsNestAndMayHaveNoRound)
