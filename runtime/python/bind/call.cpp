@@ -49,12 +49,16 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
     return keys.size() > shown ? text + ", ..." : text;
 }
 
-/// The operator of a type; of integers where it takes floats alone the InputError names the way out.
+/// The operator of a type; of integers where it takes floats alone, and of bools, the InputError names the
+/// way out.
 const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column)
 {
     try {
         return op.typed_pointer(type);
     } catch (const InputError& error) {
+        if (type == Type::boolean && std::ranges::count(op.types(), Type::i32) > 0)
+            throw InputError(
+                fmt::format("{}; give {}.astype(\"i4\"), where True is 1", error.what(), column));
         if (is_float(type) || !std::ranges::all_of(op.types(), is_float))
             throw;
         throw InputError(fmt::format("{}; give {}.astype(float)", error.what(), column));

@@ -79,8 +79,11 @@ CASES = [
      "the machine's byte order; dates and durations are folded as int64: give keys.view(\"i8\")"),
     (lambda: SUM(np.array([1, None], object)), sf.InputError,
      "'x' holds elements of type object; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in the machine's "
-     "byte order; objects of Python are none of these: give x.astype(float), of pandas with missing values to_numpy(float, "
-     "na_value=VALUE), where VALUE changes no result"),
+     "byte order; objects of Python are none of these: give x.astype(float), of text the codes numpy.unique(x, "
+     "return_inverse=True)[1], of pandas with missing values to_numpy(float, na_value=VALUE), where VALUE changes no result"),
+    (lambda: SUM(X > 2), sf.InputError,
+     "operator 'sum' is not defined for bool; it takes i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 and f64; "
+     "give x.astype(\"i4\"), where True is 1"),
     (lambda: SUM(X, uniform=-1), sf.InputError, "uniform is -1; it is the length of each segment, 1 or more"),
     (lambda: sf.operator("summ"), sf.SpecError, "unknown operator 'summ'; did you mean 'sum'? dir(segfold.standard) lists all"),
     (lambda: SUM(X, x=X), TypeError, "sum: 'x' is given twice"),
@@ -108,13 +111,19 @@ CASES = [
      "give a contiguous copy"),
     (lambda: SUM(X.astype("complex64")), sf.InputError,
      "'x' holds elements of type complex64; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
-     "in the machine's byte order"),
+     "in the machine's byte order; complex numbers are two columns: give x.real.copy() and x.imag.copy()"),
     (lambda: SUM(X.astype(">f4")), sf.InputError,
      "'x' holds elements of type >f4; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
-     "in the machine's byte order"),
+     "in the machine's byte order; give x.astype(\"f4\")"),
     (lambda: SUM(np.array(["a", "b"])), sf.InputError,
      "'x' holds elements of type <U1; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
-     "in the machine's byte order"),
+     "in the machine's byte order; text is folded as codes: give numpy.unique(x, return_inverse=True)[1]"),
+    (lambda: SUM(X, keys=np.full(9, b"a")), sf.InputError,
+     "'keys' holds elements of type |S1; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
+     "in the machine's byte order; text is folded as codes: give numpy.unique(keys, return_inverse=True)[1]"),
+    (lambda: SUM(np.zeros(9, [("a", "f4")])), sf.InputError,
+     "'x' holds elements of type [('a', '<f4')]; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
+     "in the machine's byte order; each field is a column: give x[NAME].copy()"),
     (lambda: SUM(np.frombuffer(b"12345678" + b"9" * 5, np.uint8)[1:13].view("f4")), sf.InputError,
      "'x' does not begin at a multiple of its elements' size; give an aligned copy"),
     (lambda: sf.standard.log_sum_exp(X.astype("i4")), sf.InputError,

@@ -62,7 +62,8 @@ CASES = [
      f"'x' of shape (4, 3) has strides of (0, 4) bytes; rows must lie one behind the other, with strides of (12, 4) bytes, {COPIES}"),
     (lambda: BAG(I, X[:, 1:]),
      f"'t' of shape (4, 2) has strides of (12, 4) bytes; rows must lie one behind the other, with strides of (8, 4) bytes, {COPIES}"),
-    (lambda: ROWS(X.astype("c8")), f"'x' holds elements of type complex64; {KINDS}"),
+    (lambda: ROWS(X.astype("c8")), f"'x' holds elements of type complex64; {KINDS}; complex numbers are two columns: give "
+     "x.real.copy() and x.imag.copy()"),
     (lambda: ROWS(X.astype("f8")),
      "parameter 'x' of operator rows is f32, but its array is f64; give an array of f32, or write the operator for f64"),
     (lambda: OPEN(X, X.astype("f8")),

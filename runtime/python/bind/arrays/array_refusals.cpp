@@ -8,6 +8,10 @@
 namespace segfold::python {
 namespace {
 
+/// The letters of integers and floating-point numbers in NumPy's names of types that are not of the machine's
+/// byte order.
+constexpr std::string_view kNumbers = "iuf";
+
 /// How elements that are not folded become ones that are; empty where nothing is known.
 std::string way_out(const std::string& what, std::string_view elements)
 {
@@ -15,9 +19,21 @@ std::string way_out(const std::string& what, std::string_view elements)
         return fmt::format("; dates and durations are folded as int64: give {}.view(\"i8\")", what);
     if (elements == "object")
         return fmt::format(
-            "; objects of Python are none of these: give {}.astype(float), of pandas with missing values "
-            "to_numpy(float, na_value=VALUE), where VALUE changes no result",
+            "; objects of Python are none of these: give {0}.astype(float), of text the codes "
+            "numpy.unique({0}, return_inverse=True)[1], of pandas with missing values to_numpy(float, "
+            "na_value=VALUE), where VALUE changes no result",
             what);
+    for (const std::string_view text : {"<U", ">U", "|S", "StringDType", "string"})
+        if (elements.starts_with(text))
+            return fmt::format("; text is folded as codes: give numpy.unique({}, return_inverse=True)[1]",
+                               what);
+    if (elements.starts_with("complex") || elements.starts_with(">c"))
+        return fmt::format("; complex numbers are two columns: give {0}.real.copy() and {0}.imag.copy()",
+                           what);
+    if (elements.starts_with("[(") || elements.starts_with("{'names'"))
+        return fmt::format("; each field is a column: give {}[NAME].copy()", what);
+    if (elements.starts_with(">") && elements.size() > 1 && kNumbers.find(elements[1]) != kNumbers.npos)
+        return fmt::format("; give {}.astype(\"{}\")", what, elements.substr(1));
     return "";
 }
 
