@@ -14,7 +14,7 @@ _NEAR = {"float": "f32 or f64", "double": "f64", "half": "f16", "int": "i32 or i
 
 def type_word(given):
     """The name of a type that is given as one of segfold's, as a dtype of NumPy or torch, or as a name of either: "f32"."""
-    word = given if isinstance(given, str) else str(given)
+    word = given if isinstance(given, str) else "bool" if given is bool else str(given)
     numpy = sys.modules.get("numpy")
     if numpy and (isinstance(given, numpy.dtype) or (isinstance(given, type) and issubclass(given, numpy.generic))):
         word = numpy.dtype(given).name
@@ -29,6 +29,19 @@ def type_word(given):
         f"no type is called '{shown}'; {near}the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and NumPy's names of "
         "them, such as float32"
     )
+
+
+def refuse_kind(what, kind, example, at):
+    """Refuses an annotation that is no type of segfold, and says which one is meant where that can be known."""
+    shown = repr(kind)
+    if isinstance(kind, type):
+        shown = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    try:
+        words = [type_word(kind)]
+    except _segfold.InputError:
+        words = _NEAR[shown].split(" or ") if shown in _NEAR else []
+    meant = " or ".join("sf.bool_" if word == "bool" else f"sf.{word}" for word in words)
+    refuse(f"{what} has no type of segfold, and {shown} is none", f"write {meant}" if meant else example, at)
 
 
 class array:

@@ -10,7 +10,7 @@ import typing
 from . import _segfold
 from ._arrays import Entries, flat, is_list, spread, values_of
 from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make
-from ._kinds import array, each, row, scalar, table
+from ._kinds import array, each, refuse_kind, row, scalar, table
 from ._operands import OneField, State
 from ._refusal import caller, refuse
 
@@ -56,7 +56,7 @@ def _of_class(made, words):
     fields = []
     for name, kind in _annotations(state).items() if inspect.isclass(state) else ():
         if not isinstance(kind, (Type, array)):
-            refuse(f"state field '{name}' has no type of segfold", f"write {name}: sf.f32 = 0", at)
+            refuse_kind(f"state field '{name}'", kind, f"write {name}: sf.f32 = 0", at)
         fields.append((name, kind, _default_of(state, name)))
     if not fields:
         refuse(f"operator {made.__name__} has no state", "write class state: sum: sf.f32 = 0", at)
@@ -136,13 +136,18 @@ def _of_function(function, words):
     at = _place_of(function)
     names = list(inspect.signature(function).parameters)
     if len(names) != 2:
-        refuse(f"combine of operator {function.__name__} takes {len(names)} values",
+        refuse(f"combine of operator {function.__name__} takes {len(names)} {'value' if len(names) == 1 else 'values'}",
                "it takes two, the earlier one first: def total(a: sf.f32, b: sf.f32)", at)
     annotations = _own_annotations(function)
-    kinds = {annotations.get(name) for name in names}
-    if len(kinds) != 1 or not isinstance(next(iter(kinds)), Type):
-        refuse(f"the values of operator {function.__name__} have no type, or two", "write def total(a: sf.f32, b: sf.f32)", at)
-    kind = kinds.pop()
+    for name in names:
+        if name not in annotations:
+            refuse(f"'{name}' of operator {function.__name__} has no type", "write def total(a: sf.f32, b: sf.f32)", at)
+        if not isinstance(annotations[name], Type):
+            refuse_kind(f"'{name}' of operator {function.__name__}", annotations[name], "write def total(a: sf.f32, b: sf.f32)", at)
+    kind, other = (annotations[name] for name in names)
+    if kind != other:
+        refuse(f"'{names[0]}' of operator {function.__name__} is of {kind}, and '{names[1]}' of {other}",
+               "combine takes two values of one type, as in def total(a: sf.f32, b: sf.f32)", at)
     lift = words.get("lift")
     columns = [_Column("x", kind)]
     if lift is not None:
@@ -198,8 +203,7 @@ def _columns(annotations, at):
         if isinstance(type, array):
             refuse(f"column '{name}' is {type!r}, and arrays are fields of a state", f"write {name}: sf.row({type.type!r}) for rows of numbers".replace("segfold.", "sf."), at)
         if not isinstance(type, Type):
-            refuse(f"column '{name}' has no type of segfold",
-                   f"write {name}: sf.f32, {name}: sf.row(sf.f32), or {name}: sf.table(sf.f32)", at)
+            refuse_kind(f"column '{name}'", type, f"write {name}: sf.f32, {name}: sf.row(sf.f32), or {name}: sf.table(sf.f32)", at)
         columns.append(_Column(name, type, is_table or is_scalar, is_scalar, is_row))
     return columns
 
@@ -217,7 +221,7 @@ def _declared_results(results, at):
     declared = [(name, kind.type if isinstance(kind, each) else kind, isinstance(kind, each)) for name, kind in results.items()]
     for name, type, is_each in declared:
         if not isinstance(type, Type) and (is_each or not isinstance(type, array)):
-            refuse(f"result '{name}' has no type of segfold", f"write {name}=sf.f32, or {name}=sf.each(sf.f32)", at)
+            refuse_kind(f"result '{name}'", type, f"write {name}=sf.f32, or {name}=sf.each(sf.f32)", at)
     return declared
 
 

@@ -66,3 +66,46 @@ def test_what_cannot_be_read_is_refused_with_its_place():
     with pytest.raises(sf.SpecError, match="the annotation 'f32' of 'a' in total cannot be read: name 'f32' is not defined") as caught:
         sf.operator(total, identity=0)
     assert line_of(caught) == total.__code__.co_firstlineno
+
+
+def state_of(kind):
+    class wrong:
+        x: sf.f32
+
+        class state:
+            sum: kind = 0
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    "kind, told",
+    [
+        (int, "int is none; write sf.i32 or sf.i64"),
+        (float, "float is none; write sf.f32 or sf.f64"),
+        (bool, "bool is none; write sf.bool_"),
+        (np.uint16, "numpy.uint16 is none; write sf.u16"),
+        (np.dtype("f2"), "dtype('float16') is none; write sf.f16"),
+    ],
+)
+def test_the_type_that_is_meant_is_told(kind, told):
+    def total(a: kind, b: kind):
+        return a + b
+
+    with pytest.raises(sf.SpecError, match=re.escape(f"'a' of operator total has no type of segfold, and {told}")) as caught:
+        sf.operator(total)
+    assert line_of(caught) == total.__code__.co_firstlineno
+    with pytest.raises(sf.SpecError, match=re.escape(f"state field 'sum' has no type of segfold, and {told}")):
+        sf.operator(state_of(kind))
+
+
+def test_values_without_a_type_and_of_two_are_refused():
+    def mixed(a: sf.i32, b: sf.i64):
+        return a
+
+    with pytest.raises(sf.SpecError, match="'a' of operator mixed is of i32, and 'b' of i64; combine takes two values of one type"):
+        sf.operator(mixed)
+    with pytest.raises(sf.SpecError, match="'a' of operator <lambda> has no type; write def total"):
+        sf.operator(lambda a, b: a + b)
+    with pytest.raises(sf.SpecError, match="takes 1 value; it takes two"):
+        sf.operator(lambda a: a)

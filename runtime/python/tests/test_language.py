@@ -179,6 +179,7 @@ def test_products():
 def test_types_may_be_said_as_numpy_says_them(given):
     assert sf.standard.sum.typed(given) == sf.standard.sum.typed("f32")
     assert sf.expression("a + b", given, identity=0) == sf.expression("a + b", "f32", identity=0)
+    assert sf.expression("a && b", bool) == sf.expression("a && b", "bool")
 
 
 def test_every_type_has_numpys_name():
