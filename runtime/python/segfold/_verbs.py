@@ -61,6 +61,8 @@ def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any
             if not _segfold.is_standard(definition):
                 raise _segfold.SpecError(f"unknown operator '{definition}'; {standard._hint(definition)}")
             return _segfold.standard_operator(definition)
+        if "{" not in definition and definition.endswith(".seg"):
+            raise _segfold.SpecError(f"{definition!r} is no text of an operator; of a file give pathlib.Path({definition!r})")
         return _segfold.operator_of_text("operator", definition)
     if callable(definition) and not isinstance(definition, trace.Type):
         return operator_of(definition, **words)

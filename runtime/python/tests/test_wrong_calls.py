@@ -86,6 +86,7 @@ CASES = [
      "give x.astype(\"i4\"), where True is 1"),
     (lambda: SUM(X, uniform=-1), sf.InputError, "uniform is -1; it is the length of each segment, 1 or more"),
     (lambda: sf.operator("summ"), sf.SpecError, "unknown operator 'summ'; did you mean 'sum'? dir(segfold.standard) lists all"),
+    (lambda: sf.operator("mine.seg"), sf.SpecError, "'mine.seg' is no text of an operator; of a file give pathlib.Path('mine.seg')"),
     (lambda: SUM(X, x=X), TypeError, "sum: 'x' is given twice"),
     (lambda: sf.standard.dot(X, X[:5], uniform=3), sf.InputError,
      "column 'y' has 5 elements, but the layout covers 9; both must agree"),
