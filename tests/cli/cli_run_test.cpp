@@ -386,6 +386,23 @@ TEST_F(RunTest, NoElementsAreNoError)
     }
 }
 
+TEST_F(RunTest, ABoundOnMemoryMayHaveAFractionAndAUnitInFull)
+{
+    for (const std::string bytes : {"65536", "2^16", "64K", "64KB", "64KiB", "0.0625M", "65536B"}) {
+        const auto result = run({"run", "sum_i32", "--elements", "2^16", "--memory", bytes});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_NE(result.output.find(", within 65536 bytes\n"), std::string::npos) << bytes << "\n"
+                                                                                   << result.output;
+    }
+    for (const std::string bytes : {"", "B", "K", "iB", "0K", "-1K", "1.5", "1.5.5G", "1.5Gi2", "64iB2",
+                                    "1e3.5K", "8388608T", "9999999999.5T", ".K", "inf"}) {
+        const auto result = run({"run", "sum_i32", "--memory", bytes});
+        EXPECT_EQ(result.exit_code, 2) << bytes;
+        EXPECT_EQ(result.errors, "segfold: --memory '" + bytes +
+                                     "' is no number of bytes; write one such as 2G, 1.5G, 512M or 65536\n");
+    }
+}
+
 TEST_F(RunTest, AStreamThatFailsSaysWhatItLeaves)
 {
     Array ends(Type::i64, 10001);

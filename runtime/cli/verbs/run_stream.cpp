@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
+
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
 #include "runtime/cli/arguments/backend_argument.h"
@@ -41,25 +43,30 @@ struct Interrupted {
 
 std::int64_t memory_bound(const Arguments& arguments)
 {
-    auto text = arguments.value("memory").value_or("");
-    const auto refuse = [&] {
-        throw InputError(
-            fmt::format("--memory '{}' is no number of bytes; write one such as 2G, 512M or 65536",
-                        arguments.value("memory").value_or("")));
+    const auto given = arguments.value("memory").value_or("");
+    std::string_view text = given;
+    const auto ends_with = [&](std::string_view letters) {
+        const auto found = text.empty() ? letters.npos : letters.find(text.back());
+        if (found != letters.npos)
+            text.remove_suffix(1);
+        return found == letters.npos ? 0 : static_cast<int>(found) + 1;
     };
-    int bits = 0;
-    if (!text.empty()) {
-        constexpr std::string_view kUnits = "KMGT";
-        if (const auto unit = kUnits.find(text.back()); unit != std::string_view::npos) {
-            bits = 10 * (static_cast<int>(unit) + 1);
-            text.pop_back();
-        }
-    }
-    const auto number = parse_integer(text);
+    if (ends_with("B") != 0)
+        ends_with("i");
+    const auto unit = std::int64_t{1} << 10 * ends_with("KMGT");
     std::int64_t bytes = 0;
-    if (!number || *number < 1 || __builtin_mul_overflow(*number, std::int64_t{1} << bits, &bytes))
-        refuse();
-    return bytes;
+    if (const auto number = parse_integer(text)) {
+        if (!__builtin_mul_overflow(*number, unit, &bytes) && bytes > 0)
+            return bytes;
+    } else if (unit > 1 && text.find_first_not_of("0123456789.") == text.npos) {  // as in 1.5G
+        double part = 0;
+        const auto [end, fault] = std::from_chars(text.begin(), text.end(), part, std::chars_format::fixed);
+        const auto exact = part * static_cast<double>(unit);
+        if (fault == std::errc() && end == text.end() && exact >= 1 && exact < 0x1p63)
+            return static_cast<std::int64_t>(exact);
+    }
+    throw InputError(
+        fmt::format("--memory '{}' is no number of bytes; write one such as 2G, 1.5G, 512M or 65536", given));
 }
 
 int run_stream(const Arguments& arguments, const Operator& op)
