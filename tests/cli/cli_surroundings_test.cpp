@@ -162,12 +162,17 @@ TEST_F(Surroundings, AStreamEndsWithTheSignalsStatusAndGoesOn)
               std::string::npos)
         << stopped.output;
     const auto note = nlohmann::json::parse(read_text(folder_.file("out.npy.resume")));
-    const auto resumed = shell(run + "out.npy --resume");
+    const auto resumed = shell(run + "out.npy --resume --show 2");
     EXPECT_EQ(resumed.status, 0) << resumed.output;
     EXPECT_NE(
         resumed.output.find("from element " + std::to_string(note["element"].get<std::int64_t>()) + " on"),
         std::string::npos)
         << resumed.output;
+    const auto segment = note["element"].get<std::int64_t>() / 1000;
+    for (const auto shown : {segment, segment + 1})
+        EXPECT_NE(resumed.output.find(" " + std::to_string(shown) + "    1000 "), std::string::npos)
+            << "the table begins with the first segment that this run has folded\n"
+            << resumed.output;
     EXPECT_EQ(shell(run + "whole.npy >report && cmp out.npy whole.npy").status, 0);
 }
 

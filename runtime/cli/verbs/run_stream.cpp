@@ -100,13 +100,15 @@ int run_stream(const Arguments& arguments, const Operator& op)
             resumed = fmt::format("begun anew, as there was no {}.resume to go on with", *path);
             if (const auto state = output->resume()) {
                 stream.go_to(*state);
-                resumed = fmt::format("from element {} on; {} were written before", state->place.element,
-                                      count_text(output->num_segments(), "segment"));
+                const auto before = output->num_segments();
+                resumed = fmt::format("from element {} on; {} {} written before", state->place.element,
+                                      count_text(before, "segment"), before == 1 ? "was" : "were");
             }
         }
     }
     FirstSegments first(op, most_shown);
-    std::int64_t num_segments = output ? output->num_segments() : 0;
+    const auto first_segment = output ? output->num_segments() : 0;
+    auto num_segments = first_segment;
     std::optional<InterruptGuard> guard;
     if (output)
         guard.emplace();
@@ -118,7 +120,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     };
     try {
         stream.run([&](StreamResults&& results, const StreamState& state) {
-            if (results.first_segment == num_segments && num_segments < most_shown)
+            if (results.first_segment == num_segments && num_segments - first_segment < most_shown)
                 first.take(results.results, lengths_of(*results.window));
             num_segments += results.num_segments;
             if (output) {
@@ -149,7 +151,8 @@ int run_stream(const Arguments& arguments, const Operator& op)
                             num_segments,
                             options.memory_bytes,
                             0,
-                            resumed};
+                            resumed,
+                            first_segment};
     write_report(ended, first);
     return 0;
 }

@@ -93,9 +93,11 @@ const NamedArray& field_of(const Results& results, const std::string& name)
 
 }  // namespace
 
-ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves)
+ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves,
+                         std::int64_t first_segment)
     : workload_(workload),
       num_shown_(num_shown(arguments)),
+      first_segment_(first_segment),
       sort_(arguments.value("sort").value_or("")),
       output_(saves ? arguments.value("output").value_or("") : "")
 {
@@ -234,7 +236,7 @@ std::string ResultsView::print_segments(const Results& results) const
     TextTable table(std::move(columns));
     const auto segments = shown(results);
     for (const auto segment : segments) {
-        std::vector<std::string> row = {std::to_string(segment)};
+        std::vector<std::string> row = {std::to_string(first_segment_ + segment)};
         if (!labels_.empty())
             row.push_back(labels_[static_cast<std::size_t>(segment)]);
         if (const auto* keys = keys_of(results))
@@ -256,7 +258,7 @@ Json ResultsView::json(const Results& returned) const
     const auto results = segment_results_of(workload_.op, returned);
     Json list = Json::array();
     for (const auto segment : shown(results)) {
-        Json row = {{"segment", segment}};
+        Json row = {{"segment", first_segment_ + segment}};
         if (!labels_.empty())
             row["label"] = labels_[static_cast<std::size_t>(segment)];
         if (const auto* keys = keys_of(results))

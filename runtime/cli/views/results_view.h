@@ -14,8 +14,10 @@ inline constexpr Flag kViewFlags[] = {
 class ResultsView {
 public:
     /// Checks what can be checked before anything runs; reads the labels. `saves` is false where another one
-    /// writes the file --output. Throws InputError.
-    ResultsView(const Arguments& arguments, const Workload& workload, bool saves = true);
+    /// writes the file --output. `first_segment` is the number of the workload's first one, where others lie
+    /// before it. Throws InputError.
+    ResultsView(const Arguments& arguments, const Workload& workload, bool saves = true,
+                std::int64_t first_segment = 0);
 
     /// A table of the first segments, or of those with the largest values of --sort; ends with how many are
     /// left out.
@@ -39,6 +41,7 @@ private:
 
     const Workload& workload_;
     std::int64_t num_shown_;
+    std::int64_t first_segment_;
     std::string sort_;
     std::vector<std::string> labels_;
     std::string output_;

@@ -46,7 +46,8 @@ std::string report_text(const EndedStream& ended, const Workload& shown, const R
             "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
                                  plan->chosen_by()));
     auto text = print_facts(facts);
-    if (const auto table = ResultsView(ended.arguments, shown, false).print(results); !table.empty())
+    if (const auto table = ResultsView(ended.arguments, shown, false, ended.first_segment).print(results);
+        !table.empty())
         text += "\n" + table;
     if (ended.num_segments > shown.segments.num_segments)
         text += fmt::format("... and {}\n",
@@ -77,7 +78,7 @@ Json report_document(const EndedStream& ended, const Workload& shown, const Resu
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
     }
-    auto rows = ResultsView(ended.arguments, shown, false).json(results);
+    auto rows = ResultsView(ended.arguments, shown, false, ended.first_segment).json(results);
     document["num_shown"] = rows.size();
     document["truncated"] = std::ssize(rows) < ended.num_segments;
     document["results"] = std::move(rows);

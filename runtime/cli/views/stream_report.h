@@ -62,8 +62,9 @@ struct EndedStream {
     const StreamOutput* output;
     std::int64_t num_segments;
     std::int64_t memory;
-    int num_ranks = 0;         ///< 0: one process, without MPI
-    std::string resumed = {};  ///< where --resume went on; empty without it
+    int num_ranks = 0;               ///< 0: one process, without MPI
+    std::string resumed = {};        ///< where --resume went on; empty without it
+    std::int64_t first_segment = 0;  ///< of those that this run has folded, which are shown
 };
 
 /// Writes tables, or the document of --json.
