@@ -188,9 +188,11 @@ TEST(Npy, RefusesElementTypes)
               ": holds big-endian elements (dtype '>f4'); save it with array.astype('<f4')");
     EXPECT_EQ(message("'<U2'"), ": holds strings (dtype '<U2')" + known + unique);
     EXPECT_EQ(message("'|S8'"), ": holds strings (dtype '|S8')" + known + unique);
-    EXPECT_EQ(message("'<c8'"), ": holds complex numbers (dtype '<c8')" + known);
+    EXPECT_EQ(message("'<c8'"), ": holds complex numbers (dtype '<c8')" + known +
+                                    "; save array.real and array.imag as an array each");
     EXPECT_EQ(message("'|O'"), ": holds Python objects (dtype '|O')" + known);
-    EXPECT_EQ(message("'<M8[ns]'"), ": holds dates or times (dtype '<M8[ns]')" + known);
+    EXPECT_EQ(message("'<M8[ns]'"), ": holds dates or times (dtype '<M8[ns]')" + known +
+                                        "; save them as int64 with array.view('i8')");
     EXPECT_EQ(message("'<f16'"), ": holds elements (dtype '<f16')" + known);
     EXPECT_EQ(message("'|V2'"),
               ": holds void elements (dtype '|V2')" + known + "; ask for bf16 if they are bfloat16");

@@ -104,7 +104,9 @@ std::optional<Type> find_element(const std::string& descr)
     const std::string_view hint =
         code == "V2"        ? "; ask for bf16 if they are bfloat16"
         : what == "strings" ? "; numpy.unique(array, return_inverse=True) gives an integer for each string"
-                            : "";
+        : what == "dates or times"  ? "; save them as int64 with array.view('i8')"
+        : what == "complex numbers" ? "; save array.real and array.imag as an array each"
+                                    : "";
     refuse(
         where,
         fmt::format("holds {} (dtype '{}'); the element types read are bool, int8 to int64, uint8 to uint64, "
