@@ -20,8 +20,10 @@
 //% tune    long_items = 1024, 64, 256, 512, 2048
 //% tune    blocks_per_multiprocessor = 8, 1, 2, 4, 6
 //% let     few = mean_length <= 16 ? 2 : mean_length <= 32 ? 4 : 8
-//% prefer  lanes_per_segment = mean_length <= 64 ? few : mean_length <= 128 ? 16 : 32
+//% let     lanes = mean_length <= 64 ? few : mean_length <= 128 ? 16 : 32
+//% prefer  lanes_per_segment = min(lanes, long_items / items_per_thread)
 //% where   block_threads * blocks_per_multiprocessor <= 2048
+//% where   lanes_per_segment * items_per_thread <= long_items
 //% let     block_segments = (block_threads - 32) / lanes_per_segment
 //% let     by_segments = ceil_div(num_segments, block_segments)
 //% let     by_items = ceil_div(num_items, (num_items > 1024 * num_segments ? 8 : 1) * block_threads)

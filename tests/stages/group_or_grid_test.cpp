@@ -4,6 +4,7 @@
 
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "tests/common/message_of.h"
 #include "tests/common/stage_cases.h"
 
 namespace segfold::test::group_or_grid_test {
@@ -66,6 +67,32 @@ TEST(GroupOrGrid, PiecesOfLongSegmentsAreJoined)
                                     << " multiprocessors: " << *found;
             }
         }
+}
+
+/// A segment that is longer than long_items and fits into a row of its group would be stored by a warp too.
+TEST(GroupOrGrid, ARowOfAGroupHoldsNoLongSegment)
+{
+    const auto& stage = Catalogue::standard().stage("group_or_grid");
+    const Problem problem(matrix_operator("trace_u64"), SegmentForm::offsets);
+    Configuration settings = {{"block_threads", 64},
+                              {"items_per_thread", 8},
+                              {"lanes_per_segment", 16},
+                              {"long_items", kLongItems},
+                              {"blocks_per_multiprocessor", 4}};
+    auto facts = plan_facts(problem);
+    EXPECT_TRUE(message_of([&] {
+                    (void)configure(stage, {settings.begin(), settings.end()}, facts);
+                })
+                    .ends_with("is excluded; it must hold that lanes_per_segment * items_per_thread <= "
+                               "long_items"));
+    facts["mean_length"] = 1000;
+    EXPECT_EQ(configure(stage, {{"long_items", kLongItems}}, facts)["lanes_per_segment"], 8);
+    EXPECT_EQ(configure(stage, {}, facts)["lanes_per_segment"], 32);
+    settings["lanes_per_segment"] = 8;  // a row is as long as long_items
+    const std::vector<std::int64_t> lengths = {63, 64, 65, 128, 3, 127, 129, 0, 100};
+    const auto found = difference("trace_u64", emit(problem, stage, settings, Catalogue::standard()),
+                                  {"", lengths, 100}, 32);
+    EXPECT_FALSE(found) << *found;
 }
 
 /// These shapes find what those of all stages cannot: a lane that joins several pieces.
