@@ -79,9 +79,11 @@ struct Session::State {
 
     std::shared_ptr<const tune::RecordStore> records()
     {
+        const auto device = running()->identity();
         const std::lock_guard lock(mutex);
         if (!store)
-            store = std::make_shared<const tune::RecordStore>(tune::RecordStore::open(tune::record_folder()));
+            store = std::make_shared<const tune::RecordStore>(
+                tune::RecordStore::open(tune::record_folder(), device && device->compute_capability == 0));
         return store;
     }
 

@@ -23,6 +23,15 @@ TEST(ShippedRecords, AreSound)
         EXPECT_TRUE(record.origin.starts_with("records/")) << record.origin;
 }
 
+/// A session of the host reads none of them.
+TEST(ShippedRecords, AreOfGpus)
+{
+    const auto store = RecordStore::open("");
+    for (const auto& record : store.rows())
+        EXPECT_GT(record.device.compute_capability, 0) << record.origin;
+    EXPECT_TRUE(RecordStore::open("", true).rows().empty());
+}
+
 /// "9 of tile_scan, 7 of warp_stream"
 std::string print_counts(const std::map<std::string, int>& rows)
 {

@@ -86,11 +86,12 @@ void RecordFile::append(const Record& record)
         fail(path_, "cannot be brought to the disk");
 }
 
-RecordStore RecordStore::open(const std::string& folder)
+RecordStore RecordStore::open(const std::string& folder, bool for_host)
 {
     RecordStore store;
-    for (const auto& file : tuning_records())
-        store.add(parse_records("records/" + std::string(file.path), file.text));
+    if (!for_host)
+        for (const auto& file : tuning_records())
+            store.add(parse_records("records/" + std::string(file.path), file.text));
     store.num_shipped_ = store.rows_.size();
     std::vector<std::string> paths;
     std::error_code error;

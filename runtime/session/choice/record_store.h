@@ -34,8 +34,9 @@ private:
 class RecordStore {
 public:
     /// The records that came with the program, and those of `folder`; an empty one is none. A folder or file
-    /// that cannot be read is a complaint.
-    static RecordStore open(const std::string& folder);
+    /// that cannot be read is a complaint. What came with the program is of GPUs: whoever asks for the host
+    /// alone does without it, which takes as long to read as all else that a short run does.
+    static RecordStore open(const std::string& folder, bool for_host = false);
     /// The given rows alone.
     static RecordStore of(std::vector<Record> rows);
 
