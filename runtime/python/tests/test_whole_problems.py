@@ -1,6 +1,8 @@
 """Whole problems by lot, against loops of Python that know nothing of the language: products of operators that are associative
-by construction and mostly do not commute, over columns of any integer type, segments of any form, and any stage."""
+by construction and mostly do not commute, over columns of any integer type, segments of any form, and any stage. Where there is a GPU,
+that folds them too; SEGFOLD_WHOLE_PROBLEMS=200 tries more than six."""
 
+import itertools
 import os
 import random
 import warnings
@@ -171,7 +173,7 @@ def agree(found, words, segments, expected):
         np.testing.assert_array_equal(array, np.array(values, array.dtype), name)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("SEGFOLD_WHOLE_PROBLEMS", "6"))))
 def test_whole_problems_are_folded_as_loops_fold_them(seed):
     lot = random.Random(f"{os.environ.get('SEGFOLD_TEST_DRAW', '')} {seed}")
     problem = Problem(lot)
@@ -185,9 +187,10 @@ def test_whole_problems_are_folded_as_loops_fold_them(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sf.FoldWarning)
         agree(op(*arrays, **words, backend="reference"), words, segments, expected)
-        for stage in lot.sample(STAGES, 4):
+        backends = ("simt", "cuda") if sf.devices() else ("simt",)
+        for backend, stage in itertools.product(backends, lot.sample(STAGES, 4)):
             try:
-                plan = sf.plan(op, *arrays, **words, backend="simt", stage=stage)
+                plan = sf.plan(op, *arrays, **words, backend=backend, stage=stage)
             except sf.InputError:  # a stage that takes other forms, or smaller states
                 continue
             agree(plan(*arrays, **words), words, segments, expected)
