@@ -61,11 +61,11 @@ void add_file_scope_words(std::string_view text, Identifiers& words)
             do
                 length = std::min(rest.find('\n', length), rest.size());
             while (length < rest.size() && rest[length - 1] == '\\' && ++length);
-        } else if (std::string_view("({[").find(rest[0]) != std::string_view::npos) {
+        } else if (const char c = rest[0]; c == '(' || c == '{' || c == '[') {
             counts.push_back(!opens_scope);
             depth += counts.back() ? 1 : 0;
             opens_scope = false;
-        } else if (std::string_view(")}]").find(rest[0]) != std::string_view::npos && !counts.empty()) {
+        } else if ((c == ')' || c == '}' || c == ']') && !counts.empty()) {
             depth -= counts.back() ? 1 : 0;
             counts.pop_back();
         }
