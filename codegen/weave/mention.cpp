@@ -16,6 +16,24 @@ constexpr std::array<bool, 256> kIsWord = [] {
     return is_word;
 }();
 
+/// What a character means to who looks for names at file scope.
+enum class Mark : unsigned char { none, word, quote, directive, opens, closes };
+
+constexpr std::array<Mark, 256> kMarks = [] {
+    std::array<Mark, 256> marks = {};
+    const auto put = [&](std::string_view characters, Mark mark) {
+        for (const char c : characters)
+            marks[static_cast<unsigned char>(c)] = mark;
+    };
+    for (std::size_t c = 0; c < marks.size(); ++c)
+        marks[c] = kIsWord[c] ? Mark::word : Mark::none;
+    put("\"", Mark::quote);
+    put("#", Mark::directive);
+    put("({[", Mark::opens);
+    put(")}]", Mark::closes);
+    return marks;
+}();
+
 }  // namespace
 
 bool is_word(char c) { return kIsWord[static_cast<unsigned char>(c)]; }
@@ -40,36 +58,49 @@ void add_words(std::string_view text, Identifiers& words)
 void add_file_scope_words(std::string_view text, Identifiers& words)
 {
     const std::string code = without_comments(text);
+    const std::string_view rest = code;
     std::vector<bool> counts;  // of each bracket that is open: whether what it holds is out of file scope
     std::size_t depth = 0;
     bool opens_scope = false;  // behind `extern "C"` and `namespace NAME`
-    std::string_view rest = code;
     std::string_view before;
-    while (!rest.empty()) {
-        std::size_t length = 1;
-        if (is_word(rest[0])) {
-            length = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_word) - rest.begin());
-            const auto word = rest.substr(0, length);
-            if (depth == 0 && !words.contains(word))
-                words.emplace(word);
-            opens_scope = word == "namespace" || (before == "namespace" && opens_scope);
-            before = word;
-        } else if (rest[0] == '"') {
-            length = std::min(rest.find('"', 1), rest.size() - 1) + 1;
-            opens_scope = before == "extern";
-        } else if (rest[0] == '#') {
-            do
-                length = std::min(rest.find('\n', length), rest.size());
-            while (length < rest.size() && rest[length - 1] == '\\' && ++length);
-        } else if (const char c = rest[0]; c == '(' || c == '{' || c == '[') {
-            counts.push_back(!opens_scope);
-            depth += counts.back() ? 1 : 0;
-            opens_scope = false;
-        } else if ((c == ')' || c == '}' || c == ']') && !counts.empty()) {
-            depth -= counts.back() ? 1 : 0;
-            counts.pop_back();
+    for (std::size_t at = 0; at < rest.size();) {
+        const auto begin = at++;
+        switch (kMarks[static_cast<unsigned char>(rest[begin])]) {
+            case Mark::none:
+                break;
+            case Mark::word: {
+                while (at < rest.size() && is_word(rest[at]))
+                    ++at;
+                if (depth != 0)  // nothing opens a scope there that counts
+                    break;
+                const auto word = rest.substr(begin, at - begin);
+                if (!words.contains(word))
+                    words.emplace(word);
+                opens_scope = word == "namespace" || (before == "namespace" && opens_scope);
+                before = word;
+                break;
+            }
+            case Mark::quote:
+                at = std::min(rest.find('"', at), rest.size() - 1) + 1;
+                opens_scope = depth == 0 && before == "extern";
+                break;
+            case Mark::directive:
+                do
+                    at = std::min(rest.find('\n', at), rest.size());
+                while (at < rest.size() && rest[at - 1] == '\\' && ++at);
+                break;
+            case Mark::opens:
+                counts.push_back(!opens_scope);
+                depth += counts.back() ? 1 : 0;
+                opens_scope = false;
+                break;
+            case Mark::closes:
+                if (counts.empty())
+                    break;
+                depth -= counts.back() ? 1 : 0;
+                counts.pop_back();
+                break;
         }
-        rest.remove_prefix(length);
     }
 }
 
