@@ -230,8 +230,11 @@ void require_address(std::string_view what, const void* data, std::int64_t lengt
 {
     if (length < 0)
         throw InputError(fmt::format("{} have a length of {}; a length is not negative", what, length));
+    if (length > kMostLentElements)
+        throw InputError(fmt::format("{} have a length of {}; an array can have {} at most", what, length,
+                                     kMostLentElements));
     if (data == nullptr && length != 0)
-        throw InputError(fmt::format("{} have {} elements and no address", what, length));
+        throw InputError(fmt::format("{} have {} and no address", what, count_text(length, "element")));
 }
 
 void require_operator(const Operator& op)

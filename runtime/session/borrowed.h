@@ -37,7 +37,12 @@ std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t 
 /// Throws InputError for a caller's length of the longest segment that is none.
 void require_longest(std::int64_t longest);
 
-/// Throws InputError for a length that is negative, and for elements without an address.
+/// No memory has more elements; products of a length that is no greater with the bytes of an element stay
+/// within 64 bits.
+inline constexpr std::int64_t kMostLentElements = std::int64_t{1} << 48;
+
+/// Throws InputError for a length that is negative or that no memory has, and for elements without an
+/// address.
 void require_address(std::string_view what, const void* data, std::int64_t length);
 
 /// Throws InputError for a type that is none of the language's.

@@ -201,7 +201,8 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
             (parameter.scalar  ? input.length == 1
              : parameter.table ? input.length % width == 0
                                : input.length == sizes.num_elements * width)) {
-            if (input.length < 0 || (input.data == nullptr && input.length != 0))
+            if (input.length < 0 || input.length > kMostLentElements ||
+                (input.data == nullptr && input.length != 0))
                 require_address(fmt::format("the elements of '{}'", parameter.name), input.data,
                                 input.length);
             continue;

@@ -13,9 +13,6 @@
 namespace segfold {
 namespace {
 
-/// No memory has more numbers; products of sizes of a plan with the bytes of a number stay within 64 bits.
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 48;
-
 /// 32 or 64 by an array of indices on a device, whose type kernels take as it is.
 int index_bits_of(const ArrayView& view, std::string_view what, std::int64_t num_elements)
 {
@@ -142,7 +139,7 @@ PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments
 {
     auto sizes = plan_sizes(segments, num_elements);
     check_num_features("the plan", options.num_features);
-    const auto most = kMostNumbers / std::max<std::int64_t>(options.num_features, 1);
+    const auto most = kMostLentElements / std::max<std::int64_t>(options.num_features, 1);
     if (const auto count = std::max(sizes.sizes.num_elements, sizes.sizes.num_segments); count > most)
         throw InputError(fmt::format(
             "the plan is for {} {}{}; it can have {} at most", count,

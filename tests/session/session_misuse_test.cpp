@@ -44,6 +44,36 @@ TEST_P(Misuse, LengthsThatAreNegative)
               "an array of segments by lengths has a length of -1; a length is not negative");
 }
 
+TEST_P(Misuse, LengthsThatNoMemoryHas)
+{
+    const std::int64_t many = std::int64_t{1} << 62;
+    const std::string refused =
+        " have a length of 4611686018427387904; an array can have 281474976710656 at most";
+    const ArrayView x(Type::i32, kValues.data(), many);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {x}, whole()); }),
+              "the elements of 'x'" + refused);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, offsets(x)); }),
+              "the offsets" + refused);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, whole(), many); }),
+              "the plan is for 4611686018427387904 elements; it can have 281474976710656 at most");
+
+    const auto gather = parse_operator("gather",
+                                       "operator gather(i: i32, t: table i32) -> i32 { "
+                                       "state s: i32 = 0 lift t[i] combine(a, b) a + b }");
+    const std::vector<int> first(9);
+    std::vector<int> sums(1);
+    auto plan = session_.plan(gather, whole(), 9);
+    EXPECT_EQ(message_of<InputError>([&] {
+                  plan.run({first, x}, whole(), {sums});
+              }),
+              "the elements of 't'" + refused);
+    EXPECT_EQ(message_of<InputError>([&] {
+                  (void)fold_stream(session_, sum_, {StreamArray(x)}, whole(), {},
+                                    [](const Folded&, std::int64_t) {});
+              }),
+              "the elements of a stream" + refused);
+}
+
 TEST_P(Misuse, ObjectsThatWereMovedFrom)
 {
     const std::string no_session = "this session has been moved from; use the one that it was moved to";
@@ -348,7 +378,7 @@ TEST_P(Misuse, SegmentsThatAreFoundAreTold)
     EXPECT_EQ(refused(keys(keys_of, std::span(found_keys).first(3), num_found)),
               "found_keys are 3; the plan is for at least 9");
     EXPECT_EQ(refused(keys(keys_of, found_keys, MutableArrayView(Type::i32, nullptr, 1))),
-              "num_found have 1 elements and no address");
+              "num_found have 1 element and no address");
     EXPECT_EQ(message_of<InputError>([&] {
                   (void)session_.fold(sum_, {kValues},
                                       keys(keys_of, std::span(found_keys).first(2), num_found));

@@ -177,6 +177,8 @@ CASES = [
     (lambda: SUM(OnGpu("<c8")), sf.InputError,
      "'x' holds elements of type <c8; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in "
      "the machine's byte order"),
+    (lambda: SUM(OnGpu(shape=(2**62,))), sf.InputError,
+     "'x' has shape (4611686018427387904,); an array can have 281474976710656 elements at most"),
     (lambda: SUM(OnGpu(strides=(8,))), sf.InputError,
      "'x' has a stride of 8 bytes for elements of 4; elements must lie side by side, and segfold copies nothing by itself: "
      "give a contiguous copy"),

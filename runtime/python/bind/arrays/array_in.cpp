@@ -317,6 +317,7 @@ void ArrayIn::ReleaseBuffer::operator()(Py_buffer* buffer) const
 void ArrayIn::take_memory(const std::string& what, Type type, const void* data, Place place,
                           std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides)
 {
+    require_countable(what, sizes);
     if (!strides.empty())
         require_no_gaps(what, sizes, strides, static_cast<std::int64_t>(size_bytes(type)), access_);
     view_ = ArrayView(type, data, sizes[0], place);

@@ -1,9 +1,11 @@
 #include "runtime/python/bind/arrays/array_refusals.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dsl/error.h"
 #include "runtime/python/bind/names.h"
+#include "runtime/session/borrowed.h"
 
 namespace segfold::python {
 namespace {
@@ -54,6 +56,16 @@ void refuse_elements(const std::string& what, std::string_view elements)
     refuse(what, fmt::format("holds elements of type {}; segfold folds bool, 8 to 64 bit integers, float16, "
                              "bfloat16, float32 and float64 in the machine's byte order{}",
                              elements, way_out(what, elements)));
+}
+
+void require_countable(const std::string& what, std::span<const std::int64_t> sizes)
+{
+    std::int64_t count = 1;
+    for (const auto size : sizes)
+        if (__builtin_mul_overflow(count, size, &count) || count < 0 || count > kMostLentElements)
+            refuse(what,
+                   fmt::format("has shape ({}{}); an array can have {} elements at most",
+                               fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "", kMostLentElements));
 }
 
 void require_no_missing_values(nb::handle object, const std::string& what)

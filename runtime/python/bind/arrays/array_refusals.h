@@ -2,6 +2,8 @@
 // What is said of arrays that are not taken.
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,9 @@ namespace nb = nanobind;
 
 /// Throws InputError for elements of a type that is not folded, with a way out where there is one.
 [[noreturn]] void refuse_elements(const std::string& what, std::string_view elements);
+
+/// Throws InputError for a shape of more elements than there can be: who lends memory may say any.
+void require_countable(const std::string& what, std::span<const std::int64_t> sizes);
 
 /// Throws InputError for arrays of PyArrow and pandas in which values are missing.
 void require_no_missing_values(nb::handle object, const std::string& what);
