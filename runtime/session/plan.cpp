@@ -159,6 +159,7 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements)
 {
     require_options(parts.op, parts.options);
+    require_place(parts, segments);
     return Plan(std::make_unique<Plan::State>(std::move(parts), segments, num_elements));
 }
 
@@ -273,6 +274,7 @@ void Plan::require_sizes(const SegmentsView& segments, std::int64_t num_elements
 void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
 {
     const std::lock_guard lock(state().mutex);
+    require_place(state().parts, segments);
     const auto sizes = sizes_of_plan(state().parts.options, segments, num_elements);
     require_resizable(state(), sizes);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;

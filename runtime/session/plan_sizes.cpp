@@ -169,6 +169,18 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
         is_placed && is_resizable(state.sizes, given) ? "resize() takes others" : "make another plan"));
 }
 
+void require_place(const PlanParts& parts, const SegmentsView& segments)
+{
+    if (parts.backend->context() != nullptr)
+        return;
+    for (const auto* array : {&segments.first, &segments.second})
+        if (array->place == Place::device)
+            throw InputError(
+                fmt::format("the segments by {} lie on a device, and the back end {} of the plan of {} folds "
+                            "arrays of the host; lend them there",
+                            name(segments.kind), parts.backend->name(), parts.op.name));
+}
+
 void require_resizable(const Plan::State& state, const PlanSizes& given)
 {
     const auto& now = state.sizes;

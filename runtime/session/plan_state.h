@@ -106,6 +106,9 @@ struct Plan::State {
 void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
                       Place place);
 
+/// Throws InputError for segments on a device of a plan whose back end folds arrays of the host.
+void require_place(const PlanParts& parts, const SegmentsView& segments);
+
 /// Throws InputError unless the program of a plan serves these sizes, too: what it was emitted for stays.
 void require_resizable(const Plan::State& state, const PlanSizes& given);
 

@@ -273,6 +273,22 @@ TEST_P(Misuse, OptionsThatNoPlanCanHave)
         "at 1");
 }
 
+TEST_P(Misuse, PlansForSegmentsOnADevice)
+{
+    const auto lengths_there = on_device(kOffsets.data(), 5);
+    const auto refused = [](const char* kind) {
+        return std::string("the segments by ") + kind + " lie on a device, and the back end " + GetParam() +
+               " of the plan of sum folds arrays of the host; lend them there";
+    };
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, offsets(lengths_there), 9); }),
+              refused("offsets"));
+    EXPECT_EQ(message_of<InputError>(
+                  [&] { (void)session_.plan(sum_, ranges(std::span(kOffsets), lengths_there), 9); }),
+              refused("ranges"));
+    auto plan = session_.plan(sum_, lengths(kOffsets), 9);
+    EXPECT_EQ(message_of<InputError>([&] { plan.resize(lengths(lengths_there), 9); }), refused("lengths"));
+}
+
 TEST_P(Misuse, RowsThatAreLentAsPlainNumbers)
 {
     const auto op = over_rows(sum_);
