@@ -31,6 +31,9 @@ namespace segfold {
 struct Session::State {
     explicit State(SessionOptions asked) : options(std::move(asked))
     {
+        if (options.device && *options.device < 0)
+            throw InputError(
+                fmt::format("device is {}; it is the ordinal of a GPU, 0 or more", *options.device));
         if (!options.kernels.empty())
             own_catalogue = std::make_shared<const Catalogue>(Catalogue::overlaid(options.kernels));
     }

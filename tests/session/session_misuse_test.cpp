@@ -289,6 +289,18 @@ TEST_P(Misuse, PlansForSegmentsOnADevice)
     EXPECT_EQ(message_of<InputError>([&] { plan.resize(lengths(lengths_there), 9); }), refused("lengths"));
 }
 
+TEST_P(Misuse, DevicesOfNoOrdinal)
+{
+    const auto refused = [](const std::string& backend) {
+        SessionOptions options;
+        options.backend = backend;
+        options.device = -1;
+        return message_of<InputError>([&] { (void)Session(options); });
+    };
+    for (const std::string backend : {"auto", "cuda", GetParam()})
+        EXPECT_EQ(refused(backend), "device is -1; it is the ordinal of a GPU, 0 or more");
+}
+
 TEST_P(Misuse, RowsThatAreLentAsPlainNumbers)
 {
     const auto op = over_rows(sum_);
