@@ -18,6 +18,12 @@ void require_there(const Results& results)
 
 }  // namespace
 
+std::int64_t Folded::num_segments() const
+{
+    require_there(results_);
+    return num_segments_;
+}
+
 const Array& Folded::find(std::string_view field) const
 {
     require_there(results_);

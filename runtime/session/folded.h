@@ -19,7 +19,8 @@ public:
         : results_(std::move(results)), num_segments_(num_segments)
     {}
 
-    [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
+    /// How many segments were folded. Throws InputError after the results were moved from.
+    [[nodiscard]] std::int64_t num_segments() const;
 
     /// The values of a result field, one for each segment; without a name those of the only one.
     ///

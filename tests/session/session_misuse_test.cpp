@@ -131,8 +131,10 @@ TEST_P(Misuse, OperatorsAndResultsThatWereMovedFrom)
               no_operator);
     EXPECT_EQ(message_of<InputError>([&] { (void)folded.values<int>(); }), no_results);
     EXPECT_EQ(message_of<InputError>([&] { (void)folded.keys<int>(); }), no_results);
+    EXPECT_EQ(message_of<InputError>([&] { (void)folded.num_segments(); }), no_results);
     // NOLINTEND(bugprone-use-after-move)
     EXPECT_EQ(results.values<int>()[0], 36);
+    EXPECT_EQ(results.num_segments(), 1);
     EXPECT_EQ(session_.fold(other, {kValues}, whole()).values<int>(), (std::vector{36}));
 }
 
