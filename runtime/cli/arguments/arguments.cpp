@@ -177,10 +177,14 @@ std::optional<std::int64_t> Arguments::integer(std::string_view name, std::int64
     if (!text)
         return std::nullopt;
     const auto number = parse_integer(*text);
+    constexpr std::int64_t kLeastExample = 1 << 20;  // of those that the other message names
+    if (!number && highest < kLeastExample)
+        throw InputError(
+            fmt::format("--{}: '{}' is no integer from {} to {}", name, shown(*text), lowest, highest));
     if (!number)
         throw InputError(
             fmt::format("--{}: '{}' is not an integer of 64 bits; write one such as {}, 2^20 or 1e6", name,
-                        shown(*text), std::max(lowest, std::min<std::int64_t>(4096, highest))));
+                        shown(*text), std::max<std::int64_t>(lowest, 4096)));
     if (*number < lowest || *number > highest)
         throw InputError(fmt::format("--{} is {}; it must be from {} to {}", name, *text, lowest, highest));
     return number;
