@@ -32,6 +32,9 @@ struct State {
     using FieldArray = segfold::FieldArray<T, N>;
 
     State() : whole_(Making::state()) {}
+    State(const State&) = default;
+    // Compilers show this line where a state is set whole, which fields that know their lines cannot be.
+    State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
 private:

@@ -103,6 +103,11 @@ const Misuse kMisuses[] = {
      "segfold: combine of two states returns one of them, or sets a third: op.combine([](auto a, auto b, "
      "auto& s) "
      "{ ... })"},
+    {"s = a;", "segfold: set each field, s.n = a.n; in combine, return a"},
+    {"op.combine([](Pair a, Pair, Pair& s) { s = a; });",
+     "segfold: set each field, s.n = a.n; in combine, return a"},
+    {"op.combine([](auto a, auto, auto& s) { s = a; });",
+     "segfold: set each field, s.n = a.n; in combine, return a"},
     {"op.finish([&] { mean = x; });", "segfold: finish takes the last state: op.finish([&](auto s) { ... })"},
     {"op.finish([](auto s) { return s; });", "segfold: finish and empty return one value, or set results"},
     {"op.empty([&](auto s) { mean = s.sum; });",
@@ -111,7 +116,6 @@ const Misuse kMisuses[] = {
     {"if (x > 0) {}", "from 'segfold::Value<bool>' to 'bool'"},
     {"mean + 1;", "no match for 'operator+' (operand types are 'segfold::Result<float>' and 'int')"},
     {"b.n = 1;", "as 'this' argument discards qualifiers"},
-    {"s = a;", "use of deleted function 'Pair& Pair::operator=(const Pair&)'"},
     {"Column<long double> l(op, \"l\");",
      "template constraint failure for 'template<class T>  requires  ValueType<T> class segfold::Column'"},
     {"x + \"1\";",
