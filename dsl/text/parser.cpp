@@ -39,7 +39,7 @@ Operator read_operator(const SourcePointer& source, Tokens tokens, std::optional
 
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic)
 {
-    const auto source = make_source(std::move(name), std::move(text));
+    const auto source = make_source(name.empty() ? "operator" : std::move(name), std::move(text));
     return read_operator(source, tokenize(source), generic);
 }
 

@@ -10,6 +10,7 @@ namespace segfold {
 
 /// Reads the text form of one operator and checks its names and types.
 ///
+/// Messages begin with `name`, the path of a file for instance; without one with "operator".
 /// `generic` is what the type name `T` stands for in this text, e.g. in the standard operators; without it a
 /// use of `T` is an error. Throws SpecError pointing at the place; of a text with several faults it tells the
 /// first ten.

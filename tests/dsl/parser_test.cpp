@@ -92,6 +92,13 @@ operator mean_square(x: f32, t: table f64) -> (mean: f64, n: i32) {
     EXPECT_TRUE(op.allows_empty());
 }
 
+TEST(Parser, ATextWithoutANameIsCalledOperator)
+{
+    EXPECT_EQ(
+        test::message_of<SpecError>([] { (void)parse_operator("", "operator f(x: f33)"); }).substr(0, 16),
+        "operator:1:15: u");
+}
+
 TEST(Parser, PositionsAreWhereTheWordsStand)
 {
     const auto op = parse_operator("test",
