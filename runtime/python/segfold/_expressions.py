@@ -3,7 +3,7 @@
 import itertools
 import math
 
-from . import _kinds, _of_numpy
+from . import _kinds, _of_numpy, _segfold
 from ._refusal import place, refuse
 
 _numbers = itertools.count()
@@ -51,6 +51,14 @@ BOOL, I32 = _types["bool"], _types["i32"]
 
 def _type_called(name):
     return _types[name]
+
+
+def as_type(kind):
+    """The type that a dtype or a scalar type of NumPy stands for; what is none, and of no type that is folded, as it is."""
+    try:
+        return _types[_kinds.type_word(kind)] if _kinds.is_of_numpy(kind) else kind
+    except _segfold.InputError:
+        return kind
 
 
 class Part:

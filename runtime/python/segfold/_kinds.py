@@ -12,12 +12,17 @@ _DTYPES = {
 _NEAR = {"float": "f32 or f64", "double": "f64", "half": "f16", "int": "i32 or i64", "long": "i64", "bool_": "bool"}
 
 
+def is_of_numpy(given):
+    """Whether a dtype or a scalar type of NumPy is given."""
+    numpy = sys.modules.get("numpy")
+    return bool(numpy) and (isinstance(given, numpy.dtype) or (isinstance(given, type) and issubclass(given, numpy.generic)))
+
+
 def type_word(given):
     """The name of a type that is given as one of segfold's, as a dtype of NumPy or torch, or as a name of either: "f32"."""
     word = given if isinstance(given, str) else "bool" if given is bool else str(given)
-    numpy = sys.modules.get("numpy")
-    if numpy and (isinstance(given, numpy.dtype) or (isinstance(given, type) and issubclass(given, numpy.generic))):
-        word = numpy.dtype(given).name
+    if is_of_numpy(given):
+        word = sys.modules["numpy"].dtype(given).name
     name = word.removeprefix("torch.")
     if name in _DTYPES:
         return _DTYPES[name]

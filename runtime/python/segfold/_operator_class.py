@@ -9,7 +9,7 @@ import typing
 
 from . import _segfold
 from ._arrays import Entries, flat, is_list, spread, values_of
-from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make
+from ._expressions import FOREIGN, Part, Table, Type, Value, as_type, as_value, make
 from ._kinds import array, each, refuse_kind, row, scalar, table
 from ._operands import OneField, State
 from ._refusal import caller, refuse
@@ -108,7 +108,7 @@ def _own_annotations(made):
 
     def read(name, kind):
         try:
-            return eval(kind, known, near) if isinstance(kind, str) else kind
+            return as_type(eval(kind, known, near) if isinstance(kind, str) else kind)
         except Exception as error:
             refuse(f"the annotation {kind!r} of '{name}' in {whose} cannot be read: {error}", _A_TYPE, _place_of(made))
 
@@ -199,7 +199,7 @@ def _columns(annotations, at):
             continue
         is_table, is_scalar = isinstance(kind, table), isinstance(kind, scalar)
         is_row = isinstance(kind, row) or (is_table and kind.is_row)
-        type = kind.type if is_table or is_scalar or is_row else kind
+        type = as_type(kind.type) if is_table or is_scalar or is_row else kind
         if isinstance(type, array):
             refuse(f"column '{name}' is {type!r}, and arrays are fields of a state", f"write {name}: sf.row({type.type!r}) for rows of numbers".replace("segfold.", "sf."), at)
         if not isinstance(type, Type):
@@ -212,13 +212,14 @@ def _declared_results(results, at):
     """``(name, type, is_each)`` of what ``results`` declares."""
     if results is None:
         return []
+    results = as_type(results)
     if isinstance(results, (Type, each)):
         results = {"result": results}
     elif not isinstance(results, dict) and not inspect.isclass(results):
         refuse(f"results are {results!r}", "write results = dict(mean=sf.f32, rest=sf.each(sf.f32))", at)
     elif not isinstance(results, dict):
         results = _annotations(results)
-    declared = [(name, kind.type if isinstance(kind, each) else kind, isinstance(kind, each)) for name, kind in results.items()]
+    declared = [(name, as_type(kind.type if isinstance(kind, each) else kind), isinstance(kind, each)) for name, kind in results.items()]
     for name, type, is_each in declared:
         if not isinstance(type, Type) and (is_each or not isinstance(type, array)):
             refuse_kind(f"result '{name}'", type, f"write {name}=sf.f32, or {name}=sf.each(sf.f32)", at)

@@ -64,28 +64,28 @@ class table:
     ``sf.table(sf.row(sf.f32))`` is a table of rows of features.
     """
 
-    type: Type
+    type: typing.Any
     is_row: bool
-    def __init__(self, type: typing.Union[Type, row]) -> None: ...
+    def __init__(self, type: typing.Any) -> None: ...
     def __getitem__(self, at: Operand) -> Value: ...
 
 class scalar:
     """The annotation of a scalar: ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given with each call."""
 
-    type: Type
-    def __init__(self, type: Type) -> None: ...
+    type: typing.Any
+    def __init__(self, type: typing.Any) -> None: ...
 
 class row:
     """The annotation of a column of rows: ``x: sf.row(sf.f32)`` is an array ``[n, K]``; the operator folds each of K features alone."""
 
-    type: Type
-    def __init__(self, type: Type) -> None: ...
+    type: typing.Any
+    def __init__(self, type: typing.Any) -> None: ...
 
 class each:
     """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` gives it."""
 
-    type: Type
-    def __init__(self, type: Type) -> None: ...
+    type: typing.Any
+    def __init__(self, type: typing.Any) -> None: ...
 
 inf: Value
 nan: Value
