@@ -20,6 +20,10 @@ constexpr std::string_view kWords[] = {
 
 std::string_view word_of(nb::handle word)
 {
+    if (!PyUnicode_Check(word.ptr()))
+        throw nb::type_error(
+            fmt::format("the keys of a dictionary are names, and {} is given", nb::repr(word).c_str())
+                .c_str());
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(word.ptr(), &size);
     if (text == nullptr)

@@ -219,9 +219,16 @@ nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
         options.repeats = value_of<int>("repeats", words["repeats"], "how often each plan is timed");
     const auto names_in = [&](const char* word) {
         std::vector<std::string> names;
-        if (words.contains(word))
-            for (const nb::handle name : nb::iter(words[word]))
-                names.push_back(nb::cast<std::string>(name));
+        if (!words.contains(word))
+            return names;
+        const nb::object given = words[word];
+        if (PyUnicode_Check(given.ptr()))
+            return std::vector{nb::cast<std::string>(given)};
+        if (PyObject_HasAttrString(given.ptr(), "__iter__") == 0)
+            throw nb::type_error(
+                fmt::format("{}= takes names, and {} is given", word, nb::repr(given).c_str()).c_str());
+        for (const nb::handle name : nb::iter(given))
+            names.push_back(value_of<std::string>(word, name, "names"));
         return names;
     };
     options.stages = names_in("stages");

@@ -14,6 +14,7 @@ from ._verbs import _given
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _MOST = (1 << 63) - 1  # more is as much
+_MOST_DEVICE = (1 << 31) - 1
 _LAYOUTS = ("offsets", "lengths", "flags", "keys")
 _WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "stage", "reproducible", "assume")
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
@@ -93,6 +94,7 @@ def stream(
             f"'{layout}' is {_called(marks)}; a stream must know how many {layout} there are: give one array, as "
             "numpy.concatenate makes of several, or the path of an .npy file"
         )
+    _require_words(backend, device, stage, reproducible)
     sources = [_source(value) for value in _arranged(_given("stream", operator), columns, named)]
     folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
     if num_elements is None and set(folded) == {"chunks"}:
@@ -170,6 +172,17 @@ def _length(num_elements):
     if length < 0:
         raise _segfold.InputError(f"num_elements is {length}; it is 0 or more")
     return length
+
+
+def _require_words(backend, device, stage, reproducible):
+    texts = [("backend", backend, "the name of a back end")] + ([] if stage is None else [("stage", stage, "the name of a stage")])
+    for word, value, wanted in texts:
+        if not isinstance(value, str):
+            raise TypeError(f"{word}= takes {wanted}, and {value!r} is given")
+    if device is not None and abs(_integer("device", device, "the ordinal of a GPU")) > _MOST_DEVICE:
+        raise _segfold.InputError(f"device= is {device}; it is the ordinal of a GPU, from 0 to {_MOST_DEVICE}")
+    if not isinstance(reproducible, bool):
+        raise TypeError(f"reproducible= takes True or False, and {reproducible!r} is given")
 
 
 def _integer(word, value, wanted):

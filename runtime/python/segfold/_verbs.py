@@ -4,7 +4,7 @@ import dataclasses
 import os
 import typing
 
-from . import _segfold, standard, trace
+from . import _kinds, _segfold, standard, trace
 from ._operator_class import operator_of
 
 
@@ -100,7 +100,15 @@ def expression(
     >>> sf.expression("max(a, b)", "i32", identity="lowest(i32)")(np.array([3, 1, 4], np.int32))
     array([4], dtype=int32)
     """
-    return _segfold.operator_of_expression(combine, type, str(identity), lift, finish, commutative)
+    for word, value, example in (("combine", combine, "a + b"), ("lift", lift, "x * x"), ("finish", finish, "sqrt(value)")):
+        if not isinstance(value, str):
+            functions = "; sf.operator() takes functions" if callable(value) else ""
+            raise TypeError(f'{word}= takes the text of an expression, such as "{example}", and {value!r} is given{functions}')
+    if identity is None or callable(identity):
+        raise TypeError(f"identity= takes a number or the text of an expression, and {identity!r} is given; without one leave it out")
+    if not isinstance(commutative, bool):
+        raise TypeError(f"commutative= takes True or False, and {commutative!r} is given")
+    return _segfold.operator_of_expression(combine, _kinds.type_word(type), str(identity), lift, finish, commutative)
 
 
 @dataclasses.dataclass(frozen=True)
