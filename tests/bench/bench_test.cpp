@@ -285,6 +285,18 @@ TEST(BenchView, TablesAreThoseOfTheFiles)
     EXPECT_EQ(text, read_text(kData + "table.txt"));
 }
 
+TEST(BenchView, NothingIsTheFastestWithoutElements)
+{
+    auto workload = kept().workloads[0];
+    ASSERT_NE(cli::print(workload).find("times as fast"), std::string::npos);
+    workload.num_elements = 0;
+    const auto text = cli::print(workload);
+    EXPECT_EQ(text.find("times as fast"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with(
+        "there is nothing to time: the data have no elements, so that no plan is called the fastest\n"))
+        << text;
+}
+
 TEST(BenchView, MarkdownIsThatOfTheFile)
 {
     const auto [machine, workloads] = kept();

@@ -57,6 +57,8 @@ std::vector<std::string> row(const Entry& entry)
 
 std::string summary(const WorkloadRecord& record)
 {
+    if (record.num_elements == 0)  // the times are those of launches, which say nothing of plans
+        return "there is nothing to time: the data have no elements, so that no plan is called the fastest\n";
     const auto* ours = record.chosen();
     const auto* theirs = record.best_peer();
     const auto* fastest = record.best_stage();
