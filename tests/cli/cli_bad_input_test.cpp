@@ -96,6 +96,9 @@ constexpr const char* kGather =
     "  lift t[x]\n  combine(a, b) a + b\n}\n";
 constexpr const char* kRows =
     "operator o(x: row f32) -> f32 {\n  state sum: f32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
+constexpr const char* kTwoColumns =
+    "operator o(x: f32, y: f32, most: scalar f32) -> f32 {\n  state sum: f32 = 0\n  lift min(x * y, most)\n"
+    "  combine(a, b) a + b\n}\n";
 constexpr const char* kStage =
     "//% stage   exchanging\n//% title   Exchanges operands\n//% layout  whole, uniform\n"
     "//% needs   commutative\n//% tune    block_threads = 64, 128\n"
@@ -133,6 +136,7 @@ protected:
         write("computed_index.seg", kComputedIndex);
         write("gather.seg", kGather);
         write("rows.seg", kRows);
+        write("two_columns.seg", kTwoColumns);
         write("binary.seg", std::string("\0\xff\xfe", 3));
         std::string fields, lifts, combines;
         for (char c = 'p'; c <= 'x'; ++c) {

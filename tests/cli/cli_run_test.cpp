@@ -378,6 +378,18 @@ TEST_F(RunTest, ACheckSaysWhatADashMeans)
     EXPECT_EQ(check("uniform=5").find(legend), std::string::npos) << check("uniform=5");
 }
 
+TEST_F(RunTest, AFileWithoutANameIsThatOfTheOnlyColumnBesideScalars)
+{
+    const std::vector<std::string> rest = {"--scalar", "threshold=3", "--output", folder_.file("found.npy")};
+    for (const std::string file : {"x.npy", "x=x.npy"}) {
+        std::vector<std::string> words = {"run", "count_above", "--input", file};
+        words.insert(words.end(), rest.begin(), rest.end());
+        const auto result = run(words);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_EQ(read_npy(folder_.file("found.npy")).as<std::int64_t>()[0], 5);
+    }
+}
+
 TEST_F(RunTest, NoElementsAreNoError)
 {
     for (const auto* layout : {"whole", "uniform=4", "zipf:exponent=1.9"}) {

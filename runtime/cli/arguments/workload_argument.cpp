@@ -60,17 +60,17 @@ std::string without_blanks(std::string_view text)
                                  advice));
 }
 
-/// "x=values.npy", or the file alone where there is one parameter.
+/// "x=values.npy", or the file alone where there is one parameter beside scalars, which are no files.
 std::pair<std::string, std::string> split_input(const Operator& op, const std::string& text)
 {
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
     const bool is_named = equals != std::string::npos && (find_parameter(op, name) != nullptr ||
                                                           name.find_first_of("./") == std::string::npos);
-    if (!is_named && op.parameters.size() == 1 && !text.empty())
-        return {op.parameters[0].name, text};
+    const auto names = parameter_names(op, false);
+    if (!is_named && names.size() == 1 && !text.empty())
+        return {std::string(names[0]), text};
     if (!is_named) {
-        const auto names = parameter_names(op, false);
         const auto form = names.size() == 1
                               ? fmt::format("{}=FILE", names[0])
                               : fmt::format("NAME=FILE, where NAME is one of {}", fmt::join(names, ", "));
