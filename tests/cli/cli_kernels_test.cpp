@@ -173,6 +173,26 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
               "makes the next line a part of it\n");
 }
 
+/// Of affine, where an input and a result have the same name.
+TEST_F(KernelsTest, FaultsSayWhichOfTwoArraysOfANameTheyMean)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const auto fault_of = [&](const std::string& from, const std::string& to) {
+        (void)folder_.write("own/stages/leap.cu", replaced(leap(), from, to));
+        return folder_
+            .run({"run", "affine", "--type", "u32", "--backend", "simt", "--elements", "320", "--layout",
+                  "ranges=[0, 5],[5, 320]", "--kernels", "own", "--stage", "leap"})
+            .errors;
+    };
+    const auto written =
+        fault_of("store(results, segment, length, total);", "store(results, 0, length, total);");
+    EXPECT_NE(written.find(" writes element 0 of the result 'scale'"), std::string::npos) << written;
+    const auto read =
+        fault_of("load_item(inputs, first + position,", "load_item(inputs, first + position + 1,");
+    EXPECT_NE(read.find(" of the input 'shift' ("), std::string::npos) << read;
+}
+
 TEST_F(KernelsTest, LaunchesThatNoGpuTakesAreFaultsOfTheirLine)
 {
     if (!has_compiler())

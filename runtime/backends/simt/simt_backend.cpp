@@ -46,6 +46,16 @@ void refill(Buffer& buffer, const Array& array, std::size_t skipped_bytes = 0)
         std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
 }
 
+/// What messages call the buffer of a parameter or a result: its name, or "the input 'scale'" where both have
+/// it.
+std::string buffer_name(const Operator& op, const std::string& name, std::string_view kind)
+{
+    const auto returned = returned_fields(op);
+    const bool is_both = std::ranges::find(op.parameters, name, &Parameter::name) != op.parameters.end() &&
+                         std::ranges::find(returned, name, &ResultField::name) != returned.end();
+    return is_both ? "the " + std::string(kind) + " '" + name + "'" : name;
+}
+
 /// Puts the arrays of `segments` into the buffers that have been made of others in `form`.
 void refill_segments(std::vector<Buffer>& buffers, const Segments& segments, SegmentForm form,
                      int shifted_elements)
@@ -120,7 +130,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     const auto form = emitted.form;
     std::vector<std::int64_t> lengths;
     for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
-        inputs.add_input(workload.op.parameters[i].name, workload.arrays[i], shifted_elements);
+        inputs.add_input(buffer_name(workload.op, workload.op.parameters[i].name, "input"),
+                         workload.arrays[i], shifted_elements);
         lengths.push_back(static_cast<std::int64_t>(workload.arrays[i].length()));
     }
     std::vector<std::uint32_t> outside(workload.arrays.size(), 0);
@@ -132,7 +143,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
         segments.add(upload_array(name, array));
     auto results = allocate_results(workload, form);
     for (const auto& [name, array] : results)
-        outputs.add(upload_array(name, array));
+        outputs.add(upload_array(buffer_name(workload.op, name, "result"), array));
 
     plan.bind_inputs(inputs.addresses, lengths, address(outside_words));
     plan.bind_segments(segments.addresses);

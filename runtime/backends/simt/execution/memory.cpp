@@ -142,7 +142,7 @@ Buffer::Buffer(std::string name, std::size_t bytes) : region_(std::make_unique<R
         region_->first_page = take_pages(state, region_->pages, region_->name);
         region_->base = reinterpret_cast<std::byte*>(arena.base + (region_->first_page << kArenaPageBits));
         if (mprotect(region_->base, region_->pages * kArenaPageBytes, PROT_READ | PROT_WRITE) != 0)
-            throw DeviceError("simt: no memory for buffer '" + region_->name + "' of " +
+            throw DeviceError("simt: no memory for buffer " + shown_name(region_->name) + " of " +
                               std::to_string(bytes) + " bytes");
         std::fill_n(arena.pages + region_->first_page, region_->pages, region_.get());
         state.live[reinterpret_cast<std::uintptr_t>(region_->base)] = region_.get();

@@ -21,6 +21,12 @@ struct Region {
 
 constexpr unsigned kArenaPageBits = 16;
 
+/// A buffer's name as messages show it: in quotes, unless it holds some, as "the input 'scale'".
+inline std::string shown_name(const std::string& name)
+{
+    return name.ends_with('\'') ? name : "'" + name + "'";
+}
+
 /// The reserved range. A page belongs to one buffer or to none; pages between buffers belong to none.
 struct Arena {
     std::uintptr_t base = 0;

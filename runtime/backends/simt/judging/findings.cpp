@@ -142,7 +142,7 @@ std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::u
     std::uintptr_t offset = address;
     if (const Region* region = region_at(address)) {
         offset = address - reinterpret_cast<std::uintptr_t>(region->base);
-        name = fmt::format("'{}'", region->name);
+        name = shown_name(region->name);
     } else if (address - shared_base < launch.module.symbols().shared_bytes) {
         offset = address - shared_base;
         const auto& arrays = launch.module.symbols().shared;
@@ -169,7 +169,7 @@ std::string outside_text(std::uintptr_t address, std::size_t bytes)
     if (!near.found || near.offset > kFar || near.offset < -kFar)
         return fmt::format("address 0x{:x}, which is in no buffer", address);
     const auto size = static_cast<std::ptrdiff_t>(near.bytes);
-    const std::string buffer = fmt::format("'{}' ({})", near.name, counted(near.bytes, "byte"));
+    const std::string buffer = fmt::format("{} ({})", shown_name(near.name), counted(near.bytes, "byte"));
     if (near.offset < 0)
         return fmt::format("{} before the start of {}",
                            counted(static_cast<std::uint64_t>(-near.offset), "byte"), buffer);
