@@ -149,8 +149,11 @@ Agreement Agreements::against_first(const Filled& filled)
                     f + workload_.op.outputs.size() < fields.size()
                         ? fmt::format("{} of {} {} differ from {} in field {}, the first is segment {}",
                                       difference.beyond, count, values, first_name_, field.name, first)
-                        : fmt::format("{} elements differ from {} in output {}, the first is element {}",
-                                      difference.beyond, first_name_, field.name, first)};
+                        : fmt::format("{} from {} in output {}, the first is element {}",
+                                      difference.beyond == 1
+                                          ? "1 element differs"
+                                          : fmt::format("{} elements differ", difference.beyond),
+                                      first_name_, field.name, first)};
     }
     return {true, true, first_name_ + (same_bits ? ", bit for bit" : ", within rounding")};
 }

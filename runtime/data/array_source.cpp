@@ -11,6 +11,7 @@
 #include "runtime/data/formats/npy.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/processes/parallel.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -149,11 +150,12 @@ public:
         const auto room = static_cast<std::int64_t>(into.length());
         const auto count = room == 0 ? 0 : make_(into);
         if (count < 0 || count > room)
-            throw InputError(fmt::format("{} says that it has made {} elements where there is room for {}",
-                                         name_of_it(), count, room));
+            throw InputError(fmt::format("{} says that it has made {} where there is room for {}",
+                                         name_of_it(), count_text(count, "element"), room));
         if (count < room && length_)
-            throw InputError(fmt::format("{} has made {} elements, and {} were announced", name_of_it(),
-                                         next_ + count, *length_));
+            throw InputError(fmt::format("{} has made {}, and {} {} announced", name_of_it(),
+                                         count_text(next_ + count, "element"), *length_,
+                                         *length_ == 1 ? "was" : "were"));
         next_ += count;
         is_ended_ = is_ended_ || count < room;
         return count;

@@ -224,9 +224,9 @@ ResolvedLayout resolve_rows(const std::string& path, std::optional<std::int64_t>
         naming_purpose("for --layout rows", [&] { return read_matrix_market(path, value_type); });
     const auto num_entries = static_cast<std::int64_t>(matrix.values.length());
     if (num_elements && *num_elements != num_entries)
-        throw InputError(
-            fmt::format("{}: the matrix has {} entries but there are {} elements; they must agree", path,
-                        num_entries, *num_elements));
+        throw InputError(fmt::format("{}: the matrix has {} but {}; they must agree", path,
+                                     num_entries == 1 ? "1 entry" : fmt::format("{} entries", num_entries),
+                                     there_are(*num_elements, "element")));
     ResolvedLayout resolved{segments_from_offsets(std::move(matrix.offsets), num_entries), {}};
     resolved.columns.push_back({"value", std::move(matrix.values)});
     resolved.columns.push_back({"column", std::move(matrix.column_indices)});

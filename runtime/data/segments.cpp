@@ -222,15 +222,14 @@ Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array r
             const auto beyond = std::ranges::partition_point(
                 values, [&](auto v) { return std::cmp_less_equal(v, num_elements); });
             throw InputError(
-                fmt::format("offsets go beyond the data at segment {}: it ends at {} but there are {} "
-                            "elements; the last offset must be the number of elements",
-                            beyond - values.begin() - 1, *beyond, num_elements));
+                fmt::format("offsets go beyond the data at segment {}: it ends at {} but {}; "
+                            "the last offset must be the number of elements",
+                            beyond - values.begin() - 1, *beyond, there_are(num_elements, "element")));
         }
         if (std::cmp_not_equal(values.back(), num_elements))
             throw InputError(
-                fmt::format("offsets end at {} but there are {} elements; the last offset must be the "
-                            "number of elements",
-                            values.back(), num_elements));
+                fmt::format("offsets end at {} but {}; the last offset must be the number of elements",
+                            values.back(), there_are(num_elements, "element")));
     });
     Segments segments;
     segments.form = SegmentForm::offsets;
@@ -246,9 +245,9 @@ Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_element
 {
     check_num_elements(num_elements);
     if (begins.length() != ends.length())
-        throw InputError(
-            fmt::format("ranges have {} begins but {} ends; there must be one of each per segment",
-                        begins.length(), ends.length()));
+        throw InputError(fmt::format("ranges have {} but {}; there must be one of each per segment",
+                                     count_text(signed_length(begins), "begin"),
+                                     count_text(signed_length(ends), "end")));
     check_bounds(begins, "begins", "begins", num_elements);
     check_bounds(ends, "ends", "ends", num_elements);
 
@@ -288,18 +287,17 @@ Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements)
                     throw InputError(
                         fmt::format("length {} is {}; lengths must not be negative", s, values[s]));
                 if (std::cmp_greater(values[s], num_elements - sum))
-                    throw InputError(
-                        fmt::format("lengths exceed the {} elements at segment {}: its length is {} after "
-                                    "{} elements; lengths must add up to the number of elements",
-                                    num_elements, s, values[s], sum));
+                    throw InputError(fmt::format(
+                        "lengths exceed the {} at segment {}: its length is {} after {}; "
+                        "lengths must add up to the number of elements",
+                        count_text(num_elements, "element"), s, values[s], count_text(sum, "element")));
                 sum += static_cast<std::int64_t>(values[s]);
                 offsets[s + 1] = static_cast<Index>(sum);
             }
             if (sum != num_elements)
                 throw InputError(
-                    fmt::format("lengths add up to {} but there are {} elements; they must add up to the "
-                                "number of elements",
-                                sum, num_elements));
+                    fmt::format("lengths add up to {} but {}; they must add up to the number of elements",
+                                sum, there_are(num_elements, "element")));
         });
     });
     return segments;
@@ -311,8 +309,9 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
     if (is_float(flags.type()))
         throw InputError(fmt::format("flags are {}; they must be bool or integers", name(flags.type())));
     if (signed_length(flags) != num_elements)
-        throw InputError(fmt::format("there are {} flags but {} elements; give one flag per element",
-                                     flags.length(), num_elements));
+        throw InputError(fmt::format("{} but {}; give one flag per element",
+                                     there_are(signed_length(flags), "flag"),
+                                     count_text(num_elements, "element")));
     Segments segments;
     visit_bits(flags, [&](auto bits) {
         segments = segments_from_starts(num_elements, FlagMarks{bits.data()});
@@ -338,8 +337,9 @@ Segments segments_from_keys(Array keys, std::int64_t num_elements)
 {
     check_num_elements(num_elements);
     if (signed_length(keys) != num_elements)
-        throw InputError(fmt::format("there are {} keys but {} elements; give one key per element",
-                                     keys.length(), num_elements));
+        throw InputError(fmt::format("{} but {}; give one key per element",
+                                     there_are(signed_length(keys), "key"),
+                                     count_text(num_elements, "element")));
     Segments segments;
     visit_bits(keys, [&](auto bits) {
         using Bits = typename decltype(bits)::value_type;

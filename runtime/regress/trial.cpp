@@ -311,7 +311,8 @@ std::optional<Breach> Trial::unequal_bits(const Results& results, const Results&
     const auto num_segments = static_cast<std::int64_t>(results.front().array.length());
     const auto usual_segments = static_cast<std::int64_t>(usual.front().array.length());
     if (num_segments != usual_segments)
-        return breach(fmt::format("{} segments {}, {} otherwise", num_segments, what, usual_segments));
+        return breach(
+            fmt::format("{} {}, {} otherwise", count_text(num_segments, "segment"), what, usual_segments));
     std::int64_t num_wrong = 0, first = 0;
     std::string fields;
     for (std::int64_t segment = 0; segment < num_segments; ++segment) {

@@ -67,8 +67,8 @@ void require_room(std::string_view what, const MutableArrayView& room, Type type
                                      name(type), name(room.type),
                                      room.place == Place::device ? " on a device" : ""));
     if (room.length < count)
-        throw InputError(fmt::format("{} are {} values, and the array for them has room for {}", what, count,
-                                     room.length));
+        throw InputError(fmt::format("{} are {}, and the array for them has room for {}", what,
+                                     count_text(count, "value"), room.length));
     if (room.data == nullptr && count != 0)
         require_address(what, room.data, room.length);
 }
@@ -287,9 +287,10 @@ void require_numbers(const Operator& op, const Parameter& parameter, const Array
 {
     if (input.num_features != 1)
         throw InputError(
-            fmt::format("'{}' of operator {} takes numbers, and is lent as rows of {} features; lend the "
+            fmt::format("'{}' of operator {} takes numbers, and is lent as rows of {}; lend the "
                         "array without rows_of(), or declare the parameter as a row: {}: row {}",
-                        parameter.name, op.name, input.num_features, parameter.name, name(parameter.type)));
+                        parameter.name, op.name, count_text(input.num_features, "feature"), parameter.name,
+                        name(parameter.type)));
 }
 
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs)
@@ -303,15 +304,12 @@ std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inpu
             continue;
         }
         if (given < 1 || inputs[i].length % given != 0)
-            throw InputError(
-                fmt::format("'{}' has {} numbers, which make no rows of {} features; lend it as "
-                            "rows_of(array, K)",
-                            parameter.name, inputs[i].length, given));
+            throw InputError(fmt::format(
+                "'{}' has {}, which make no rows of {}; lend it as rows_of(array, K)", parameter.name,
+                count_text(inputs[i].length, "number"), count_text(given, "feature")));
         if (features != 0 && given != features)
-            throw InputError(
-                fmt::format("'{}' has rows of {} features, and other parameters have {}; they must "
-                            "agree",
-                            parameter.name, given, features));
+            throw InputError(fmt::format("'{}' has rows of {}, and other parameters have {}; they must agree",
+                                         parameter.name, count_text(given, "feature"), features));
         features = given;
     }
     return features == 0 ? 1 : features;

@@ -10,6 +10,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 
@@ -265,10 +266,10 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
                             "negative",
                             wrong, value(begins, wrong)));
         if (wrong <= num_segments)
-            throw InputError(
-                fmt::format("ranges on the device: segment {} is [{}, {}) of {} elements; begins and "
-                            "ends lie inside, no end before its begin",
-                            wrong, value(begins, wrong), value(ends, wrong), num_elements));
+            throw InputError(fmt::format(
+                "ranges on the device: segment {} is [{}, {}) of {}; begins and "
+                "ends lie inside, no end before its begin",
+                wrong, value(begins, wrong), value(ends, wrong), count_text(num_elements, "element")));
     }
     if (sizes_.kind != LayoutKind::offsets && sizes_.kind != LayoutKind::lengths)
         return;
@@ -282,8 +283,8 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
     if (wrong > num_segments)
         return;
     if (sizes_.kind == LayoutKind::lengths)
-        throw InputError(fmt::format("lengths on the device add up to {}; there are {} elements",
-                                     value(offsets, num_segments), num_elements));
+        throw InputError(fmt::format("lengths on the device add up to {}; {}", value(offsets, num_segments),
+                                     there_are(num_elements, "element")));
     if (wrong == num_segments)
         throw InputError(
             fmt::format("offsets on the device end with {}; the last must be {}, the number of elements",

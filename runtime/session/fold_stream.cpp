@@ -8,6 +8,7 @@
 #include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/session/scale/stream.h"
 #include "runtime/session/session.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -28,9 +29,9 @@ StreamArray::StreamArray(const ArrayView& array)
                   "an array of a stream lies on a device; a stream copies arrays of the host to it");
           if (array.num_features != 1)
               throw InputError(fmt::format(
-                  "an array of a stream is lent as rows of {} features, and a stream reads numbers; lend it "
+                  "an array of a stream is lent as rows of {}, and a stream reads numbers; lend it "
                   "without rows_of(), or fold rows in one piece, by Session::fold()",
-                  array.num_features));
+                  count_text(array.num_features, "feature")));
           require_type("the elements of a stream", array.type);
           require_address("the elements of a stream", array.data, array.length);
           return memory_source(Array::borrow(array.type, array.data, static_cast<std::size_t>(array.length)));

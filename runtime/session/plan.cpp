@@ -63,8 +63,8 @@ void require_options(const Operator& op, const PlanOptions& options)
 {
     require_longest(options.longest);
     if (options.num_features < 1)
-        throw InputError(fmt::format("the plan of {} is for rows of {} features; a row has at least 1",
-                                     op.name, options.num_features));
+        throw InputError(fmt::format("the plan of {} is for rows of {}; a row has at least 1", op.name,
+                                     count_text(options.num_features, "feature")));
     if (options.num_features != 1 && !has_rows(op))
         throw InputError(
             fmt::format("the plan is for rows of {} features, and operator {} has no rows; leave "
@@ -192,10 +192,10 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         const bool is_placed = input.place == place || (parameter.scalar && input.place == Place::host);
         if (parameter.row && input.num_features != sizes.num_features)
             throw InputError(fmt::format(
-                "'{}' has rows of {} features, and the plan of {} was made for rows of {}; lend it "
+                "'{}' has rows of {}, and the plan of {} was made for rows of {}; lend it "
                 "as rows_of(array, {}), or make another plan, with PlanOptions::num_features = {}",
-                parameter.name, input.num_features, op.name, sizes.num_features, sizes.num_features,
-                input.num_features));
+                parameter.name, count_text(input.num_features, "feature"), op.name, sizes.num_features,
+                sizes.num_features, input.num_features));
         if (!parameter.row)
             require_numbers(op, parameter, input);
         if (input.type == parameter.type && is_placed &&
@@ -222,8 +222,9 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
     const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // a fold copies nothing
     const auto num_fields = op.map ? fields.size() : op.results.size();
     if (results.size() != num_fields)
-        throw InputError(fmt::format("operator {} has {} result fields, and {} arrays are given for them",
-                                     op.name, num_fields, results.size()));
+        throw InputError(fmt::format("operator {} has {}, and is given {} for its results", op.name,
+                                     count_text(static_cast<std::int64_t>(num_fields), "result field"),
+                                     count_text(std::ssize(results), "array")));
     const auto room =
         sizes.num_features * (is_found(state.sizes.form) ? sizes.num_elements : sizes.num_segments);
     for (std::size_t i = 0; i < results.size(); ++i) {

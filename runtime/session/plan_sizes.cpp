@@ -83,10 +83,11 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
     sizes.num_elements = num_elements;
     sizes.num_items = num_elements;
     sizes.index_bits = num_elements > kMaxNarrowIndex ? 64 : 32;
-    const auto per_element = [&](std::string_view what) {
+    const auto per_element = [&](const char* what) {
         if (view.first.length != num_elements)
-            throw InputError(fmt::format("{} {} for {} elements; one for each is needed", view.first.length,
-                                         what, num_elements));
+            throw InputError(fmt::format("{} for {}; one for each is needed",
+                                         count_text(view.first.length, what),
+                                         count_text(num_elements, "element")));
     };
     switch (view.kind) {
         case LayoutKind::whole:
@@ -113,20 +114,21 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             plan.form = SegmentForm::ranges;
             sizes.num_segments = view.first.length;
             if (view.second.length != view.first.length)
-                throw InputError(fmt::format("{} begins and {} ends; there is one of each for a segment",
-                                             view.first.length, view.second.length));
+                throw InputError(fmt::format("{} and {}; there is one of each for a segment",
+                                             count_text(view.first.length, "begin"),
+                                             count_text(view.second.length, "end")));
             sizes.index_bits = index_bits_of(view.first, "ranges", num_elements);
             break;
         case LayoutKind::flags:
             plan.form = SegmentForm::flags;
-            per_element("flags");
+            per_element("flag");
             if (view.first.place == Place::device && size_bytes(view.first.type) != 1)
                 throw InputError(fmt::format("flags on a device are {}; they must be bool, i8 or u8",
                                              name(view.first.type)));
             break;
         case LayoutKind::keys:
             plan.form = SegmentForm::keys;
-            per_element("keys");
+            per_element("key");
             plan.key_bytes = static_cast<int>(size_bytes(view.first.type));
             break;
         default:

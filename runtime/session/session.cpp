@@ -25,6 +25,7 @@
 #include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/session/scale/slices/sliced.h"
 #include "runtime/session/validation.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 
@@ -161,8 +162,9 @@ std::string reason_without_records(const PlanRequest& request, const Backend& ba
 void require_results(const Results& results, std::span<const MutableArrayView> into)
 {
     if (into.size() != results.size())
-        throw InputError(fmt::format("the operator has {} result fields, and {} arrays are given for them",
-                                     results.size(), into.size()));
+        throw InputError(fmt::format("the operator has {}, and is given {} for its results",
+                                     count_text(std::ssize(results), "result field"),
+                                     count_text(std::ssize(into), "array")));
     for (std::size_t i = 0; i < into.size(); ++i) {
         const auto& [field, array] = results[i];
         const auto& target = into[i];
@@ -173,8 +175,8 @@ void require_results(const Results& results, std::span<const MutableArrayView> i
                 name(array.type()), name(target.type), target.place == Place::device ? " on a device" : ""));
         if (target.length < static_cast<std::int64_t>(array.length()))
             throw InputError(
-                fmt::format("the results of '{}' are {} values, and the array for them has room for {}",
-                            field, array.length(), target.length));
+                fmt::format("the results of '{}' are {}, and the array for them has room for {}", field,
+                            count_text(static_cast<std::int64_t>(array.length()), "value"), target.length));
         require_address(fmt::format("the results of '{}'", field), target.data,
                         static_cast<std::int64_t>(array.length()));
     }

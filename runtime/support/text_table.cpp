@@ -78,6 +78,11 @@ std::string count_text(std::int64_t count, const std::string& noun)
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::string there_are(std::int64_t count, const std::string& noun)
+{
+    return (count == 1 ? "there is " : "there are ") + count_text(count, noun);
+}
+
 std::string indented(std::string text)
 {
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at)

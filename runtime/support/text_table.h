@@ -40,6 +40,9 @@ std::string print_facts(const std::vector<std::pair<std::string, std::string>>& 
 /// "1 segment", "2048 segments"
 std::string count_text(std::int64_t count, const std::string& noun);
 
+/// "there is 1 segment", "there are 2048 segments"
+std::string there_are(std::int64_t count, const std::string& noun);
+
 /// The lines of `text`, each indented by four blanks and ended.
 [[nodiscard]] std::string indented(std::string text);
 

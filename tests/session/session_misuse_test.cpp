@@ -236,7 +236,7 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
         "2), or make another plan, with PlanOptions::num_features = 3");
     EXPECT_EQ(
         message_of<InputError>([&] { plan.run({numbers}, whole(), {sums}); }),
-        "'x' has rows of 1 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
+        "'x' has rows of 1 feature, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
         "2), or make another plan, with PlanOptions::num_features = 1");
     plan.run({rows_of(numbers, 2)}, whole(), {sums});
     EXPECT_EQ(sums, (std::vector{6, 6}));
@@ -325,6 +325,30 @@ TEST_P(Misuse, NumbersThatAreLentAsRows)
     EXPECT_EQ(message_of<InputError>([&] { plan.run({rows}, whole(), {sums}); }), refused);
     plan.run({rows_of(kValues, 1)}, whole(), {sums});
     EXPECT_EQ(sums[0], 36);
+}
+
+TEST_P(Misuse, MessagesCountOneInTheSingular)
+{
+    const std::vector<int> one = {1}, starts = {0, 0}, start = {0};
+    std::vector<int> a(4), b(4), none;
+    auto plan = session_.plan(sum_, offsets(kOffsets), 9);
+    const std::string two_arrays = " has 1 result field, and is given 2 arrays for its results";
+    EXPECT_EQ(message_of<InputError>([&] {
+                  (void)session_.fold(sum_, {kValues}, offsets(kOffsets), {.results = {a, b}});
+              }),
+              "the operator" + two_arrays);
+    EXPECT_EQ(message_of<InputError>([&] {
+                  plan.run({kValues}, offsets(kOffsets), {a, b});
+              }),
+              "operator sum" + two_arrays);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {one}, whole(), {.results = {none}}); }),
+              "the results of 'result' are 1 value, and the array for them has room for 0");
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {one}, offsets(starts)); }),
+              "offsets end at 0 but there is 1 element; the last offset must be the number of elements");
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, ranges(start, starts), 1); }),
+              "1 begin and 2 ends; there is one of each for a segment");
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, flags(starts), 1); }),
+              "2 flags for 1 element; one for each is needed");
 }
 
 TEST_P(Misuse, SlicesOfRows)

@@ -146,7 +146,7 @@ TEST(Segments, RefusesBadRanges)
                             std::initializer_list<std::int64_t> ends) {
         return refusal([&] { segments_from_ranges(integers(begins), integers(ends), 10); });
     };
-    EXPECT_EQ(message({0, 1}, {2}), "ranges have 2 begins but 1 ends; there must be one of each per segment");
+    EXPECT_EQ(message({0, 1}, {2}), "ranges have 2 begins but 1 end; there must be one of each per segment");
     EXPECT_EQ(message({0, -3}, {2, 4}),
               "range 1 begins at -3, outside of the data; it must be from 0 to 10, the number of elements");
     EXPECT_EQ(message({0, 11}, {2, 12}),
@@ -226,8 +226,7 @@ TEST(Segments, RefusesBadLengths)
               "the number of elements");
     EXPECT_EQ(message({1, most, most}),
               "lengths exceed the 10 elements at segment 1: its length is 9223372036854775807 after 1 "
-              "elements; lengths "
-              "must add up to the number of elements");
+              "element; lengths must add up to the number of elements");
     EXPECT_EQ(refusal([] { segments_from_lengths(make_array<float>(Type::f32, {10}), 10); }),
               "lengths are f32; they must be integers");
 }

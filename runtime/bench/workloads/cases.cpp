@@ -11,6 +11,7 @@
 #include "runtime/bench/agreement.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/judge/table_check.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::bench {
 namespace {
@@ -107,8 +108,8 @@ CaseData::Prepared CaseData::prepare(const Case& asked)
     if (layout.kind == LayoutKind::uniform && elements) {
         *elements -= *elements % layout.uniform_length;
         if (*elements == 0)
-            throw InputError(fmt::format("layout '{}': {} elements are fewer than one segment has",
-                                         print(layout), *asked.num_elements));
+            throw InputError(fmt::format("layout '{}': a segment has more than {}", print(layout),
+                                         count_text(*asked.num_elements, "element")));
     }
     auto prepared = shares_ && elements && is_made_up(layout) ? prepare_shared(layout, *elements)
                                                               : prepare_own({layout, elements});

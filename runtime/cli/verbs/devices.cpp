@@ -203,7 +203,7 @@ int verb_devices(const Words& words)
     facts.emplace_back("NVRTC", nvrtc.text());
     facts.emplace_back("simt", compiler.found.empty()
                                    ? compiler.text()
-                                   : fmt::format("{}, {} threads", compiler.found, threads));
+                                   : fmt::format("{}, {}", compiler.found, count_text(threads, "thread")));
     facts.emplace_back("thrust, cuda", thrust_cuda.text());
     facts.emplace_back("thrust, cpu", thrust_cpu.text());
     facts.emplace_back("tuning", records_text(store, gpus));

@@ -245,7 +245,8 @@ private:
                          count_text(record.shape.num_segments, "segment"), record.layout,
                          record.problem.index_bits)},
             {"device", print(record.device)},
-            {"space", fmt::format("{} plans of {} stages", space.size(), space.starts().size())},
+            {"space", fmt::format("{} of {}", count_text(static_cast<std::int64_t>(space.size()), "plan"),
+                                  count_text(std::ssize(space.starts()), "stage"))},
             {"until now", fmt::format("{}: {}", print(space[tuning_.incumbent()]), tuning_.lookup().reason)}};
         if (session.trials.empty())
             return print_facts(facts);

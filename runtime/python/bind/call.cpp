@@ -9,6 +9,7 @@
 #include "dsl/message/suggest.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::python {
 namespace {
@@ -379,9 +380,9 @@ void Call::take_out()
         out_.emplace_back(objects[i], label, Access::write, has_rows ? Holds::rows : Holds::numbers);
         if (has_rows && out_.back().view().num_features != num_features_)
             throw InputError(
-                fmt::format("'{}' has rows of {} features, and the results have rows of {}; they "
+                fmt::format("'{}' has rows of {}, and the results have rows of {}; they "
                             "must agree",
-                            label, out_.back().view().num_features, num_features_));
+                            label, count_text(out_.back().view().num_features, "feature"), num_features_));
         for (std::size_t j = 0; j < arrays_.size(); ++j)
             if (share_memory(out_.back().view(), arrays_[j].view()))
                 throw InputError(

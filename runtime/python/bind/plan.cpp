@@ -14,6 +14,7 @@
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/verbs.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::python {
 namespace {
@@ -84,9 +85,9 @@ private:
                                          is_on_device_ ? "a GPU" : "the host"));
         if (call.num_features() != num_features_)
             throw InputError(
-                fmt::format("the arrays have rows of {} features, and the plan of {} was made for "
+                fmt::format("the arrays have rows of {}, and the plan of {} was made for "
                             "rows of {}; make another plan",
-                            call.num_features(), op_.name(), num_features_));
+                            count_text(call.num_features(), "feature"), op_.name(), num_features_));
         const auto& session = call.words().session;
         if (!call.words().key().empty() || call.words().check || session.device ||
             session.backend != SessionChoice().backend)

@@ -91,6 +91,6 @@ def spread(what, sets, members, at):
             continue
         entries = list(value)
         if name in arrays and len(entries) != arrays[name].length:
-            refuse(f"{what} sets '{name}' to {len(entries)} values", f"it is an array of {arrays[name].length}", at)
+            refuse(f"{what} sets '{name}' to {len(entries)} {'value' if len(entries) == 1 else 'values'}", f"it is an array of {arrays[name].length}", at)
         spread.update((f"{name}_{k}", entry) for k, entry in enumerate(entries))
     return spread

@@ -280,7 +280,7 @@ class _Tracer:
             return [*(self.operand("earlier") for _ in states), *(known[name] for name in given)]
         wanted = {"combine": 2, "finish": 1, "empty": 0}[part]
         if len(given) != wanted:
-            refuse(f"{part} of operator {self.name} takes {len(given)} arguments",
+            refuse(f"{part} of operator {self.name} takes {len(given)} {'argument' if len(given) == 1 else 'arguments'}",
                    {"combine": "it takes two states, the earlier one first", "finish": "it takes the last state",
                     "empty": "an empty segment has no state"}[part], _place_of(function))
         return [self.operand(which) for which in ("earlier", "later")] if part == "combine" else [self.operand("state")][:wanted]

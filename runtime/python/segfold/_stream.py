@@ -241,7 +241,7 @@ def _arranged(operator, columns, named):
         columns = _apart(columns)
         if len(columns) > len(names):
             raise _segfold.InputError(
-                f"{len(columns)} columns, tables and scalars are given; operator {operator.name} takes {operator.signature}"
+                f"operator {operator.name} takes {operator.signature}, and {len(columns)} {'is' if len(columns) == 1 else 'are'} given"
             )
         found, others = dict(zip(names, columns)), ""
         twice = next((word for word in named if word in found), None)

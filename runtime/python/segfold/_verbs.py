@@ -286,7 +286,8 @@ class Bench(typing.Tuple[BenchEntry, ...]):
     def __str__(self):
         rows = [("plan", "time", "rate", "of ceiling", ""), *(entry._cells() for entry in self)]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = [f"{self.operator}, {self.num_elements} elements in {self.num_segments} segments ({self.layout})"]
+        counts = [f"{count} {noun}{'s' * (count != 1)}" for count, noun in ((self.num_elements, "element"), (self.num_segments, "segment"))]
+        lines = [f"{self.operator}, {' in '.join(counts)} ({self.layout})"]
         for row in rows:
             cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:])), row[4]]
             lines.append("  ".join(cells).rstrip())

@@ -171,3 +171,7 @@ def test_values_without_a_type_and_of_two_are_refused():
         sf.operator(lambda a, b: a + b)
     with pytest.raises(sf.SpecError, match="takes 1 value; it takes two"):
         sf.operator(lambda a: a)
+    summed = type("summed", (), {"__annotations__": {"x": sf.i32}, "lift": lambda x: x, "combine": lambda a: a})
+    summed.state = type("state", (), {"__annotations__": {"s": sf.i32}, "s": 0})
+    with pytest.raises(sf.SpecError, match="combine of operator summed takes 1 argument; it takes two states"):
+        sf.operator(summed)

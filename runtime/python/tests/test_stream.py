@@ -163,7 +163,7 @@ def test_offsets_and_lengths_that_say_nothing_are_refused(x, words, message, tmp
         (lambda x: sf.stream(sf.standard.sum, x, x=x), TypeError, "sum: 'x' is given twice"),
         (lambda x: sf.stream(sf.standard.sum, dict(x=x), x=x), TypeError, "sum: 'x' is given twice"),
         (lambda x: sf.stream(sf.standard.sum, x, x), sf.InputError,
-         "2 columns, tables and scalars are given; operator sum takes sum(x: T)"),
+         "operator sum takes sum(x: T), and 2 are given"),
         (lambda x: sf.stream(sf.standard.sum, x, lengths=(part for part in [LENGTHS])), sf.InputError,
          "'lengths' is a builtins.generator; a stream must know how many lengths there are: give one array, as numpy.concatenate makes "
          "of several, or the path of an .npy file"),

@@ -15,6 +15,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/support/statistics.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::regress {
 namespace {
@@ -141,8 +142,8 @@ struct TimeBench::State {
         if (layout.kind == LayoutKind::uniform)
             n -= n % layout.uniform_length;
         if (n == 0)
-            throw InputError(fmt::format("layout '{}': {} elements are fewer than one segment has",
-                                         print(layout), request.num_elements));
+            throw InputError(fmt::format("layout '{}': a segment has more than {}", print(layout),
+                                         count_text(request.num_elements, "element")));
         return resolve(layout, n).segments;
     }
 

@@ -8,6 +8,7 @@
 #include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/scale/border_states.h"
 #include "runtime/session/scale/part_memory.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -79,11 +80,13 @@ struct PartPlans {
 void require_part(const Operator& op, const ResidentPart& part, std::size_t number)
 {
     if (part.inputs.size() != op.parameters.size())
-        throw InputError(fmt::format("part {} has {} arrays, and operator {} takes {}", number,
-                                     part.inputs.size(), op.name, op.parameters.size()));
+        throw InputError(fmt::format("part {} has {}, and operator {} takes {}", number,
+                                     count_text(std::ssize(part.inputs), "array"), op.name,
+                                     op.parameters.size()));
     if (part.num_inner > 0 && part.results.size() != op.results.size())
-        throw InputError(fmt::format("part {} has {} arrays for results, and operator {} gives {}", number,
-                                     part.results.size(), op.name, op.results.size()));
+        throw InputError(fmt::format("part {} has {} for results, and operator {} gives {}", number,
+                                     count_text(std::ssize(part.results), "array"), op.name,
+                                     op.results.size()));
     require_associative(part.session->laws(op), op, "parts share");
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/session/scale/start_cursor.h"
 #include "runtime/support/files/refuse.h"
 #include "runtime/support/processes/parallel.h"
+#include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
 
 namespace segfold {
@@ -291,11 +292,9 @@ private:
                                             segment, value, begin)
                               : fmt::format("length {} is {}; lengths must not be negative", segment, value));
         if (end > num_elements_)
-            refuse(
-                source_.array->where(),
-                fmt::format("segment {} ends at {}, but there are {} elements; segments must end where the "
-                            "elements do",
-                            segment, end, num_elements_));
+            refuse(source_.array->where(),
+                   fmt::format("segment {} ends at {}, but {}; segments must end where the elements do",
+                               segment, end, there_are(num_elements_, "element")));
         return end;
     }
 
@@ -303,9 +302,8 @@ private:
     {
         if (ended == num_segments_ && latest != num_elements_)
             refuse(source_.array ? source_.array->where() : "the segments",
-                   fmt::format("segments end at {}, but there are {} elements; they must end where the "
-                               "elements do",
-                               latest, num_elements_));
+                   fmt::format("segments end at {}, but {}; they must end where the elements do", latest,
+                               there_are(num_elements_, "element")));
     }
 
     /// The segment of an element behind the first.
@@ -361,8 +359,8 @@ private:
 
 void SegmentCursor::end_at(std::int64_t num_elements)
 {
-    throw InputError(
-        fmt::format("the columns end after {} elements, before their segments do", num_elements));
+    throw InputError(fmt::format("the columns end after {}, before their segments do",
+                                 count_text(num_elements, "element")));
 }
 
 std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source, std::optional<std::int64_t> num_elements)

@@ -84,8 +84,8 @@ RankResults fold_distributed(Communicator& ranks, Session& session, const Operat
                              StreamOptions options)
 {
     if (inputs.size() != op.parameters.size())
-        throw InputError(fmt::format("{} arrays are given, and operator {} takes {}", inputs.size(), op.name,
-                                     op.parameters.size()));
+        throw InputError(fmt::format("operator {} takes {}, and is given {}", op.name,
+                                     count_text(std::ssize(op.parameters), "array"), inputs.size()));
     const auto mine = num_local(op, inputs);
     std::int64_t begin = 0, all = 0;
     const auto counts = ranks.all_gather(std::as_bytes(std::span(&mine, 1)));
