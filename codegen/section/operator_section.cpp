@@ -242,10 +242,12 @@ private:
     {
         std::vector<std::string> parameters;
         for (const auto& parameter : op_.parameters)
-            if (is_checked(parameter.name))
+            if (!lift_uses(op_, parameter))
+                continue;
+            else if (is_checked(parameter.name))
                 parameters.push_back(
                     fmt::format("const {}& {}", table_name(parameter.type), cuda_identifier(parameter.name)));
-            else if (lift_uses(op_, parameter))
+            else
                 parameters.push_back(as_argument(parameter));
         for (const char* place : {"index", "position", "segment"})
             if (uses_name(op_.lift, place))

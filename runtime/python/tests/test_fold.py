@@ -343,3 +343,14 @@ def test_a_kept_plan_reads_tables_of_any_length():
     assert spmv._cached_plans() == 1
     with pytest.raises(sf.InputError, match="table 'x' has 3 entries; element 5 reads x\\[3\\], and indices run from 0 to 2"):
         spmv(value, column, np.arange(3, dtype=np.int32), offsets=offsets)
+
+
+@pytest.mark.parametrize("lift", ["x", "x * t[0]"])
+def test_a_table_that_lift_does_not_read(lift):
+    """It is given to nobody: not to the kernel of the host either, which checks the reads of tables."""
+    op = sf.operator(
+        f"operator total(x: f32, t: table f32, u: table i32) -> f32 {{ state s: f32 = 0 lift {lift} combine(a, b) a + b }}"
+    )
+    x, u = np.ones(6, np.float32), np.ones(3, np.int32)
+    for backend in ("cpu", "simt"):
+        assert op(x, t=x, u=u, uniform=3, backend=backend).tolist() == [3, 3]
