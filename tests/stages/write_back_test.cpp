@@ -80,7 +80,8 @@ TEST(WriteBack, IsRefusedInWords)
     };
     EXPECT_NE(fault_of(with("f32", " map x - sum")).find("has a map but names no output"), std::string::npos);
     EXPECT_NE(fault_of(with("each f32", "")).find("has no map"), std::string::npos);
-    EXPECT_NE(fault_of(with("each f32", " map x - t[0]")).find("map reads columns and results, and no table"),
+    EXPECT_NE(fault_of(with("each f32", " map x - t[0]"))
+                  .find("map reads columns and results, no table and no scalar"),
               std::string::npos);
     EXPECT_NE(fault_of(with("each f32", " map x > 0")).find("bool"), std::string::npos);
     EXPECT_NE(fault_of(with("(x: f32, each y: f32)", " map x")).find("cannot tell the result 'x'"),
