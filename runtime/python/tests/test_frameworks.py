@@ -41,6 +41,8 @@ def test_torch_on_the_host(torch):
         sf.standard.sum(x[::2])
     with pytest.raises(sf.InputError, match="asks for its gradient"):
         sf.standard.sum(x.clone().requires_grad_())
+    with torch.device("meta"):  # the default device for new tensors, which results are not made on
+        assert sf.standard.sum(x, offsets=offsets).tolist() == [8, 6, 0, 22]
 
 
 ROWS = np.arange(27, dtype=np.float32).reshape(9, 3) % 7

@@ -187,8 +187,9 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
 nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape)
 {
     if (kind == Kind::torch) {
-        static Imported empty("torch", "empty");
-        return empty.get()(size_of_new(shape), nb::arg("dtype") = dtype_of(kind, type));
+        static Imported empty("torch", "empty");  // on the default device, where none is named
+        return empty.get()(size_of_new(shape), nb::arg("dtype") = dtype_of(kind, type),
+                           nb::arg("device") = names().cpu);
     }
     static Imported empty("numpy", "empty");
     return empty.get()(size_of_new(shape), dtype_of(Kind::numpy, type));
