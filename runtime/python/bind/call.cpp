@@ -56,17 +56,19 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
 
 /// The operator of a type; of integers where it takes floats alone, and of bools, the InputError names the
 /// way out.
-const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column)
+const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column,
+                                               Kind kind)
 {
     try {
         return op.typed_pointer(type);
     } catch (const InputError& error) {
         if (type == Type::boolean && std::ranges::count(op.types(), Type::i32) > 0)
-            throw InputError(
-                fmt::format("{}; give {}.astype(\"i4\"), where True is 1", error.what(), column));
+            throw InputError(fmt::format("{}; give {}.{}, where True is 1", error.what(), column,
+                                         kind == Kind::torch ? "int()" : "astype(\"i4\")"));
         if (is_float(type) || !std::ranges::all_of(op.types(), is_float))
             throw;
-        throw InputError(fmt::format("{}; give {}.astype(float)", error.what(), column));
+        throw InputError(fmt::format("{}; give {}.{}", error.what(), column,
+                                     kind == Kind::torch ? "double()" : "astype(float)"));
     }
 }
 
@@ -199,6 +201,7 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
     arrays_.reserve(columns.size() + 2);
     std::optional<Type> generic;
     std::string generic_column;
+    Kind generic_kind = Kind::other;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         labels_.push_back(parameters[i].name);
         if (parameters[i].scalar) {
@@ -210,10 +213,12 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
         if (!parameters[i].type && !generic) {
             generic = arrays_.back().view().type;
             generic_column = parameters[i].name;
+            generic_kind = arrays_.back().kind();
         }
     }
-    typed_ = op.is_generic() ? typed_of(op, generic.value_or(op.types().front()), generic_column)
-                             : op.fixed_pointer();
+    typed_ = op.is_generic()
+                 ? typed_of(op, generic.value_or(op.types().front()), generic_column, generic_kind)
+                 : op.fixed_pointer();
     for (std::size_t i = 0; i < columns.size(); ++i)
         if (parameters[i].scalar)
             arrays_[i] = ArrayIn::scalar(columns[i], parameters[i].name, typed_->op.parameters[i].type);

@@ -11,7 +11,7 @@ namespace segfold::python {
 /// Interned strings; they live as long as the process.
 struct Names {
     nanobind::str cpu, cuda_array_interface, data_ptr, device, dlpack, dtype, get_device, is_contiguous,
-        is_cpu, is_cuda, ndim, new_empty, requires_grad, shape;
+        is_cpu, is_cuda, is_neg, ndim, new_empty, requires_grad, shape;
 };
 
 [[nodiscard]] const Names& names();

@@ -6,7 +6,7 @@
 Traceback (most recent call last):
     ...
 segfold.InputError: 'offsets' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks \
-DLPack, __cuda_array_interface__ or the buffer protocol
+DLPack, __cuda_array_interface__ or the buffer protocol: give numpy.asarray(offsets)
 >>> sf.standard.sum(x, offsets=np.array([0, 3, 5, 5, 9]))
 array([ 8.,  6.,  0., 22.], dtype=float32)
 

@@ -197,6 +197,24 @@ def test_torch_knows_gradients_of_sums(torch, folds):
     assert torch.equal(x.grad, 2 * x.detach())
 
 
+def test_tensors_without_memory(torch):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    x, total = torch.from_numpy(X), sf.standard.sum
+    with FakeTensorMode(), pytest.warns(), pytest.raises(sf.InputError, match="FakeTensor without memory of its own"):
+        total(torch.empty(9), offsets=torch.empty(5, dtype=torch.int64))
+    with pytest.raises(sf.InputError, match="'x' is a .* without memory of its own, as inside of torch.func.vmap"):
+        torch.func.vmap(lambda x: total(x, uniform=3))(torch.stack([x, x]))
+    with pytest.raises(sf.InputError, match=r"'x' is a nested tensor; give x.values\(\) with offsets=x.offsets\(\)"):
+        total(torch.nested.nested_tensor([x, x[:2]], layout=torch.jagged))
+    negated = torch.tensor([1 + 2j]).conj().imag
+    with pytest.raises(sf.InputError, match=r"'x' is a view that negates its memory; give x.resolve_neg\(\)"):
+        total(negated)
+    assert total(negated.resolve_neg()).tolist() == [-2]
+    with pytest.raises(sf.InputError, match=r"give x.int\(\), where True is 1"):
+        total(x > 1)
+
+
 def test_torch_finds_nothing_wrong_with_the_operator(torch, folds):
     x = torch.from_numpy(X.copy())
     text = sf.standard.sum.typed("f32").text
@@ -242,6 +260,9 @@ def test_jax_on_the_host(jax):
         sf.standard.sum(x, out=x, backend="reference")
     plan = sf.plan(sf.standard.sum, x, offsets=offsets, backend="simt")
     assert isinstance(plan(x, offsets=offsets), jax.Array) and plan(x, offsets=offsets).tolist() == [8, 6, 0, 22]
+    for traced in (jax.jit, jax.vmap, jax.grad):
+        with pytest.raises(sf.InputError, match="'x' is a value that JAX traces, in jit, grad or vmap, and has no elements yet"):
+            traced(lambda x: sf.standard.sum(x, backend="reference"))(jax.numpy.stack([x, x]) if traced is jax.vmap else x)
 
 
 def test_jaxs_rows_on_the_host(jax):

@@ -43,6 +43,19 @@ class Series:
         return X
 
 
+class Frame(Series):
+    """Several columns, as pandas has them."""
+
+    columns = ["x"]
+
+
+class ArrayMaker:
+    """What NumPy makes an array of."""
+
+    def __array__(self, dtype=None, copy=None):
+        return X
+
+
 class StrangeDevice:
     """A DLPack tensor that lies on a device of kind 8 (Metal)."""
 
@@ -96,7 +109,13 @@ CASES = [
      "parameter 'x' of operator spread is i32, but its array is f32; give an array of i32, or write the operator for f32"),
     (lambda: SUM([3, 1, 4]), sf.InputError,
      "'x' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
-     "__cuda_array_interface__ or the buffer protocol"),
+     "__cuda_array_interface__ or the buffer protocol: give numpy.asarray(x)"),
+    (lambda: SUM(X, lengths=ArrayMaker()), sf.InputError,
+     "'lengths' is a test_wrong_calls.ArrayMaker; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
+     "__cuda_array_interface__ or the buffer protocol: give numpy.asarray(lengths)"),
+    (lambda: SUM(Frame()), sf.InputError,
+     "'x' is a test_wrong_calls.Frame; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
+     "__cuda_array_interface__ or the buffer protocol: give x[NAME].to_numpy(), a column"),
     (lambda: SUM(Series()), sf.InputError,
      "'x' is a test_wrong_calls.Series; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
      "__cuda_array_interface__ or the buffer protocol: give x.to_numpy()"),

@@ -30,58 +30,6 @@ constexpr NamedDtype kDtypes[] = {
     {Type::f64, "float64"},
 };
 
-template <class Sizes>
-std::string shape_text(const Sizes& sizes)
-{
-    return fmt::format("({}{})", fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
-}
-
-void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes)
-{
-    if (holds != Holds::rows && sizes.size() != 1)
-        refuse(what, fmt::format("has shape {}; an array of one dimension is needed{}", shape_text(sizes),
-                                 holds == Holds::elements && sizes.size() > 1
-                                     ? ": rows of features take an operator over rows (x: row f32), and "
-                                       "reshape(-1) makes each number an element"
-                                     : ""));
-    if (holds == Holds::rows && sizes.size() != 2)
-        refuse(what, fmt::format("has shape {}; an array of two dimensions is needed, a row of features for "
-                                 "each entry",
-                                 shape_text(sizes)));
-    if (holds == Holds::rows && sizes[1] == 0)
-        refuse(what, fmt::format("has shape {}; a row has at least one feature", shape_text(sizes)));
-}
-
-/// `strides` in bytes.
-void require_no_gaps(const std::string& what, std::span<const std::int64_t> sizes,
-                     std::span<const std::int64_t> strides, std::int64_t item_bytes, Access access)
-{
-    const bool is_read = access == Access::read;
-    if (sizes.size() == 1) {
-        if (sizes[0] > 1 && strides[0] != item_bytes)
-            refuse(what,
-                   fmt::format("has a stride of {} bytes for elements of {}; elements must lie side by side, "
-                               "{}",
-                               strides[0], item_bytes,
-                               is_read ? "and segfold copies nothing by itself: give a contiguous copy"
-                                       : "and results are written there: give a contiguous array"));
-        return;
-    }
-    const std::array wanted = {sizes[1] * item_bytes, item_bytes};
-    const bool is_right = sizes[0] == 0 || ((sizes[0] == 1 || strides[0] == wanted[0]) &&
-                                            (sizes[1] == 1 || strides[1] == wanted[1]));
-    if (is_right)
-        return;
-    const bool is_fortran = strides[0] == item_bytes && strides[1] == sizes[0] * item_bytes;
-    refuse(what,
-           fmt::format("of shape {} {} strides of {} bytes; rows must lie one behind the other, with "
-                       "strides of {} bytes, {}",
-                       shape_text(sizes), is_fortran ? "is in Fortran order, with" : "has",
-                       shape_text(strides), shape_text(wanted),
-                       is_read ? "and segfold copies nothing by itself: give a contiguous copy in C order"
-                               : "and results are written there: give a C-contiguous array"));
-}
-
 [[noreturn]] void refuse_read_only(const std::string& what)
 {
     refuse(what, "is read-only, and results are to be written there");
@@ -207,15 +155,30 @@ nb::object called(nb::handle object, const nb::str& method)
 }
 
 /// The sizes of a tensor; its shape is an object, which an array of one dimension does without.
-std::vector<std::int64_t> sizes_of_torch(nb::handle tensor)
+std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& what)
 {
     const nb::object dimensions = tensor.attr(names().ndim);
-    if (nb::cast<int>(dimensions) != 1)
-        return numbers_of(nb::object(tensor.attr(names().shape)));
+    if (nb::cast<int>(dimensions) != 1) {
+        try {
+            return numbers_of(nb::object(tensor.attr(names().shape)));
+        } catch (const std::bad_cast&) {  // sizes that are no numbers
+            refuse_strange_tensor(tensor, what);
+        }
+    }
     const auto length = PyObject_Size(tensor.ptr());
     if (length < 0)
         throw nb::python_error();
     return {length};
+}
+
+/// Waits for an array of JAX, whose work is queued where nobody else can wait for it.
+void wait_for_jax(nb::handle array, const std::string& what)
+{
+    if (!nb::hasattr(array, "block_until_ready"))
+        refuse(what,
+               "is a value that JAX traces, in jit, grad or vmap, and has no elements yet; call the "
+               "operator outside, or by jax.pure_callback");
+    array.attr("block_until_ready")();
 }
 
 /// The ordinal of the GPU that an address of device memory belongs to.
@@ -296,11 +259,7 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
         take_buffer(what, access);
     else {
         require_no_missing_values(object, what);
-        refuse(what,
-               fmt::format("is a {}; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks "
-                           "DLPack, __cuda_array_interface__ or the buffer protocol{}",
-                           class_name(object),
-                           nb::hasattr(object, "to_numpy") ? fmt::format(": give {}.to_numpy()", what) : ""));
+        refuse_no_array(object, what);
     }
 }
 
@@ -382,7 +341,7 @@ void ArrayIn::take_torch(const std::string& what)
     const auto type = torch_types().find(dtype);
     if (!type)
         refuse_elements(what, text_of(dtype));
-    const auto sizes = sizes_of_torch(object_);
+    const auto sizes = sizes_of_torch(object_, what);
     require_dimensions(what, holds_, sizes);
     std::vector<std::int64_t> strides;
     if (const nb::object contiguous = called(object_, n.is_contiguous); contiguous.ptr() != Py_True)
@@ -393,15 +352,24 @@ void ArrayIn::take_torch(const std::string& what)
         refuse(what,
                "asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes "
                "without");
-    const nb::object address = called(object_, n.data_ptr);
+    if (is_float(*type) && called(object_, n.is_neg).ptr() == Py_True)
+        refuse(what, fmt::format("is a view that negates its memory; give {}.resolve_neg()", what));
+    std::uintptr_t address = 0;
+    try {
+        address = nb::cast<std::uintptr_t>(called(object_, n.data_ptr));
+    } catch (const nb::python_error&) {  // a tensor of torch.func, which has no address
+        refuse_strange_tensor(object_, what);
+    }
     // The kind's word is a text that torch makes anew each time, in a fifth of what a call takes.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
                                  text_of(object_.attr(n.device).attr("type"))));
     device_ = is_on_host ? 0 : nb::cast<int>(called(object_, n.get_device));
-    take_memory(what, *type, reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(address)),
-                is_on_host ? Place::host : Place::device, sizes, strides);
+    take_memory(what, *type, reinterpret_cast<const void*>(address), is_on_host ? Place::host : Place::device,
+                sizes, strides);
+    if (address == 0 && view_.length > 0)
+        refuse_strange_tensor(object_, what);
 }
 
 void ArrayIn::take_cuda_interface(const std::string& what, Access access)
@@ -448,7 +416,7 @@ void ArrayIn::take_dlpack(const std::string& what, Access access)
     std::string why;
     nb::object lent = object_;
     if (kind_ == Kind::jax)
-        object_.attr("block_until_ready")();  // its work is queued where nobody else can wait for it
+        wait_for_jax(object_, what);
     else
         try {  // who knows versions may warn where none is asked for
             lent = object_.attr(names().dlpack)(nb::arg("max_version") = nb::make_tuple(1, 0));

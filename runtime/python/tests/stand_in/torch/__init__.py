@@ -46,6 +46,9 @@ class Tensor:
     def __len__(self):
         return len(self.values)
 
+    def is_neg(self):
+        return False
+
     def is_contiguous(self):
         return self.values.flags.c_contiguous
 
