@@ -170,16 +170,19 @@ def _spread(gradient, num_elements, layout, segments, uniform):
     if layout == "uniform":
         return gradient.repeat_interleave(uniform, dim=0, output_size=num_elements)
     if layout == "offsets":
-        return gradient.repeat_interleave(segments[0].diff(), dim=0, output_size=num_elements)
+        return gradient.repeat_interleave(segments[0].long().diff(), dim=0, output_size=num_elements)
     if layout == "lengths":
-        return gradient.repeat_interleave(segments[0], dim=0, output_size=num_elements)
+        return gradient.repeat_interleave(segments[0].long(), dim=0, output_size=num_elements)
     if layout == "ranges":
         raise RuntimeError("sums over ranges have no gradient here, because ranges may overlap; give offsets")
     if layout == "flags":
         begins = segments[0] != 0
     else:
-        begins = _torch.ones_like(segments[0], dtype=_torch.bool)
-        begins[1:] = segments[0][1:] != segments[0][:-1]
+        keys = segments[0]
+        if keys.is_floating_point():  # keys are equal where their bits are
+            keys = keys.view({2: _torch.int16, 4: _torch.int32, 8: _torch.int64}[keys.element_size()])
+        begins = _torch.ones_like(keys, dtype=_torch.bool)
+        begins[1:] = keys[1:] != keys[:-1]
     if num_elements > 0:
         begins = begins.clone()
         begins[0] = True

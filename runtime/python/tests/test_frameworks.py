@@ -197,6 +197,26 @@ def test_torch_knows_gradients_of_sums(torch, folds):
     assert torch.equal(x.grad, 2 * x.detach())
 
 
+def test_gradients_follow_the_bits_of_keys(torch, folds):
+    """Runs of keys are runs of equal bits: NaN is equal to NaN, and -0 is not 0."""
+    x = torch.ones(7, requires_grad=True)
+    keys = torch.tensor([np.nan, np.nan, 0.0, -0.0, -0.0, 1, 1])
+    for keys in (keys, keys.double(), keys.half(), keys.bfloat16()):
+        x.grad = None
+        sums = folds.fold(sf.standard.sum, x, keys=keys).result
+        (sums * torch.arange(1.0, 5)).sum().backward()
+        assert sums.tolist() == [2, 1, 2, 2] and x.grad.tolist() == [1, 1, 2, 3, 3, 4, 4]
+
+
+def test_gradients_of_segments_in_unsigned_integers(torch, folds):
+    x = torch.from_numpy(X.copy()).requires_grad_()
+    for type in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):
+        for words in (dict(offsets=torch.from_numpy(OFFSETS).to(type)), dict(lengths=torch.tensor([3, 2, 0, 4]).to(type))):
+            x.grad = None
+            (folds.fold(sf.standard.sum, x, **words) * torch.arange(1.0, 5)).sum().backward()
+            assert x.grad.tolist() == [1, 1, 1, 2, 2, 4, 4, 4, 4], words
+
+
 def test_tensors_without_memory(torch):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
