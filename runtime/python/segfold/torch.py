@@ -146,7 +146,8 @@ def _backward(ctx, gradients):
             f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
             "and without tables"
         )
-    arrays, segments = ctx.saved_tensors[: ctx.num_arrays], ctx.saved_tensors[ctx.num_arrays :]
+    saved = ctx.saved_tensors  # torch.utils.checkpoint lets them be asked for once
+    arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
     names = [name for name, _, _ in op.parameters]
     num_elements = arrays[names.index(factors[0])].shape[0]
     of_each = _spread(gradients[-1], num_elements, ctx.layout, segments, ctx.uniform)

@@ -217,6 +217,14 @@ def test_gradients_of_segments_in_unsigned_integers(torch, folds):
             assert x.grad.tolist() == [1, 1, 1, 2, 2, 4, 4, 4, 4], words
 
 
+def test_gradients_under_checkpoint(torch, folds):
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.from_numpy(X.copy()).requires_grad_()
+    checkpoint(lambda x: folds.fold(sf.standard.sum, x, uniform=3), x, use_reentrant=False).sum().backward()
+    assert x.grad.tolist() == [1] * 9
+
+
 def test_tensors_without_memory(torch):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
