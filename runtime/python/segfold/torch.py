@@ -7,6 +7,7 @@ as a function of tensors alone, for what ``torch.compile`` compiles. Elsewhere t
 import functools
 
 import torch as _torch
+from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
 from ._results import result_class
@@ -68,6 +69,8 @@ def function(op):
         if facts is None:
             listed = ", ".join(str(dtype) for dtype in by_dtype)
             raise _segfold.InputError(f"'{parameters[open_places[0]]}' is {arrays[open_places[0]].dtype}; {op_name} takes {listed}")
+        if not _torch.compiler.is_compiling() and any(_unpack_dual(array).tangent is not None for array in arrays):
+            raise RuntimeError(f"operator {op_name} has no derivative of forward mode here; gradients of sums are those of backward()")
         text, plain, with_keys, count = facts
         results = _torch.ops.segfold.fold(text, arrays, layout, segments, uniform or 0)
         if layout == "keys":
@@ -85,7 +88,7 @@ def fold(op, *columns, **words):
     Returns a tensor, or a named tuple of tensors. Gradients are those of sums: of an operator of one floating-point field whose
     ``combine`` is ``a + b``, without ``finish``, ``empty`` and ``map``, and whose ``lift`` is a column or a product of two columns.
     A column may be one of rows; the gradient of a column of numbers beside it is summed over the features. Raises RuntimeError
-    where another operator's gradient is asked for, and what the call raises.
+    where another operator's gradient is asked for, or one of forward mode, and what the call raises.
     """
     return function(op)(*columns, **words)
 

@@ -225,6 +225,14 @@ def test_gradients_under_checkpoint(torch, folds):
     assert x.grad.tolist() == [1] * 9
 
 
+def test_derivatives_of_forward_mode_are_refused(torch, folds):
+    x = torch.from_numpy(X)
+    with pytest.raises(RuntimeError, match="operator sum has no derivative of forward mode here"):
+        torch.func.jvp(lambda x: folds.fold(sf.standard.sum, x, uniform=3), (x,), (x,))
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(RuntimeError, match="no derivative of forward mode"):
+        folds.fold(sf.standard.sum, torch.autograd.forward_ad.make_dual(x, x), uniform=3)
+
+
 def test_tensors_without_memory(torch):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
