@@ -88,7 +88,8 @@ def fold(op, *columns, **words):
     Returns a tensor, or a named tuple of tensors. Gradients are those of sums: of an operator of one floating-point field whose
     ``combine`` is ``a + b``, without ``finish``, ``empty`` and ``map``, and whose ``lift`` is a column or a product of two columns.
     A column may be one of rows; the gradient of a column of numbers beside it is summed over the features. Raises RuntimeError
-    where another operator's gradient is asked for, or one of forward mode, and what the call raises.
+    where another operator's gradient is asked for, or one of forward mode, and what the call raises. ``torch.func.vmap`` folds the
+    entries of a batch one after the other.
     """
     return function(op)(*columns, **words)
 
@@ -193,4 +194,22 @@ def _spread(gradient, num_elements, layout, segments, uniform):
     return gradient[begins.cumsum(0) - 1]
 
 
+def _fold_of_batch(info, in_dims, text, arrays, layout, segments, uniform):
+    """What torch.func.vmap runs: a fold for each entry of a batch, one after the other."""
+    _, dims_of_arrays, _, dims_of_segments, _ = in_dims
+
+    def entries(tensors, dims, at):
+        return [tensor if dim is None else tensor.select(dim, at).contiguous() for tensor, dim in zip(tensors, dims)]
+
+    found = [
+        _torch.ops.segfold.fold(text, entries(arrays, dims_of_arrays, at), layout, entries(segments, dims_of_segments, at), uniform)
+        for at in range(info.batch_size)
+    ]
+    if len({result.shape for results in found for result in results[-1:]}) > 1:
+        raise RuntimeError(f"{layout} mark other numbers of segments in the entries of a batch, whose results torch.func.vmap cannot join")
+    return [_torch.stack(results) for results in zip(*found)], [0] * len(found[0])
+
+
 _fold.register_autograd(_backward, setup_context=_setup)
+if hasattr(_fold, "register_vmap"):  # since torch 2.5
+    _fold.register_vmap(_fold_of_batch)

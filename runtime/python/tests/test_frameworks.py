@@ -233,6 +233,26 @@ def test_derivatives_of_forward_mode_are_refused(torch, folds):
         folds.fold(sf.standard.sum, torch.autograd.forward_ad.make_dual(x, x), uniform=3)
 
 
+def test_torch_folds_the_entries_of_a_batch(torch, folds):
+    if not hasattr(folds._fold, "register_vmap"):
+        pytest.skip(f"torch {torch.__version__} has no register_vmap, which came with 2.5")
+    x, offsets = torch.from_numpy(np.stack([X, X + 1])), torch.from_numpy(OFFSETS)
+    wanted = [[8, 6, 0, 22], [11, 8, 0, 26]]
+
+    def sums(x, offsets):
+        return folds.fold(sf.standard.sum, x, offsets=offsets)
+
+    assert torch.func.vmap(sums, in_dims=(0, None))(x, offsets).tolist() == wanted
+    assert torch.func.vmap(sums, in_dims=(1, None), out_dims=1)(x.T, offsets).T.tolist() == wanted
+    assert torch.func.vmap(sums)(x, torch.stack([offsets, offsets])).tolist() == wanted
+    x.requires_grad_()
+    torch.func.vmap(sums, in_dims=(0, None))(x, offsets).sum().backward()
+    assert x.grad.tolist() == [[1] * 9] * 2
+    flags = torch.tensor([[1] * 9, [0] * 9])
+    with pytest.raises(RuntimeError, match="flags mark other numbers of segments in the entries of a batch"):
+        torch.func.vmap(lambda x, flags: folds.fold(sf.standard.sum, x, flags=flags))(x, flags)
+
+
 def test_tensors_without_memory(torch):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
