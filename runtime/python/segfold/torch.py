@@ -32,9 +32,16 @@ def _facts(op):
     return op._origin()[1], result_class(names), result_class(("keys", *names)), len(names)
 
 
+def _require_tensor(value, name):
+    if not isinstance(value, _torch.Tensor):
+        raise _segfold.InputError(f"'{name}' is a {type(value).__name__}, and a tensor is needed; give torch.as_tensor({name})")
+
+
 @functools.lru_cache(maxsize=None)
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
+    if not isinstance(op, _segfold.Operator):
+        raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
     parameters = tuple(name for name, _, _ in op.parameters)
     scalars = tuple((i, _DTYPES.get(type)) for i, (name, type, _) in enumerate(op.parameters) if name in op.scalars)
     places = [i for i, name in enumerate(parameters) if name not in op.scalars]
@@ -57,10 +64,20 @@ def function(op):
                 if layout != "whole":
                     raise _segfold.InputError(f"segments are given by {layout} and by {name}; give them once")
                 layout, segments = name, list(value) if name == "ranges" else [value]
+        if layout == "ranges" and len(segments) != 2:
+            raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
+        for value in segments:
+            _require_tensor(value, layout)
         if uniform is not None:
+            if isinstance(uniform, (bool, float, str)):
+                raise TypeError(f"uniform= takes the length of each segment, an integer, and {uniform!r} is given")
+            if isinstance(uniform, int) and uniform < 1:
+                raise _segfold.InputError(f"uniform is {uniform}; it is the length of each segment, 1 or more")
             if layout != "whole":
                 raise _segfold.InputError(f"segments are given by {layout} and by uniform; give them once")
             layout = "uniform"
+        for i in places:
+            _require_tensor(arrays[i], parameters[i])
         model = arrays[(open_places or places)[0]]
         for i, dtype in scalars:
             if not isinstance(arrays[i], _torch.Tensor):

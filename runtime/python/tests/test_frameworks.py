@@ -292,6 +292,18 @@ def test_wrong_calls_of_a_function_of_tensors(torch, folds):
         total(x, x, ofsets=x)
     with pytest.raises(sf.InputError, match=r"'x' is torch\.int32; log_sum_exp takes torch\.float16, torch\.bfloat16, torch\.float32"):
         folds.fold(sf.standard.log_sum_exp, x.int())
+    with pytest.raises(sf.InputError, match=r"'x' is a ndarray, and a tensor is needed; give torch.as_tensor\(x\)"):
+        total(X, x)
+    with pytest.raises(sf.InputError, match=r"'offsets' is a list, and a tensor is needed; give torch.as_tensor\(offsets\)"):
+        total(x, x, offsets=[0, 9])
+    with pytest.raises(TypeError, match=r"ranges= takes a pair of arrays, \(begins, ends\), and 3 are given"):
+        total(x, x, ranges=torch.tensor([0, 3, 9]))
+    with pytest.raises(TypeError, match="uniform= takes the length of each segment, an integer, and '3' is given"):
+        total(x, x, uniform="3")
+    with pytest.raises(sf.InputError, match="uniform is 0; it is the length of each segment, 1 or more"):
+        total(x.to("meta"), x.to("meta"), uniform=0)
+    with pytest.raises(TypeError, match="an operator is needed, as sf.standard.sum, and 3 is given"):
+        folds.fold(3, x)
 
 
 def test_nothing_is_said_at_exit(folds):
