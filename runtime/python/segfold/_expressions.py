@@ -93,6 +93,9 @@ class Value:
     def type(self):
         return self._sf_type
 
+    def __repr__(self):
+        return f"<{self._sf_described()}, traced>"
+
     def _sf_described(self):
         """For messages: "a value of f32", "the number 0.5"."""
         if self._sf_kind == "number":

@@ -165,9 +165,13 @@ def _of_function(function, words):
     )
 
 
-def _arguments_of(what, function):
+def _arguments_of(what, function, known=()):
+    """The names that a part is called with; without the last ones that have a default and are none of `known`, as in ``k=k``."""
     try:
-        return list(inspect.signature(function).parameters)
+        parameters = list(inspect.signature(function).parameters.values())
+        while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
+            parameters.pop()
+        return [parameter.name for parameter in parameters]
     except (TypeError, ValueError):  # no callable, or one that tells nothing
         pass
     refuse(f"{what} is {function!r}, which cannot be traced", "write a function of Python code")
@@ -265,7 +269,8 @@ class _Tracer:
         return make("name", (column.name,), (), column.type, self.part)
 
     def arguments(self, part, function):
-        given = _arguments_of(f"{part} of operator {self.name}", function)
+        members = [name for name, _ in self.result_members] if part == "map" else []
+        given = _arguments_of(f"{part} of operator {self.name}", function, [*members, *(column.name for column in self.columns)])
         if part == "append" and not given:
             refuse(f"append of operator {self.name} takes no state", "it takes a state and then columns", _place_of(function))
         if part in ("lift", "append", "map"):

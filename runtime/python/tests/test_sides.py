@@ -320,7 +320,7 @@ def test_stubs_say_what_is_there():
     declared = {node.name for node in value.body if isinstance(node, ast.FunctionDef)}
     operations = {name for name, function in vars(sf.trace.Value).items() if name.startswith("__") and callable(function)}
     # What only refuses is not declared, nor what every object has.
-    silent = ("init hash bool iter len getitem setitem index format float int complex round floor ceil trunc floordiv rfloordiv divmod "
+    silent = ("init repr hash bool iter len getitem setitem index format float int complex round floor ceil trunc floordiv rfloordiv divmod "
               "rdivmod matmul rmatmul getattr array array_function array_ufunc").split()
     assert declared == operations - {f"__{name}__" for name in silent}
     assert (sources / "segfold" / "py.typed").exists()

@@ -252,3 +252,42 @@ def test_an_operator_is_the_base_of_another():
 
     assert mean_of(X, **REFERENCE)[0] == 3
     assert base(X, **REFERENCE)[0] == 9
+
+
+def test_an_argument_with_a_default_that_is_no_column_keeps_it():
+    """As loops that make operators give each what it closes over."""
+    def scaled(factor):
+        @sf.operator
+        class scaled:
+            x: sf.i32
+            class state:
+                sum: sf.i32 = 0
+            def lift(x, factor=factor):
+                return x * factor
+            def combine(a, b, shown=[]):
+                shown.append(repr(a))
+                assert shown[0] == "<a value of i32, traced>"
+                return a + b
+        return scaled
+
+    x = np.arange(4, dtype=np.int32)
+    assert [scaled(factor)(x, backend="reference").tolist() for factor in (1, 2)] == [[6], [12]]
+
+    @sf.operator(identity=0, lift=lambda x, factor=3: x * factor)
+    def tripled(a: sf.i32, b: sf.i32):
+        return a + b
+
+    assert tripled.parameters == (("x", "i32", False),) and tripled(x, backend="reference").tolist() == [18]
+
+    @sf.operator
+    class weighted:
+        x: sf.i32
+        w: sf.i32
+        class state:
+            sum: sf.i32 = 0
+        def lift(x, w=1):
+            return x * w
+        def combine(a, b):
+            return a + b
+
+    assert weighted(x, w=x, backend="reference").tolist() == [14]

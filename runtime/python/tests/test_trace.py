@@ -472,7 +472,7 @@ def total(a: sf.f32, b: sf.f32):
         (lambda: sf.operator(np.add), "<ufunc 'add'> is no function of Python code, and cannot be traced; write"),
         (lambda: sf.operator(total, lift=max), "lift of operator total is <built-in function max>, which cannot be traced; write"),
         (lambda: sf.operator(class_with(combine=3)), "combine of operator total is 3, which cannot be traced; write"),
-        (lambda: sf.operator(class_with(combine=np.add)), "test_trace.py:"),
+        (lambda: sf.operator(class_with(combine=np.hypot)), "test_trace.py:"),
         (lambda: sf.lowest("f32"), "lowest takes a type of segfold, and 'f32' is given; write sf.lowest(sf.f32)"),
         (lambda: sf.epsilon(np.float32), "epsilon takes a type of segfold, and <class 'numpy.float32'> is given; write"),
         (lambda: sf.operator(class_with(laws=3)), "laws of operator total are 3; laws are names, as in laws = "),
