@@ -431,9 +431,10 @@ void ArrayIn::take_dlpack(const std::string& what, Access access)
         } catch (const nb::python_error& error) {
             why = text_of(error);
         }
-        refuse(what, why.empty()
-                         ? fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_))
-                         : fmt::format("does not lend its memory: {}", why));
+        refuse(what,
+               why.empty()
+                   ? fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_))
+                   : fmt::format("does not lend its memory: {}{}", why, way_out_of_arrow(object_, what)));
     }
     std::vector<std::int64_t> sizes, strides;
     for (std::size_t i = 0; i < imported_.ndim(); ++i)

@@ -31,6 +31,9 @@ std::string way_out(const std::string& what, std::string_view elements)
         if (elements.starts_with(text))
             return fmt::format("; text is folded as codes: give numpy.unique({}, return_inverse=True)[1]",
                                what);
+    if (elements.starts_with("torch.complex"))
+        return fmt::format(
+            "; complex numbers are two columns: give {0}.real.contiguous() and {0}.imag.contiguous()", what);
     if (elements.starts_with("complex") || elements.starts_with(">c"))
         return fmt::format("; complex numbers are two columns: give {0}.real.copy() and {0}.imag.copy()",
                            what);
@@ -70,6 +73,17 @@ void refuse_no_array(nb::handle object, const std::string& what)
     refuse(what, fmt::format("is a {}; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks "
                              "DLPack, __cuda_array_interface__ or the buffer protocol{}",
                              class_name(object), way));
+}
+
+std::string way_out_of_arrow(nb::handle object, const std::string& what)
+{
+    if (!class_name(object).starts_with("pyarrow."))
+        return "";
+    if (nb::hasattr(object, "indices") && nb::hasattr(object, "dictionary"))
+        return fmt::format("; give {}.indices", what);
+    if (nb::hasattr(object, "offsets") && nb::hasattr(object, "flatten"))
+        return fmt::format("; give {0}.values with offsets={0}.offsets", what);
+    return fmt::format("; give {}.to_numpy(zero_copy_only=False)", what);
 }
 
 void refuse_strange_tensor(nb::handle tensor, const std::string& what)

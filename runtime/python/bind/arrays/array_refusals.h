@@ -26,6 +26,9 @@ void require_countable(const std::string& what, std::span<const std::int64_t> si
 /// Throws InputError for what is no array, with a way out where there is one.
 [[noreturn]] void refuse_no_array(nb::handle object, const std::string& what);
 
+/// How an array of PyArrow that DLPack cannot lend, as of bits, becomes one that is taken; empty for others.
+[[nodiscard]] std::string way_out_of_arrow(nb::handle object, const std::string& what);
+
 /// Throws InputError for a tensor of torch whose elements do not lie in memory as those of others do.
 [[noreturn]] void refuse_strange_tensor(nb::handle tensor, const std::string& what);
 
