@@ -349,9 +349,10 @@ void ArrayIn::take_torch(const std::string& what)
             strides.push_back(nb::cast<std::int64_t>(object_.attr("stride")(i)) *
                               static_cast<std::int64_t>(size_bytes(*type)));
     if (object_.attr(n.requires_grad).ptr() == Py_True)
-        refuse(what,
-               "asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes "
-               "without");
+        refuse(what, fmt::format(
+                         "asks for its gradient; segfold.torch.fold knows gradients of sums, and {}.detach() "
+                         "goes without",
+                         what));
     if (is_float(*type) && called(object_, n.is_neg).ptr() == Py_True)
         refuse(what, fmt::format("is a view that negates its memory; give {}.resolve_neg()", what));
     std::uintptr_t address = 0;
