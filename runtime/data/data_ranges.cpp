@@ -207,7 +207,12 @@ ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 
 std::optional<std::string> find_not_finite(const Workload& workload)
 {
-    return find_strays(workload.op, workload.arrays, Strays::all);
+    return find_not_finite(workload.op, workload.arrays);
+}
+
+std::optional<std::string> find_not_finite(const Operator& op, const std::vector<Array>& arrays)
+{
+    return find_strays(op, arrays, Strays::all);
 }
 
 std::optional<std::string> find_nan(const Operator& op, const std::vector<Array>& arrays)

@@ -27,6 +27,9 @@ namespace segfold {
 
 /// The first floating-point column or table with an infinity or NaN; nothing where all values are finite.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);
+/// The same of the arrays of an operator's parameters.
+[[nodiscard]] std::optional<std::string> find_not_finite(const Operator& op,
+                                                         const std::vector<Array>& arrays);
 
 /// The first column, table or scalar with a NaN, of arrays that are one for each parameter; read by all
 /// threads.

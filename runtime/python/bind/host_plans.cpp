@@ -57,11 +57,11 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// Whether the call's data break a law on which the operator's kept plans rely: by NaN, or by an element that
-/// shows that the identity is none.
+/// Whether the call's data break a law on which the operator's kept plans rely: by NaN or infinities, or by
+/// an element that shows that the identity is none.
 bool breaks_laws_of_plans(Call& call, const CallsAsk& asks)
 {
-    if (!asks.nan && !asks.elements)
+    if (!asks.finite && !asks.nan && !asks.elements)
         return false;
     struct Trial {
         std::shared_ptr<TypedOperator> typed;
@@ -79,7 +79,8 @@ bool breaks_laws_of_plans(Call& call, const CallsAsk& asks)
         call.num_elements(), kElementsOfAShortFold,
         [trial] {
             const auto& op = trial->typed->op;
-            trial->is_refuted = (trial->asks.nan && find_nan(op, trial->arrays)) ||
+            trial->is_refuted = (trial->asks.finite && find_not_finite(op, trial->arrays)) ||
+                                (trial->asks.nan && find_nan(op, trial->arrays)) ||
                                 (trial->asks.elements &&
                                  try_identity_on_some(op, trial->arrays, trial->num_elements,
                                                       trial->num_features, Elements::all_with_overflow)
@@ -161,8 +162,13 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         [making] {
             const auto& op = making->typed->op;
             const auto laws = making->session->laws(op);
-            making->asks = {depends_on_data(laws), depends_on_nan(laws), laws.doubts_identity,
-                            doubt_of_scalars(op, laws.report), making->findings};
+            const bool is_finite_asked = depends_on_finite(laws);
+            making->asks = {depends_on_data(laws) && !is_finite_asked,
+                            is_finite_asked,
+                            depends_on_nan(laws),
+                            laws.doubts_identity,
+                            doubt_of_scalars(op, laws.report),
+                            making->findings};
             if (!making->asks.keeps_plan(op, making->inputs))
                 return;
             // What the elements refute is said by a fold, which looks at them.
@@ -170,8 +176,8 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
             if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
                 of_data.usable.associative == laws.usable.associative && of_data.has_sound_identity &&
                 !of_data.without_identity) {
-                // What NaN alone refute is no matter for calls whose data have none.
-                making->options.assumes_finite |= making->asks.nan;
+                // What NaN or infinities alone refute is no matter for calls whose data have none.
+                making->options.assumes_finite |= making->asks.nan || making->asks.finite;
                 making->plan = std::make_shared<Plan>(
                     making->session->plan(op, making->segments, making->num_elements, making->options));
             }

@@ -21,6 +21,7 @@ namespace nb = nanobind;
 /// What a call must look at to know what it may rely on.
 struct CallsAsk {
     bool data = false;
+    bool finite = false;    ///< a plan is kept, and serves where the data are finite
     bool nan = false;       ///< a plan is kept, and serves where the data have no NaN
     bool elements = false;  ///< a plan is kept, and serves where no element shows that the identity is none
     ScalarDoubt scalars = ScalarDoubt::none;

@@ -215,3 +215,14 @@ def test_ragged_batches_are_warned_of_once():
         for size in (1, 5, 64, 640):
             op(np.arange(size, dtype=np.int32))
     assert len(told) == 1 and "and none of its elements shows it" in str(told[0].message)
+
+
+@pytest.mark.parametrize("name", ["norm", "kahan_sum"])
+def test_a_plan_is_kept_for_data_that_are_finite(name):
+    """The identity of these is neutral on finite values alone, so that infinities and NaN have another fold."""
+    op = sf.operator(getattr(sf.standard, name).typed("f32").text)
+    offsets = np.array([0, 0, 3, 4])
+    for values in ([3, 4, 0, 2], [1, 2, 2, 7], [3, np.inf, 0, 2], [3, 4, 0, 2], [np.nan, 1, 1, 1], [-np.inf, 0, 0, 5], [2, 3, 6, 1]):
+        x = np.array(values, np.float32)
+        np.testing.assert_allclose(op(x, offsets=offsets, backend="cpu"), op(x, offsets=offsets, backend="reference"), rtol=1e-6)
+    assert op._cached_plans() == 1

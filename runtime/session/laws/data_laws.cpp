@@ -52,6 +52,11 @@ bool depends_on_data(const OperatorLaws& laws)
            (!is_among(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
 }
 
+bool depends_on_finite(const OperatorLaws& laws)
+{
+    return depends_on_data(laws) && laws.has_sound_identity && laws.refuted_by_overflow.empty();
+}
+
 bool depends_on_nan(const OperatorLaws& laws)
 {
     return is_among(laws.refuted_by_nan, Law::associative) && !laws.assumes_associative;
