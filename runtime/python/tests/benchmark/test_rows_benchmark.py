@@ -8,7 +8,7 @@ import pytest
 
 import segfold as sf
 
-BENCHMARK = pathlib.Path(__file__).resolve().parents[1] / "benchmark" / "rows_benchmark.py"
+BENCHMARK = pathlib.Path(__file__).resolve().parents[2] / "benchmark" / "rows_benchmark.py"
 
 
 @pytest.fixture(scope="module")

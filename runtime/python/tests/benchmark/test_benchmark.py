@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 
-BENCHMARK = pathlib.Path(__file__).resolve().parents[1] / "benchmark" / "fold_benchmark.py"
+BENCHMARK = pathlib.Path(__file__).resolve().parents[2] / "benchmark" / "fold_benchmark.py"
 
 
 @pytest.fixture(scope="module")
