@@ -242,13 +242,11 @@ private:
     {
         std::vector<std::string> parameters;
         for (const auto& parameter : op_.parameters)
-            if (!lift_uses(op_, parameter))
-                continue;
-            else if (is_checked(parameter.name))
-                parameters.push_back(
-                    fmt::format("const {}& {}", table_name(parameter.type), cuda_identifier(parameter.name)));
-            else
-                parameters.push_back(as_argument(parameter));
+            if (lift_uses(op_, parameter))
+                parameters.push_back(is_checked(parameter.name)
+                                         ? fmt::format("const {}& {}", table_name(parameter.type),
+                                                       cuda_identifier(parameter.name))
+                                         : as_argument(parameter));
         for (const char* place : {"index", "position", "segment"})
             if (uses_name(op_.lift, place))
                 parameters.push_back(std::string("Index ") + place);

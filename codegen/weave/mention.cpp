@@ -57,23 +57,23 @@ void add_words(std::string_view text, Identifiers& words)
 
 void add_file_scope_words(std::string_view text, Identifiers& words)
 {
-    const std::string code = without_comments(text);
-    const std::string_view rest = code;
+    const std::string without = without_comments(text);
+    const std::string_view code = without;
     std::vector<bool> counts;  // of each bracket that is open: whether what it holds is out of file scope
     std::size_t depth = 0;
     bool opens_scope = false;  // behind `extern "C"` and `namespace NAME`
     std::string_view before;
-    for (std::size_t at = 0; at < rest.size();) {
+    for (std::size_t at = 0; at < code.size();) {
         const auto begin = at++;
-        switch (kMarks[static_cast<unsigned char>(rest[begin])]) {
+        switch (kMarks[static_cast<unsigned char>(code[begin])]) {
             case Mark::none:
                 break;
             case Mark::word: {
-                while (at < rest.size() && is_word(rest[at]))
+                while (at < code.size() && is_word(code[at]))
                     ++at;
                 if (depth != 0)  // nothing opens a scope there that counts
                     break;
-                const auto word = rest.substr(begin, at - begin);
+                const auto word = code.substr(begin, at - begin);
                 if (!words.contains(word))
                     words.emplace(word);
                 opens_scope = word == "namespace" || (before == "namespace" && opens_scope);
@@ -81,13 +81,13 @@ void add_file_scope_words(std::string_view text, Identifiers& words)
                 break;
             }
             case Mark::quote:
-                at = std::min(rest.find('"', at), rest.size() - 1) + 1;
+                at = std::min(code.find('"', at), code.size() - 1) + 1;
                 opens_scope = depth == 0 && before == "extern";
                 break;
             case Mark::directive:
                 do
-                    at = std::min(rest.find('\n', at), rest.size());
-                while (at < rest.size() && rest[at - 1] == '\\' && ++at);
+                    at = std::min(code.find('\n', at), code.size());
+                while (at < code.size() && code[at - 1] == '\\' && ++at);
                 break;
             case Mark::opens:
                 counts.push_back(!opens_scope);

@@ -191,14 +191,13 @@ void bind_plan(nb::module_& module)
     module.def(
         "plan",
         [](const nb::args& all, const nb::kwargs& words) {
-            const nb::object given = all.size() == 0 ? nb::none() : nb::object(all[0]);
-            const auto arrays = nb::steal<nb::args>(PyTuple_GetSlice(all.ptr(), 1, PY_SSIZE_T_MAX));
-            PyOperator* op = nullptr;
             if (all.size() == 0)
                 throw nb::type_error(
-                    "plan() takes an operator first, as sf.standard.sum or sf.operator(\"sum\"), and then "
-                    "its "
-                    "arrays; none is given");
+                    "plan() takes an operator first, as sf.standard.sum or "
+                    "sf.operator(\"sum\"), and then its arrays; none is given");
+            const nb::object given = all[0];
+            const auto arrays = nb::steal<nb::args>(PyTuple_GetSlice(all.ptr(), 1, PY_SSIZE_T_MAX));
+            PyOperator* op = nullptr;
             if (!nb::try_cast(given, op))
                 throw nb::type_error(
                     fmt::format(

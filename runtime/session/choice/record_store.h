@@ -35,7 +35,7 @@ class RecordStore {
 public:
     /// The records that came with the program, and those of `folder`; an empty one is none. A folder or file
     /// that cannot be read is a complaint. What came with the program is of GPUs: whoever asks for the host
-    /// alone does without it, which takes as long to read as all else that a short run does.
+    /// alone does without it. To read it takes longer than all else that a short run of the host does.
     static RecordStore open(const std::string& folder, bool for_host = false);
     /// The given rows alone.
     static RecordStore of(std::vector<Record> rows);

@@ -100,7 +100,8 @@ enum class ScalarDoubt : std::uint8_t {
 /// True where on_data() may say something else of the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
-/// True where all that on_data() may say of the identity follows from whether the data are finite.
+/// True where all that on_data() may say of the identity follows from whether the data are finite, but for
+/// what `doubts_identity` asks of the elements.
 [[nodiscard]] bool depends_on_finite(const OperatorLaws& laws);
 
 /// True where on_data() may find NaN that keep associativity from being relied on.

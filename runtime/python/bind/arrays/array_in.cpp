@@ -361,7 +361,7 @@ void ArrayIn::take_torch(const std::string& what)
     } catch (const nb::python_error&) {  // a tensor of torch.func, which has no address
         refuse_strange_tensor(object_, what);
     }
-    // The kind's word is a text that torch makes anew each time, in a fifth of what a call takes.
+    // The word of the device's kind is asked for in refusals alone: torch makes that text anew each time.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
