@@ -1,5 +1,6 @@
 #include "runtime/data/data_ranges.h"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 
