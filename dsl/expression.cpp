@@ -114,9 +114,7 @@ Expression::Expression(double value)
     } else if (std::isinf(value)) {
         *this = value > 0 ? make_constant("inf") : make_unary("-", make_constant("inf"));
     } else {
-        ExpressionNode result = node(ExpressionKind::real, {});
-        result.real = value;
-        *this = Expression(std::move(result));
+        *this = make_real({value});
     }
 }
 
@@ -128,9 +126,23 @@ bool same(const Expression& left, const Expression& right)
     const auto& b = *right;
     return a.kind == b.kind && a.name == b.name && a.symbol == b.symbol && a.operand == b.operand &&
            a.negative == b.negative && a.magnitude == b.magnitude && same_real(a.real, b.real) &&
-           a.type == b.type &&
+           a.rest == b.rest && a.type == b.type &&
            std::ranges::equal(a.arguments, b.arguments,
                               [](const Expression& x, const Expression& y) { return same(x, y); });
+}
+
+Expression make_real(NearReal number, Position position)
+{
+    auto result = node(ExpressionKind::real, position);
+    result.real = number.real;
+    result.rest = number.rest;
+    return Expression(std::move(result));
+}
+
+double rounded_literal(const ExpressionNode& node, Type type)
+{
+    return round_to(type, node.kind == ExpressionKind::real ? NearReal{node.real, node.rest}
+                                                            : near_integer(node.negative, node.magnitude));
 }
 
 Expression make_name(std::string name, Position position)
@@ -173,6 +185,7 @@ Expression make_unary(std::string symbol, Expression argument, Position position
         ExpressionNode result = *argument;
         result.negative = result.kind == ExpressionKind::integer && result.magnitude != 0;
         result.real = result.kind == ExpressionKind::real ? -result.real : 0;
+        result.rest = -result.rest;
         result.position = position;
         return Expression(std::move(result));
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dsl/message/source.h"
+#include "dsl/rounding.h"
 #include "dsl/type.h"
 
 namespace segfold {
@@ -47,7 +48,8 @@ struct ExpressionNode {
     Operand operand = Operand::state;   ///< field
     bool negative = false;              ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
-    double real = 0;                    ///< real
+    double real = 0;                    ///< real: the nearest double
+    int rest = 0;                       ///< real: as in NearReal
     std::vector<Expression> arguments;  ///< in reading order
     std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
     Position position;
@@ -89,6 +91,8 @@ private:
 /// True when both trees say the same; positions do not count, types do.
 bool same(const Expression& left, const Expression& right);
 
+/// A number with a fraction.
+Expression make_real(NearReal number, Position position = {});
 Expression make_name(std::string name, Position position = {});
 Expression make_field(Operand operand, std::string field, Position position = {});
 Expression make_constant(std::string name, Position position = {});
@@ -102,6 +106,9 @@ Expression make_convert(Type type, Expression argument, Position position = {});
 /// The symbol of `T(x)` and `Acc(x)` in a text for any type: check() leaves out those that convert nothing.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
+
+/// The value of an integer or a real as a number of a floating-point type.
+[[nodiscard]] double rounded_literal(const ExpressionNode& node, Type type);
 
 /// The same node with other arguments and a type.
 Expression with_type(const Expression& expression, std::vector<Expression> arguments, Type type);

@@ -65,7 +65,7 @@ private:
             case ExpressionKind::integer:
                 return (node.negative ? "-" : "") + std::to_string(node.magnitude);
             case ExpressionKind::real:
-                return print_real(node.real);
+                return print_real(node.real, node.rest);
             case ExpressionKind::constant:
             case ExpressionKind::name:
                 return node.name;
@@ -204,14 +204,36 @@ std::string print_laws(const Laws& laws)
     return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
 }
 
+/// A number in the middle of two others: all its digits, and where it lies beside that middle.
+std::string all_digits(NearReal number)
+{
+    constexpr std::size_t kEnough = 24;  // a step in the last of so many digits changes no double
+    const auto text = fmt::format("{:.766e}", std::fabs(number.real));
+    const auto exponent = text.find('e');
+    auto digits = text.substr(0, exponent);
+    const auto end = digits.find_last_not_of('0') + 1;
+    digits.erase(number.rest == 0 ? std::max(end, std::size_t{3}) : std::max(end, kEnough) + 1);
+    const bool is_negative = std::signbit(number.real);
+    auto last = digits.size() - 1;
+    if (number.rest != 0 && (number.rest > 0) != is_negative)
+        digits[last] = '1';
+    for (bool borrows = number.rest != 0 && (number.rest < 0) != is_negative; borrows; --last)
+        if (digits[last] != '.') {
+            borrows = digits[last] == '0';
+            digits[last] = borrows ? '9' : static_cast<char>(digits[last] - 1);
+        }
+    return (is_negative ? "-" : "") + digits + (text.substr(exponent) == "e+00" ? "" : text.substr(exponent));
+}
+
 }  // namespace
 
-std::string print_real(double value)
+std::string print_real(double value, int rest)
 {
     auto text = fmt::format("{}", value);
     if (text.find_first_of(".en") == std::string::npos)
         text += ".0";
-    return text;
+    const NearReal number{value, rest};
+    return near_decimal(text, value) == number ? text : all_digits(number);
 }
 
 std::string print(const Expression& expression, const Operator* op)

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "dsl/half.h"
-
 namespace segfold {
 namespace {
 
@@ -21,21 +19,7 @@ std::string shortest(Real value)
 std::string real_literal(float value) { return shortest(value); }
 std::string real_literal(double value) { return shortest(value); }
 
-double literal_value(const ExpressionNode& node)
-{
-    const double value = node.kind == ExpressionKind::real
-                             ? node.real
-                             : (node.negative ? -1.0 : 1.0) * static_cast<double>(node.magnitude);
-    const auto single = static_cast<float>(value);
-    switch (*node.type) {
-        case Type::f16:
-            return f16_to_f32(f32_to_f16(single));
-        case Type::bf16:
-            return bf16_to_f32(f32_to_bf16(single));
-        default:
-            return value;
-    }
-}
+double literal_value(const ExpressionNode& node) { return rounded_literal(node, *node.type); }
 
 std::string constant_of(const ExpressionNode& node)
 {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "dsl/check/expand.h"
-#include "dsl/half.h"
 #include "dsl/printer.h"
 
 namespace segfold {
@@ -40,21 +39,8 @@ Magnitudes magnitudes(Type type)
     return {0, bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1};
 }
 
-/// True if `value` rounds to a number of `type` and not to infinity.
-bool fits(double value, Type type)
-{
-    const auto single = static_cast<float>(value);
-    switch (type) {
-        case Type::f16:
-            return std::isfinite(f16_to_f32(f32_to_f16(single)));
-        case Type::bf16:
-            return std::isfinite(bf16_to_f32(f32_to_bf16(single)));
-        case Type::f32:
-            return std::isfinite(single);
-        default:
-            return std::isfinite(value);
-    }
-}
+/// True if the number rounds to one of `type` and not to infinity.
+bool fits(const ExpressionNode& literal, Type type) { return std::isfinite(rounded_literal(literal, type)); }
 
 std::string_view domain_name(Function::Domain domain)
 {
@@ -275,7 +261,7 @@ Expression Typing::literal(const Expression& expression, std::optional<Type> con
              (node.kind == ExpressionKind::constant ? node.name : std::string("a number with a fraction")) +
                  " is not of type " + text(*context),
              "only floating-point types have it");
-    if (node.kind == ExpressionKind::real && !fits(node.real, *context))
+    if (node.kind == ExpressionKind::real && !fits(node, *context))
         fail(expression, "this number does not fit in " + text(*context), "use inf, or a wider type");
     return with_type(expression, {}, *context);
 }
@@ -292,7 +278,7 @@ Expression Typing::integer(const Expression& expression, Type type) const
             fail(expression, digits + " does not fit in " + text(type),
                  text(type) + " holds " + (limits.below ? "-" : "") + std::to_string(limits.below) + " to " +
                      std::to_string(limits.above));
-    } else if (!fits(static_cast<double>(node.magnitude), type)) {
+    } else if (!fits(node, type)) {
         fail(expression, digits + " does not fit in " + text(type), "use inf, or a wider type");
     }
     return with_type(expression, {}, type);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -60,11 +61,12 @@ Term Terms::real(double value, Position at) { return {placed(Expression(value), 
 Term Terms::short_real(float value, Position at)
 {
     char text[32];
-    double result = static_cast<double>(value);
+    auto result = static_cast<double>(value);
     const auto end = std::to_chars(text, text + sizeof text, value);
-    if (end.ec == std::errc())
-        std::from_chars(text, end.ptr, result);
-    return real(result, at);
+    if (!std::isfinite(value) || end.ec != std::errc())
+        return real(result, at);
+    std::from_chars(text, end.ptr, result);
+    return {make_real(near_decimal({text, end.ptr}, result), at), nullptr, true};
 }
 
 Term Terms::constant(const char* name, Position at) { return {make_constant(name, at), nullptr, true}; }

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "dsl/half.h"
 
 namespace segfold {
 namespace {
@@ -60,20 +59,6 @@ Opcode find(const Named (&table)[n], std::string_view name)
     return found->opcode;
 }
 
-double round_to(Type type, double value)
-{
-    switch (type) {
-        case Type::f16:
-            return f16_to_f32(f32_to_f16(static_cast<float>(value)));
-        case Type::bf16:
-            return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
-        case Type::f32:
-            return static_cast<float>(value);
-        default:
-            return value;
-    }
-}
-
 std::uint64_t lowest_bits(Type type)
 {
     const unsigned bits = static_cast<unsigned>(size_bytes(type)) * 8;
@@ -114,11 +99,10 @@ Constant constant_of(const ExpressionNode& node)
             break;
         case ExpressionKind::integer:
             constant.bits = node.negative ? 0 - node.magnitude : node.magnitude;
-            constant.real =
-                round_to(constant.type, (node.negative ? -1.0 : 1.0) * static_cast<double>(node.magnitude));
+            constant.real = rounded_literal(node, constant.type);
             break;
         case ExpressionKind::real:
-            constant.real = round_to(constant.type, node.real);
+            constant.real = rounded_literal(node, constant.type);
             break;
         case ExpressionKind::constant:
             constant.real = node.name == "inf" ? std::numeric_limits<double>::infinity()

@@ -3,18 +3,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "dsl/half.h"
 #include "dsl/laws/laws.h"
 #include "dsl/printer.h"
+#include "dsl/rounding.h"
 
 namespace segfold {
 namespace {
-
-double round_to_half(Type type, double value)
-{
-    const auto single = static_cast<float>(value);
-    return type == Type::f16 ? f16_to_f32(f32_to_f16(single)) : bf16_to_f32(f32_to_bf16(single));
-}
 
 std::string shortest(Type type, double value)
 {
@@ -28,7 +22,7 @@ std::string shortest(Type type, double value)
         auto text = fmt::format("{:.{}g}", value, digits);
         double read = 0;
         std::from_chars(text.data(), text.data() + text.size(), read);
-        if (digits == 9 || round_to_half(type, read) == value)
+        if (digits == 9 || round_to(type, near_decimal(text, read)) == value)
             return text;
     }
 }

@@ -5,24 +5,10 @@
 #include <bit>
 #include <cmath>
 
-#include "dsl/half.h"
+#include "dsl/rounding.h"
 
 namespace segfold::smt {
 namespace {
-
-std::uint64_t float_bits(Type type, double value)
-{
-    switch (type) {
-        case Type::f16:
-            return f32_to_f16(static_cast<float>(value));
-        case Type::bf16:
-            return f32_to_bf16(static_cast<float>(value));
-        case Type::f32:
-            return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-        default:
-            return std::bit_cast<std::uint64_t>(value);
-    }
-}
 
 /// A finite number, exactly.
 std::string real_literal(double value)
@@ -113,7 +99,7 @@ std::string constant_term(Theory theory, const Constant& constant)
     if (theory != Theory::bits)
         return real_literal(constant.real);
     return fmt::format("((_ to_fp {}) {})", format_of(constant.type),
-                       bits_literal(constant.type, float_bits(constant.type, constant.real)));
+                       bits_literal(constant.type, bits_of_real(constant.type, constant.real)));
 }
 
 std::string_view word_for(Opcode opcode)

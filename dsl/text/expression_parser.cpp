@@ -262,7 +262,7 @@ Expression ExpressionParser::number()
         double value = 0;
         if (std::from_chars(first, last, value).ec != std::errc())
             refuse_real(token);
-        return positioned(Expression(value), token.position);
+        return make_real(near_decimal(token.text, value), token.position);
     }
     const bool hex = token.text.starts_with("0x") || token.text.starts_with("0X");
     std::uint64_t value = 0;

@@ -10,7 +10,7 @@
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
-#include "dsl/half.h"
+#include "dsl/rounding.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/data/formats/written_array.h"
 #include "runtime/data/shape.h"
@@ -93,15 +93,7 @@ std::vector<Elements> candidates(const Operator& op, const CounterExample& examp
 
 void store(const FieldValue& value, Type type, std::byte* at)
 {
-    std::uint64_t bits = value.bits;
-    if (type == Type::f64)
-        bits = std::bit_cast<std::uint64_t>(value.real);
-    else if (type == Type::f32)
-        bits = std::bit_cast<std::uint32_t>(static_cast<float>(value.real));
-    else if (type == Type::f16)
-        bits = f32_to_f16(static_cast<float>(value.real));
-    else if (type == Type::bf16)
-        bits = f32_to_bf16(static_cast<float>(value.real));
+    const auto bits = is_float(type) ? bits_of_real(type, value.real) : value.bits;
     std::memcpy(at, &bits, size_bytes(type));
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "dsl/error.h"
-#include "dsl/half.h"
-#include "dsl/laws/elements.h"
 #include "dsl/message/suggest.h"
+#include "runtime/data/formats/gzip.h"
 #include "runtime/data/formats/number_text.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/visit_type.h"
@@ -28,7 +27,8 @@ namespace {
 enum class EntryField { real, integer, pattern };
 enum class Symmetry { general, symmetric, skew };
 
-constexpr std::uint64_t kShortestEntry = 4;  // bytes of "1 1" and its line's end
+// Bytes of "1 1" and its line's end; of a value alone.
+constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
 // A file may describe far more rows than entries; past this many a row count is taken for damage.
 constexpr std::int64_t kMostEmptyRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRowsPerEntry = 64;
@@ -40,6 +40,7 @@ struct Entry {
 
 /// What the lines before the entries say.
 struct Header {
+    bool is_array = false;  ///< all values, column by column, without their places
     EntryField field = EntryField::real;
     Symmetry symmetry = Symmetry::general;
     std::int64_t rows = 0;
@@ -89,34 +90,29 @@ public:
         return word;
     }
 
-    template <class Number>
-    Number number(std::string_view what, [[maybe_unused]] Type type = Type::f64)
+    std::int64_t integer(std::string_view what)
     {
-        const std::string_view digits = word();
+        const auto digits = number_word(what);
+        std::int64_t value{};
+        const char* last = digits.data() + digits.size();
+        const auto [end, error] = std::from_chars(digits.data(), last, value);
+        if (error == std::errc::result_out_of_range && end == last)
+            refuse(fmt::format("the {} '{}' has more than 64 bits", what, digits.substr(0, 40)));
+        if (error != std::errc() || end != last)
+            refuse(fmt::format("the {} is '{}'; it must be an integer", what, last_.substr(0, 40)));
+        return value;
+    }
+
+    /// The value that stands next, without a plus sign, which those who read numbers do not take.
+    std::string_view number_word(std::string_view what)
+    {
+        auto digits = word();
         last_ = digits;
-        // from_chars takes no plus sign.
-        const bool has_plus = digits.size() > 1 && digits[0] == '+' && digits[1] != '-';
-        const std::string_view unsigned_digits = digits.substr(has_plus ? 1 : 0);
-        Number value{};
-        const char* last = unsigned_digits.data() + unsigned_digits.size();
         if (digits.empty())
             refuse(fmt::format("the {} is missing", what));
-        if constexpr (std::is_floating_point_v<Number>)
-            if (const auto rounded = rounded_float<Number>(unsigned_digits)) {
-                if (std::isinf(*rounded) && is_too_large<Number>(unsigned_digits))
-                    refuse_range(type);
-                return *rounded;
-            }
-        const auto [end, error] = std::from_chars(unsigned_digits.data(), last, value);
-        if (error == std::errc::result_out_of_range && end == last)
-            refuse(fmt::format(
-                "the {} '{}' is beyond the integers that are read, -2^63 to 2^63 - 1; save larger "
-                "ones as an .npy array",
-                what, digits.substr(0, 40)));
-        if (error != std::errc() || end != last)
-            refuse(fmt::format("the {} is '{}'; it must be {}", what, digits.substr(0, 40),
-                               std::is_floating_point_v<Number> ? "a number" : "an integer of 64 bits"));
-        return value;
+        if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-')
+            digits.remove_prefix(1);
+        return digits;
     }
 
     void end_of_line()
@@ -124,6 +120,12 @@ public:
         const std::string_view more = word();
         if (!more.empty())
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
+    }
+
+    /// Refuses the word that was read last as a value.
+    [[noreturn]] void refuse_value(std::string_view wanted) const
+    {
+        refuse(fmt::format("the value is '{}'; it must be {}", last_.substr(0, 40), wanted));
     }
 
     /// Refuses the number that was read last, as a value of `type`.
@@ -181,17 +183,49 @@ std::size_t choose(LineReader& lines, std::string_view what, std::span<const std
 /// "%%MatrixMarket matrix coordinate real general"
 void parse_banner(LineReader& lines, Header& header)
 {
-    constexpr std::array<std::string_view, 1> objects = {"matrix"}, formats = {"coordinate"};
-    constexpr std::array<std::string_view, 4> fields = {"real", "integer", "pattern", "double"};
+    constexpr std::array<std::string_view, 1> objects = {"matrix"};
+    constexpr std::array<std::string_view, 2> formats = {"coordinate", "array"};
+    constexpr std::array<std::string_view, 5> fields = {"real", "integer", "pattern", "double",
+                                                        "unsigned-integer"};
     constexpr std::array<std::string_view, 3> symmetries = {"general", "symmetric", "skew-symmetric"};
     if (!lines.next_line() || lower_case(lines.word()) != "%%matrixmarket")
         lines.refuse("is not a Matrix Market file: it does not start with '%%MatrixMarket'");
     choose(lines, "object", objects);
-    choose(lines, "format", formats);
+    header.is_array = choose(lines, "format", formats) == 1;
     const std::size_t field = choose(lines, "field", fields);
-    header.field = field == 3 ? EntryField::real : static_cast<EntryField>(field);
+    header.field = field == 3   ? EntryField::real
+                   : field == 4 ? EntryField::integer
+                                : static_cast<EntryField>(field);
+    if (header.is_array && header.field == EntryField::pattern)
+        lines.refuse("an array has values, and a pattern has none; the format must be coordinate");
     header.symmetry = static_cast<Symmetry>(choose(lines, "symmetry", symmetries));
     lines.end_of_line();
+}
+
+/// How many values an array has in its file; nothing where 64 bits do not count them.
+std::optional<std::uint64_t> array_values(const Header& header)
+{
+    auto rows = static_cast<std::uint64_t>(header.rows), columns = static_cast<std::uint64_t>(header.columns);
+    if (header.symmetry != Symmetry::general)
+        columns = rows + (header.symmetry == Symmetry::symmetric ? 1 : std::uint64_t{0} - (rows > 0));
+    std::uint64_t count = 0;
+    if (__builtin_mul_overflow(rows, columns, &count))
+        return std::nullopt;
+    return header.symmetry == Symmetry::general ? count : count / 2;
+}
+
+/// Throws where the bytes that follow cannot hold what the header claims.
+void check_claims(const LineReader& lines, const Header& header, std::optional<std::uint64_t> count)
+{
+    // The last line may lack its end.
+    if (!count || *count > (lines.bytes_left() + 1) / (header.is_array ? kShortestValue : kShortestEntry))
+        lines.refuse(fmt::format("claims {} {}, more than the {} bytes that follow can hold",
+                                 count ? fmt::format("{}", *count) : "2^64 or more",
+                                 header.is_array ? "values" : "entries", lines.bytes_left()));
+    if (header.rows > kMostEmptyRows && header.rows / kMostRowsPerEntry > static_cast<std::int64_t>(*count))
+        lines.refuse(
+            fmt::format("claims {} rows for {} entries; at most {} rows per entry are taken for real",
+                        header.rows, *count, kMostRowsPerEntry));
 }
 
 Header parse_header(LineReader& lines)
@@ -199,31 +233,31 @@ Header parse_header(LineReader& lines)
     Header header;
     parse_banner(lines, header);
     if (!lines.next_full_line(true))
-        lines.refuse("the file ends before the line of rows, columns and entries");
-    header.rows = lines.number<std::int64_t>("number of rows");
-    header.columns = lines.number<std::int64_t>("number of columns");
-    header.num_entries = lines.number<std::int64_t>("number of entries");
+        lines.refuse(fmt::format("the file ends before the line of rows{}",
+                                 header.is_array ? " and columns" : ", columns and entries"));
+    header.rows = lines.integer("number of rows");
+    header.columns = lines.integer("number of columns");
+    if (!header.is_array)
+        header.num_entries = lines.integer("number of entries");
     lines.end_of_line();
     if (std::min({header.rows, header.columns, header.num_entries}) < 0)
-        lines.refuse(fmt::format("the sizes are {}, {} and {}; none may be negative", header.rows,
-                                 header.columns, header.num_entries));
+        lines.refuse(header.is_array ? fmt::format("the sizes are {} and {}; none may be negative",
+                                                   header.rows, header.columns)
+                                     : fmt::format("the sizes are {}, {} and {}; none may be negative",
+                                                   header.rows, header.columns, header.num_entries));
     if (header.symmetry != Symmetry::general && header.rows != header.columns)
         lines.refuse(fmt::format("a symmetric matrix of {} rows and {} columns; it must be square",
                                  header.rows, header.columns));
-    // The last line may lack its end.
-    if (static_cast<std::uint64_t>(header.num_entries) > (lines.bytes_left() + 1) / kShortestEntry)
-        lines.refuse(fmt::format("claims {} entries, more than the {} bytes that follow can hold",
-                                 header.num_entries, lines.bytes_left()));
-    if (header.rows > kMostEmptyRows && header.rows / kMostRowsPerEntry > header.num_entries)
-        lines.refuse(
-            fmt::format("claims {} rows for {} entries; at most {} rows per entry are taken for real",
-                        header.rows, header.num_entries, kMostRowsPerEntry));
+    const auto count = header.is_array ? array_values(header)
+                                       : std::optional(static_cast<std::uint64_t>(header.num_entries));
+    check_claims(lines, header, count);
+    header.num_entries = static_cast<std::int64_t>(*count);
     return header;
 }
 
 Entry parse_place(LineReader& lines, const Header& header)
 {
-    const Entry entry = {lines.number<std::int64_t>("row"), lines.number<std::int64_t>("column")};
+    const Entry entry = {lines.integer("row"), lines.integer("column")};
     if (entry.row < 1 || entry.row > header.rows)
         lines.refuse(
             fmt::format("row {} is outside of the matrix; rows are 1 to {}", entry.row, header.rows));
@@ -235,67 +269,128 @@ Entry parse_place(LineReader& lines, const Header& header)
             fmt::format("entry ({}, {}) lies above the diagonal; a symmetric matrix is given by its lower "
                         "triangle",
                         entry.row, entry.column));
-    if (header.symmetry == Symmetry::skew && entry.column == entry.row)
-        lines.refuse(
-            fmt::format("entry ({}, {}) lies on the diagonal, which is zero in a skew-symmetric matrix",
-                        entry.row, entry.column));
     return {entry.row - 1, entry.column - 1};
 }
 
-/// True where `type` holds the value, rounded if need be.
-template <class Value>
-bool holds(Type type, Value value)
-{
-    if (is_float(type)) {
-        if (type == Type::f64 || !std::isfinite(static_cast<double>(value)))
-            return true;
-        const auto rounded = static_cast<float>(value);
-        return std::isfinite(rounded) && (type == Type::f32 || is_finite_as(rounded, type));
+/// The values of one type that stand in a file.
+class ValueReader {
+public:
+    ValueReader(LineReader& lines, const Header& header, Type type)
+        : lines_(lines), field_(header.field), type_(type)
+    {}
+
+    /// The next value, as a text: Fortran writes D for an exponent's E.
+    std::string_view next()
+    {
+        if (field_ == EntryField::pattern)
+            return "1";
+        const auto word = lines_.number_word("value");
+        const auto letter = word.find_first_of("dD");
+        if (field_ == EntryField::integer || letter == word.npos)
+            return word;
+        text_ = word;
+        text_[letter] = 'e';
+        return text_;
     }
-    if constexpr (std::is_integral_v<Value>)
-        return is_unsigned_integer(type) ? value >= 0 && std::cmp_less_equal(value, highest_integer(type))
-                                         : value >= static_cast<Value>(lowest_integer(type)) &&
-                                               value <= static_cast<Value>(highest_integer(type));
-    throw InternalError("a fraction is read as an integer");
+
+    /// The bits of a value; refuses one that the type does not hold.
+    std::uint64_t bits(std::string_view text)
+    {
+        if (field_ != EntryField::real && !is_whole_number(text))
+            lines_.refuse_value("an integer");
+        const auto bits = bits_of_number(text, type_);
+        if (!bits && is_float(type_) && !rounded_real(text, type_))
+            lines_.refuse_value("a number");
+        if (!bits)
+            lines_.refuse_range(type_);
+        return *bits;
+    }
+
+    /// The bits of the negative of a value.
+    std::uint64_t negative_bits(std::string_view text)
+    {
+        const auto negative = text.starts_with('-') ? std::string(text.substr(1)) : fmt::format("-{}", text);
+        if (const auto bits = bits_of_number(negative, type_))
+            return *bits;
+        lines_.refuse(
+            fmt::format("the value {} is mirrored as {} in a skew-symmetric matrix, and type {} holds {}",
+                        text, negative, name(type_), range_text(type_)));
+    }
+
+private:
+    LineReader& lines_;
+    EntryField field_;
+    Type type_;
+    std::string text_;
+};
+
+/// Entries with the bits of their values, mirrored ones included.
+struct Entries {
+    std::vector<Entry> places;
+    std::vector<std::uint64_t> values;
+
+    void add(Entry place, std::uint64_t value)
+    {
+        places.push_back(place);
+        values.push_back(value);
+    }
+};
+
+/// Takes the value of an entry from the line, and mirrors it.
+void parse_value(LineReader& lines, const Header& header, Entry place, ValueReader& reader, Entries& entries)
+{
+    const auto text = reader.next();
+    const auto bits = reader.bits(text);
+    const bool is_diagonal = place.row == place.column;
+    if (header.symmetry == Symmetry::skew && is_diagonal && rounded_real(text, Type::f64) != 0.0)
+        lines.refuse(fmt::format("entry ({0}, {0}) is {1}; the diagonal of a skew-symmetric matrix is zero",
+                                 place.row + 1, text));
+    lines.end_of_line();
+    entries.add(place, bits);
+    if (header.symmetry != Symmetry::general && !is_diagonal)
+        entries.add({place.column, place.row},
+                    header.symmetry == Symmetry::skew ? reader.negative_bits(text) : bits);
 }
 
-/// Reads all entries, mirrored ones included; `Value` is double or a 64-bit integer. Refuses values that
-/// `type` does not hold.
-template <class Value>
-void parse_entries(LineReader& lines, const Header& header, Type type, std::vector<Entry>& entries,
-                   std::vector<Value>& values)
+/// Reads all entries. Refuses values that `type` does not hold.
+Entries parse_entries(LineReader& lines, const Header& header, Type type)
 {
     const std::size_t count =
-        static_cast<std::size_t>(header.num_entries) * (header.symmetry == Symmetry::general ? 1 : 2);
-    entries.reserve(count);
-    values.reserve(count);
-    for (std::int64_t i = 0; i < header.num_entries; ++i) {
+        static_cast<std::size_t>(header.num_entries) * (header.symmetry == Symmetry::general ? 1 : 2) +
+        (header.is_array ? static_cast<std::size_t>(header.rows) : 0);
+    Entries entries;
+    entries.places.reserve(count);
+    entries.values.reserve(count);
+    ValueReader reader(lines, header, type);
+    std::int64_t num_read = 0;
+    const auto next_line = [&] {
         if (!lines.next_full_line(true))
-            lines.refuse(
-                fmt::format("the file ends after {} entries, but it claims {}", i, header.num_entries));
-        const Entry entry = parse_place(lines, header);
-        const Value value =
-            header.field == EntryField::pattern ? Value{1} : lines.number<Value>("value", type);
-        if (!holds(type, value))
-            lines.refuse_range(type);
-        lines.end_of_line();
-        entries.push_back(entry);
-        values.push_back(value);
-        if (header.symmetry == Symmetry::general || entry.row == entry.column)
-            continue;
-        if constexpr (std::is_integral_v<Value>)
-            if (header.symmetry == Symmetry::skew && value == std::numeric_limits<Value>::min())
-                lines.refuse(fmt::format("the value {} has no negative of 64 bits", value));
-        if (header.symmetry == Symmetry::skew && !holds(type, static_cast<Value>(-value)))
-            lines.refuse(
-                fmt::format("the value {} is mirrored as {} in a skew-symmetric matrix, and type {} holds {}",
-                            value, static_cast<Value>(-value), name(type), range_text(type)));
-        entries.push_back({entry.column, entry.row});
-        values.push_back(header.symmetry == Symmetry::skew ? static_cast<Value>(-value) : value);
+            lines.refuse(fmt::format("the file ends after {} {}, but it {} {}", num_read,
+                                     header.is_array ? "values" : "entries",
+                                     header.is_array ? "has" : "claims", header.num_entries));
+        ++num_read;
+    };
+    for (std::int64_t column = 0; header.is_array && header.rows > 0 && column < header.columns; ++column) {
+        // A dense row has all its columns, those that are not written too.
+        if (header.symmetry == Symmetry::skew)
+            entries.add({column, column}, 0);
+        const auto first = header.symmetry == Symmetry::general ? 0
+                           : header.symmetry == Symmetry::skew  ? column + 1
+                                                                : column;
+        for (auto row = first; row < header.rows; ++row) {
+            next_line();
+            parse_value(lines, header, {row, column}, reader, entries);
+        }
+    }
+    while (!header.is_array && num_read < header.num_entries) {
+        next_line();
+        const auto place = parse_place(lines, header);
+        parse_value(lines, header, place, reader, entries);
     }
     if (lines.next_full_line(true))
-        lines.refuse(
-            fmt::format("more lines follow the {} entries that the file claims", header.num_entries));
+        lines.refuse(fmt::format("more lines follow the {} {} that the file {}", header.num_entries,
+                                 header.is_array ? "values" : "entries", header.is_array ? "has" : "claims"));
+    return entries;
 }
 
 /// For each place in row order the entry that goes there, and where each row begins.
@@ -320,40 +415,24 @@ RowOrder sort_by_row(const std::vector<Entry>& entries, std::int64_t rows)
     return order;
 }
 
-/// One value, which the type holds, as `Element`.
-template <class Element, class Value>
-Element to_element(Value value, Type type)
-{
-    if constexpr (std::is_same_v<Element, std::uint16_t>) {
-        if (type == Type::f16)
-            return f32_to_f16(static_cast<float>(value));
-        if (type == Type::bf16)
-            return f32_to_bf16(static_cast<float>(value));
-    }
-    return static_cast<Element>(value);
-}
-
-template <class Value>
 SparseMatrix read_rows(LineReader& lines, const Header& header, Type value_type)
 {
-    std::vector<Entry> entries;
-    std::vector<Value> values;
-    parse_entries(lines, header, value_type, entries, values);
-    RowOrder order = sort_by_row(entries, header.rows);
+    const auto [places, values] = parse_entries(lines, header, value_type);
+    RowOrder order = sort_by_row(places, header.rows);
 
     SparseMatrix matrix{
         header.rows, header.columns, std::move(order.offsets), {}, Array(value_type, values.size())};
-    visit_storage(value_type, [&]<class Element>(std::type_identity<Element>) {
-        std::ranges::transform(order.entries, matrix.values.as<Element>().begin(), [&](std::size_t entry) {
-            return to_element<Element>(values[entry], value_type);
-        });
-    });
+    auto* at = matrix.values.data();
+    for (const auto entry : order.entries) {
+        std::memcpy(at, &values[entry], size_bytes(value_type));
+        at += size_bytes(value_type);
+    }
     const bool is_narrow = header.columns <= std::numeric_limits<std::int32_t>::max();
-    matrix.column_indices = Array(is_narrow ? Type::i32 : Type::i64, entries.size());
+    matrix.column_indices = Array(is_narrow ? Type::i32 : Type::i64, places.size());
     visit_storage(matrix.column_indices.type(), [&]<class Element>(std::type_identity<Element>) {
         std::ranges::transform(
             order.entries, matrix.column_indices.as<Element>().begin(),
-            [&](std::size_t entry) { return static_cast<Element>(entries[entry].column); });
+            [&places = places](std::size_t entry) { return static_cast<Element>(places[entry].column); });
     });
     return matrix;
 }
@@ -363,27 +442,23 @@ SparseMatrix read_rows(LineReader& lines, const Header& header, Type value_type)
 SparseMatrix read_matrix_market(const std::string& path, Type value_type)
 {
     const InputFile file(path, Accepts::files_and_streams);
-    std::string text(static_cast<std::size_t>(file.bytes()), '\0');
-    file.read(0, std::as_writable_bytes(std::span(text)));
+    const auto text = read_text(file);
     LineReader lines(text, path);
     const Header header = parse_header(lines);
     if (value_type == Type::boolean)
         throw InputError(
             fmt::format("{}: matrix values cannot be read as bool; ask for a number's type", path));
-    if (header.field != EntryField::real)
-        return read_rows<std::int64_t>(lines, header, value_type);
-    if (!is_float(value_type))
+    if (header.field == EntryField::real && !is_float(value_type))
         throw InputError(fmt::format("{}: holds real values, but {} is needed; ask for f16, bf16, f32 or f64",
                                      path, name(value_type)));
-    return read_rows<double>(lines, header, value_type);
+    return read_rows(lines, header, value_type);
 }
 
 bool holds_integers(const std::string& path)
 {
     constexpr std::uint64_t kLongestBanner = 4096;
     const InputFile file(path);
-    std::string text(static_cast<std::size_t>(std::min(file.bytes(), kLongestBanner)), '\0');
-    file.read(0, std::as_writable_bytes(std::span(text)));
+    const auto text = read_text(file, kLongestBanner);
     LineReader lines(text, path);
     Header header;
     parse_banner(lines, header);

@@ -16,11 +16,13 @@ struct SparseMatrix {
     Array values;          ///< [num_entries]
 };
 
-/// Reads coordinate matrices of real, integer or pattern entries, general, symmetric or skew-symmetric.
+/// Reads matrices of real, integer or pattern entries, general, symmetric or skew-symmetric, by coordinates
+/// or as an array; the file may be packed by gzip.
 ///
 /// Rows keep the file's order of entries; repeated entries stay apart; the missing half of a symmetric matrix
-/// follows entry by entry; a pattern's values are 1. Values are given as `value_type`; an integer type needs
-/// an integer or pattern file. Throws InputError with path and line for anything else.
+/// follows entry by entry; a pattern's values are 1; rows of an array have all columns, zeros too. Values are
+/// given as `value_type`, rounded once; an integer type needs an integer or pattern file. Throws InputError
+/// with path and line for anything else.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design",
 /// NISTIR 5935, 1996.

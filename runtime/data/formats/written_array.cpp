@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "dsl/error.h"
-#include "dsl/half.h"
 #include "dsl/integer_text.h"
 #include "dsl/laws/elements.h"
 #include "dsl/message/visible.h"
+#include "dsl/rounding.h"
 #include "runtime/data/formats/number_text.h"
 
 namespace segfold {
@@ -54,16 +54,23 @@ std::string_view without_blanks(std::string_view text)
     refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
 }
 
-/// A decimal fraction, or a power of integers; nothing for one that the type does not reach.
-template <class Float>
-std::optional<Float> parse_float(std::string_view text)
+/// A decimal fraction, or a power of integers, rounded to `type`; infinite for one that it does not reach.
+std::optional<double> parse_real(std::string_view text, Type type)
 {
-    if (text.find('^') != text.npos) {
-        const auto power = parse_integer(text);
-        return power ? std::optional(static_cast<Float>(*power)) : std::nullopt;
-    }
-    const auto number = rounded_float<Float>(text);
-    return number && std::isinf(*number) && is_too_large<Float>(text) ? std::nullopt : number;
+    if (text.find('^') == text.npos)
+        return rounded_real(text, type);
+    const auto power = parse_integer(text);
+    return power ? std::optional(round_to(type, near_integer(false, static_cast<std::uint64_t>(*power))))
+                 : std::nullopt;
+}
+
+/// True for a number whose magnitude the type does not reach.
+bool is_beyond(std::string_view text, Type type)
+{
+    if (!is_float(type))
+        return false;
+    const auto number = parse_real(text, type);
+    return number && std::isinf(*number) && text.find_first_of("0123456789") != text.npos;
 }
 
 /// True for what is written as an integer: digits behind a sign or none, or a power of such.
@@ -143,27 +150,10 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
                           *number >= static_cast<std::int64_t>(lowest_integer(type));
         return fits ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
     }
-    if (type == Type::f64) {
-        const auto number = parse_float<double>(value);
-        return number ? std::optional(std::bit_cast<std::uint64_t>(*number)) : std::nullopt;
-    }
-    const auto number = parse_float<float>(value);
-    if (!number)
+    const auto number = parse_real(value, type);
+    if (!number || is_beyond(value, type))
         return std::nullopt;
-    if (type == Type::f32)
-        return std::bit_cast<std::uint32_t>(*number);
-    if (std::isfinite(*number) && !is_finite_as(*number, type))
-        return std::nullopt;
-    return type == Type::f16 ? f32_to_f16(*number) : f32_to_bf16(*number);
-}
-
-/// True for a fraction whose magnitude the type does not reach.
-bool is_beyond(std::string_view value, Type type)
-{
-    if (type == Type::f16 || type == Type::bf16)
-        if (const auto number = parse_float<float>(value); number && std::isfinite(*number))
-            return !is_finite_as(*number, type);
-    return is_float(type) && (type == Type::f64 ? is_too_large<double>(value) : is_too_large<float>(value));
+    return bits_of_real(type, *number);
 }
 
 /// Why `type` does not hold a number; empty for what is none.

@@ -1,5 +1,7 @@
 """What the language has beyond columns and one field: scalars as numbers, arrays in results, products of operators."""
 
+import decimal
+import fractions
 import os
 import pathlib
 import pickle
@@ -58,6 +60,45 @@ def test_another_value_compiles_nothing():
         np.testing.assert_array_equal(op(X, threshold=threshold, add=2, offsets=OFFSETS), wanted)
         np.testing.assert_array_equal(plan(X, threshold=threshold, add=2, offsets=OFFSETS), wanted)
     assert cached_files() == before and op._cached_plans() == kept and plan.source == source
+
+
+ROUNDED_ONCE = [  # number, type, bits; each lies beside the middle of two numbers of its type
+    (9007199791611905, "f32", 0x5A000001),
+    (9007199791611904, "f32", 0x5A000000),
+    (-9007199791611905, "f32", 0xDA000001),
+    (2**63 + 2**39 + 1, "f32", 0x5F000001),
+    (fractions.Fraction(2**24 + 1, 2**24) + fractions.Fraction(1, 2**90), "f32", 0x3F800001),
+    (decimal.Decimal("2049.0000000000001"), "f16", 0x6801),
+    (2049, "f16", 0x6800),
+    (16842753, "bf16", 0x4B81),
+    (257.0000001, "bf16", 0x4381),
+]
+
+
+@pytest.mark.parametrize("number, type_name, bits", ROUNDED_ONCE)
+def test_numbers_are_rounded_once(number, type_name, bits):
+    scalar = sf.operator(f"operator o(x: u8, p: scalar {type_name}) -> {type_name} {{ state s: {type_name} = 0 lift p combine(a, b) a + b }}")
+    result = scalar(np.zeros(1, "u1"), p=number, backend="reference")
+    size = 4 if type_name == "f32" else 2
+    assert int.from_bytes(np.asarray(result).tobytes()[:size], "little") == bits
+
+
+def test_numbers_of_traced_operators_are_rounded_once():
+    @sf.operator
+    class scaled:
+        x: sf.f32
+
+        class state:
+            sum: sf.f32 = 0
+
+        def lift(x):
+            return x * 9007199791611905
+
+        def combine(a, b):
+            return a + b
+
+    result = scaled(np.ones(1, np.float32), backend="reference")
+    assert int.from_bytes(np.asarray(result).tobytes(), "little") == 0x5A000001
 
 
 def test_a_plan_names_the_law_that_a_scalar_refutes():

@@ -1,11 +1,10 @@
 // Numbers of Python as scalars of an operator.
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
 
 #include "dsl/error.h"
-#include "dsl/half.h"
+#include "dsl/rounding.h"
 #include "runtime/data/formats/number_text.h"
 #include "runtime/python/bind/arrays/array_in.h"
 #include "runtime/python/bind/names.h"
@@ -38,6 +37,22 @@ ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
     return array;
 }
 
+namespace {
+
+/// On which side of `real`, the nearest double, a number of Python lies: -1, 0 or 1.
+int side_of(const nb::object& number, double real)
+{
+    if (PyFloat_Check(number.ptr()) || !std::isfinite(real))
+        return 0;
+    const nb::float_ nearest(real);
+    const int is_greater = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_GT);
+    const int is_less = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_LT);
+    PyErr_Clear();  // a number that does not compare is what it converts to
+    return (is_greater == 1) - (is_less == 1);
+}
+
+}  // namespace
+
 void ArrayIn::take_number(const std::string& what, Type type)
 {
     const auto refuse_value = [&](std::string_view wanted) {
@@ -57,13 +72,9 @@ void ArrayIn::take_number(const std::string& what, Type type)
             const nb::python_error error;
             refuse_value(fmt::format("a number of type {}", segfold::name(type)));
         }
-        const auto single = static_cast<float>(real);
-        bits = type == Type::f64    ? std::bit_cast<std::uint64_t>(real)
-               : type == Type::f32  ? std::bit_cast<std::uint32_t>(single)
-               : type == Type::bf16 ? f32_to_bf16(single)
-                                    : f32_to_f16(single);
-        const std::uint64_t exponent = type == Type::f16 ? 0x7c00 : type == Type::bf16 ? 0x7f80 : 0x7f800000;
-        if (type != Type::f64 && std::isfinite(real) && (bits & exponent) == exponent)
+        const auto rounded = round_to(type, near_real(real, side_of(object_, real)));
+        bits = bits_of_real(type, rounded);
+        if (std::isfinite(real) && !std::isfinite(rounded))
             refuse_value(fmt::format("a number that {} can hold", segfold::name(type)));
     } else {
         const auto size = 8 * static_cast<int>(size_bytes(type));
