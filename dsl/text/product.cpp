@@ -7,6 +7,7 @@
 
 #include "dsl/append.h"
 #include "dsl/check/check.h"
+#include "dsl/check/typing.h"
 #include "dsl/laws/laws.h"
 #include "dsl/message/complaints.h"
 #include "dsl/text/standard_operators.h"
@@ -276,16 +277,22 @@ Operator product(std::vector<Factor> factors) { return Product(std::move(factors
 
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
 {
+    Scope scope;  // of lift, where the arguments are computed
+    for (const auto& parameter : head.parameters)
+        (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
+    for (const auto* place : {"index", "position", "segment"})
+        scope.names.emplace(place, Type::i64);
+    const Typing typing(head, std::move(scope));
     std::vector<Factor> factors;
     for (const auto& use : uses) {
         const auto fail = [&](const std::string& message, const std::string& hint = {}) {
             throw placed_error(head.source, use.position, message, hint);
         };
-        const auto type_of = [&](const Expression& argument) -> std::optional<Type> {
+        // A table is given by its name, everything else as lift would have it.
+        const auto type_of = [&](const DeclaredParameter& declared, const Expression& argument) {
             const auto known = std::ranges::find(head.parameters, argument->name, &Parameter::name);
-            return argument->kind == ExpressionKind::name && known != head.parameters.end()
-                       ? std::optional(known->type)
-                       : std::nullopt;
+            return declared.table && known != head.parameters.end() ? std::optional(known->type)
+                                                                    : typing.stated(argument);
         };
         try {
             const auto declared = standard_parameters(use.name);
@@ -302,7 +309,7 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
             for (std::size_t i = 0; i < declared.size(); ++i)
                 if (!declared[i].type) {
                     is_generic = true;
-                    type = type ? type : type_of(arguments[i]);
+                    type = type ? type : type_of(declared[i], arguments[i]);
                 }
             if (is_generic && !type)
                 fail("nothing here says of which type " + use.name + " is",

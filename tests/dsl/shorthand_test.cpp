@@ -173,6 +173,26 @@ TEST(Shorthand, ProductsJoinStatesAndResults)
         "combine(a, b) { first = a.first; greatest = max(a.greatest, b.greatest) } laws idempotent }");
 }
 
+/// An operator for any type takes that of its arguments, whatever they are made of.
+TEST(Shorthand, ExpressionsSayOfWhichTypeAnOperatorIs)
+{
+    for (const auto& [argument, type] :
+         {std::pair("v * w", "f32"), std::pair("2 * (1 + v)", "f32"), std::pair("-w", "f32"),
+          std::pair("i64(v)", "i64"), std::pair("n > 3 ? v : 0", "f32"), std::pair("min(n, 7)", "i32"),
+          std::pair("index", "i64"), std::pair("t[n]", "f64"), std::pair("least", "u8"),
+          std::pair("popcount(n) + 1", "i32")}) {
+        const auto text = [&](const std::string& suffix) {
+            return "operator o(v: f32, w: f32, n: i32, t: table f64, least: scalar u8) { use sum" + suffix +
+                   "(" + argument + ") as total }";
+        };
+        EXPECT_TRUE(same(read(text("")), read(text("_" + std::string(type))))) << argument;
+    }
+    const auto generic =
+        parse_operator("test", "operator o(x: T, w: T) { use sum(x * w) as total }", Type::i16);
+    EXPECT_EQ(generic.state[0].type, Type::i16) << print(generic);
+    EXPECT_THROW(read("operator o(v: f32) { use sum(1) as n }"), SpecError);
+}
+
 TEST(Shorthand, LocalsOfAProductAreKeptApart)
 {
     const auto twice = standard_operator("argmax") & standard_operator("argmin");
