@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "codegen/costs.h"
@@ -184,20 +186,79 @@ int step_items_of(const Stage& stage, const FormulaNames& sizes)
     return static_cast<int>(found->second);
 }
 
-/// What a text may mention: kNAME of each tunable, or NAME where it is a number, and kMostNAME, which is as
-/// much where a launch says it as the tunable can be.
-std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
-                                        const NumberValues& numbers, Numbers place)
+/// plan_facts() but for what workloads differ in.
+FormulaNames facts_without_shape(const Problem& problem)
 {
+    auto facts = plan_facts(problem);
+    for (const auto* shape :
+         {"num_elements", "num_segments", "mean_length", "longest_length", "padded_elements", "num_features"})
+        facts.erase(shape);
+    return facts;
+}
+
+/// Whether all conditions hold that `known` says enough for.
+bool is_allowed(const Stage& stage, FormulaNames known)
+{
+    for (const auto& [name, formula] : stage.sizes)
+        if (formula.is_over(known))
+            known[name] = formula.value(known);
+    return std::ranges::none_of(
+        stage.where, [&](const auto& where) { return where.is_over(known) && where.value(known) == 0; });
+}
+
+/// The same for some values of the tunables that are `open`.
+bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable* const> open)
+{
+    if (open.empty())
+        return is_allowed(stage, known);
+    return std::ranges::any_of(open.front()->values, [&](int value) {
+        known[open.front()->name] = value;
+        return is_allowed(stage, known, open.subspan(1));
+    });
+}
+
+/// The greatest value of a tunable that is a number, over all configurations that differ from this one in
+/// numbers and in what a text of these `words` does not mention.
+int greatest_value(const Stage& stage, const Tunable& tunable, const Configuration& configuration,
+                   const NumberValues& numbers, const FormulaNames& facts, const Identifiers& words)
+{
+    FormulaNames known = facts;
+    std::vector<const Tunable*> open;
+    for (const auto& other : stage.tunables)
+        if (numbers.contains(other.name) && other.name != tunable.name)
+            open.push_back(&other);
+        else if (numbers.contains(other.name) || words.contains(constant_name(other.name)))
+            known[other.name] = configuration.at(other.name);
+    auto values = tunable.values;
+    std::ranges::sort(values, std::greater());
+    // Who asks for what the conditions exclude gets room for all.
+    if (!is_allowed(stage, known, open))
+        return values.front();
+    return *std::ranges::find_if(values, [&](int value) {
+        known[tunable.name] = value;
+        return is_allowed(stage, known, open);
+    });
+}
+
+/// What a text may mention: kNAME of each tunable, or NAME where it is a number, and kMostNAME, which is as
+/// much where a launch says it as the tunable can be beside those that the text says.
+std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
+                                        const NumberValues& numbers, Numbers place, const FormulaNames& facts,
+                                        std::string_view written)
+{
+    const auto words = words_of(written);
     std::vector<NamedConstant> constants;
     for (const auto& [name, value] : configuration) {
         const bool is_number = numbers.contains(name);
-        const auto tunable = std::ranges::find(stage.tunables, name, &Tunable::name);
         if (!is_number)
             constants.emplace_back(constant_name(name), value);
-        constants.emplace_back(constant_name("most_" + name), is_number && place == Numbers::at_launch
-                                                                  ? std::ranges::max(tunable->values)
-                                                                  : value);
+        const auto most = constant_name("most_" + name);
+        if (is_number && place == Numbers::at_launch && words.contains(most))
+            constants.emplace_back(
+                most, greatest_value(stage, *std::ranges::find(stage.tunables, name, &Tunable::name),
+                                     configuration, numbers, facts, words));
+        else
+            constants.emplace_back(most, value);
     }
     if (place == Numbers::constant)
         constants.insert(constants.end(), numbers.begin(), numbers.end());
@@ -211,10 +272,7 @@ void add_sizes(std::vector<NamedConstant>& constants,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
                std::string_view written)
 {
-    auto known = plan_facts(problem);
-    for (const auto* shape :
-         {"num_elements", "num_segments", "mean_length", "longest_length", "padded_elements", "num_features"})
-        known.erase(shape);
+    auto known = facts_without_shape(problem);
     for (const auto& [name, value] : configuration)
         if (place == Numbers::constant || !numbers.contains(name))
             known[name] = value;
@@ -329,7 +387,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     settle_map(emitted, problem.op, stage);
 
     // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
-    auto constants = constants_of(stage, configuration, numbers, place);
+    auto constants =
+        constants_of(stage, configuration, numbers, place, facts_without_shape(problem), written);
     add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0 && place == Numbers::constant)

@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "dsl/error.h"
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/stage_cases.h"
 
@@ -70,6 +71,28 @@ TEST(EmitNumbers, NumbersAreTunablesOrSizesThatNeedNoWorkload)
                      "stages/x.cu: number 'blocks' is neither a tunable nor a size above the "
                      "last needs, suits, where or prefer");
     }
+}
+
+/// A block's arrays have room for what the launch may say beside the other tunables, and for no more: where
+/// it is 16 bytes a state and 16 items a thread, 288 threads are no configuration.
+TEST(EmitNumbers, RoomIsOfTheConfigurationsThatThereAre)
+{
+    const auto& stage = Catalogue::standard().stage("gather_tiles");
+    const Problem problem(
+        parse_operator("test",
+                       "operator four(x: u32) -> (p: u32, q: u32, r: u32, s: u32) {\n"
+                       "  state { p: u32 = 0; q: u32 = 0; r: u32 = 0; s: u32 = 0 }\n"
+                       "  lift { p = x; q = x; r = x; s = x }\n"
+                       "  combine(a, b) { p = a.p + b.p; q = a.q + b.q; r = a.r + b.r; s = a.s + b.s }\n}"),
+        SegmentForm::offsets);
+    const auto text_of = [&](int threads, int items) {
+        const auto configuration = configure(stage, {{"block_threads", threads}, {"items_per_thread", items}},
+                                             plan_facts(problem, {}));
+        return emit(problem, stage, configuration, Catalogue::standard(), Numbers::at_launch).source;
+    };
+    const auto text = text_of(96, 16);
+    EXPECT_NE(text.find("constexpr int kMostBlockThreads = 160;\n"), std::string::npos) << text;
+    EXPECT_NE(text_of(96, 4).find("constexpr int kMostBlockThreads = 288;\n"), std::string::npos);
 }
 
 /// What tuning gains from: thousands of configurations of warp_stream are as many texts as it has
