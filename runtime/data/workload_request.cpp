@@ -1,12 +1,14 @@
 #include "runtime/data/workload_request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "dsl/evaluation/evaluator.h"
+#include "dsl/message/visible.h"
 #include "dsl/text/parser.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/formats/npz.h"
@@ -134,22 +136,30 @@ void refuse_many_results(const Operator& op, const std::map<std::string, Array>&
                    what);
 }
 
+/// The column that takes the values of a Matrix Market file; null where none does.
+const Parameter* taker_of_values(const Operator& op)
+{
+    const auto is_column = [](const Parameter& parameter) { return !parameter.table; };
+    const auto* named = find_parameter(op, "value");
+    if (named != nullptr && is_column(*named))
+        return named;
+    const auto only = std::ranges::find_if(op.parameters, is_column);
+    return std::ranges::count_if(op.parameters, is_column) == 1 && only->name != "column" ? &*only : nullptr;
+}
+
 /// The type that the values of a Matrix Market file are wanted in.
 Type type_of_values(const Operator& op)
 {
-    if (const auto* value = find_parameter(op, "value"))
-        return value->type;
-    return op.parameters.size() == 1 ? op.parameters[0].type : Type::f32;
+    const auto* taker = taker_of_values(op);
+    return taker != nullptr ? taker->type : Type::f32;
 }
 
-/// Columns that came with the layout, for parameters of their names; a single parameter takes the values.
+/// Columns that came with the layout, for the parameters that take them.
 void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArray> columns,
                   std::map<std::string, Array>& arrays, std::map<std::string, std::string>& origins)
 {
     for (auto& [name, array] : columns) {
-        const auto* parameter = find_parameter(op, name);
-        if (parameter == nullptr && name == "value" && op.parameters.size() == 1)
-            parameter = &op.parameters[0];
+        const auto* parameter = name == "value" ? taker_of_values(op) : find_parameter(op, name);
         if (parameter == nullptr || parameter->table || arrays.contains(parameter->name))
             continue;
         arrays.emplace(parameter->name, convert_indices(std::move(array), parameter->type));
@@ -214,6 +224,56 @@ void require_one_value(const Parameter& scalar, const std::string& place, const 
                         scalar.name, place, count_text(static_cast<std::int64_t>(array.length()), "value")));
 }
 
+bool gives_columns(const WorkloadRequest& request)
+{
+    return !request.inputs.empty() || request.layout.kind == LayoutKind::rows;
+}
+
+std::string what_is_given(const WorkloadRequest& request)
+{
+    const auto& [name, place] =
+        request.inputs.empty() ? std::pair(std::string("--layout "), print(request.layout))
+                               : std::pair(request.inputs.begin()->first, request.inputs.begin()->second);
+    const bool is_written = is_written_array(request.inputs.empty() ? request.layout.files.at(0) : place);
+    return request.inputs.empty()
+               ? fmt::format("{}{} {}", name, visible(place), is_written ? "is given" : "reads a file")
+               : fmt::format("'{}' {}", name, is_written ? "is given" : "comes from a file");
+}
+
+void require_given(const Operator& op, const WorkloadRequest& request,
+                   const std::function<bool(const Parameter&)>& is_given)
+{
+    std::vector<std::string> names, flags;
+    bool are_scalars = true, is_scalar_among = false;
+    for (const auto& parameter : op.parameters) {
+        const bool may_generate = request.generates && !(parameter.scalar && gives_columns(request));
+        if (may_generate || is_given(parameter))
+            continue;
+        are_scalars = are_scalars && parameter.scalar;
+        is_scalar_among = is_scalar_among || parameter.scalar;
+        names.push_back(fmt::format("'{}'", parameter.name));
+        if (parameter.scalar)
+            flags.push_back(fmt::format("--scalar {}=VALUE", parameter.name));
+        else if (request.takes_inputs)
+            flags.push_back(fmt::format("--input {}=FILE.npy", parameter.name));
+    }
+    if (names.empty())
+        return;
+    if (!request.takes_inputs && !are_scalars)
+        flags.clear();
+    auto ways = fmt::format("{}", fmt::join(flags, " "));
+    if (!request.generates && !(is_scalar_among && gives_columns(request)))
+        ways += fmt::format("{}--values RANGE, which asks for generated values", ways.empty() ? "" : ", or ");
+    throw InputError(fmt::format("{} of operator {} {} no {}, and {}; give {}", fmt::join(names, ", "),
+                                 op.name, names.size() == 1 ? "has" : "have",
+                                 are_scalars ? "value" : "values", what_is_given(request), ways));
+}
+
+bool comes_with_rows(const Operator& op, const Parameter& parameter)
+{
+    return !parameter.table && (parameter.name == "column" || &parameter == taker_of_values(op));
+}
+
 Layout seeded(Layout layout, std::uint64_t seed)
 {
     if (layout.kind != LayoutKind::generated)
@@ -264,6 +324,7 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
         throw InputError(fmt::format("layout '{}': {}", print(request.layout), error.what()));
     }
 
+    require_given(op, request, [&](const Parameter& parameter) { return arrays.contains(parameter.name); });
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}};
     for (const auto& [parameter, value] : request.scalars)

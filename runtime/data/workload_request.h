@@ -25,7 +25,25 @@ struct WorkloadRequest {
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
+    /// Columns, tables and scalars that nobody gave are generated; else they are refused.
+    ///
+    /// Once a file or a written array gives a column, a table, a scalar or the segments, what is generated
+    /// has to be asked for by name: columns and tables by a range of values, or by a number of elements where
+    /// the segments alone are given; segments by the name of a generated layout.
+    bool generates = true;
+    bool takes_inputs = true;  ///< the verb has the flag --input, which messages may name
 };
+
+/// True where a file or a written array gives columns or tables.
+[[nodiscard]] bool gives_columns(const WorkloadRequest& request);
+
+/// "'x' comes from a file", of what a request gives first.
+[[nodiscard]] std::string what_is_given(const WorkloadRequest& request);
+
+/// Throws InputError for parameters that nobody gave and that are not to be generated: all, where
+/// `request.generates` is false, and scalars beside columns that are given.
+void require_given(const Operator& op, const WorkloadRequest& request,
+                   const std::function<bool(const Parameter&)>& is_given);
 
 /// The value that a scalar is given as text, an array of one: a number of its type, or true, false, inf,
 /// -inf, nan. Throws InputError.
@@ -37,6 +55,10 @@ Array scalar_array(const Parameter& parameter, const std::string& text);
 
 /// Throws InputError where the array that --input gives a scalar has not one value.
 void require_one_value(const Parameter& scalar, const std::string& place, const Array& array);
+
+/// True for a column that takes the values or the column numbers of a Matrix Market file: those of the names
+/// `value` and `column`; of another name the only column, which takes the values.
+[[nodiscard]] bool comes_with_rows(const Operator& op, const Parameter& parameter);
 
 /// The layout with the seed, where it is a generated one that takes a seed and states none.
 Layout seeded(Layout layout, std::uint64_t seed);

@@ -185,19 +185,11 @@ std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std
 
 namespace {
 
-/// Scalars are not made up beside data that are not.
-void require_scalars(const Operator& op, const WorkloadRequest& request)
+/// True where the operator's parameter has data: of a file, of a text, or of a matrix.
+bool is_given(const Operator& op, const Parameter& parameter, const WorkloadRequest& request)
 {
-    const bool has_matrix = request.layout.kind == LayoutKind::rows && find_parameter(op, "value") != nullptr;
-    if (request.inputs.empty() && !has_matrix)
-        return;
-    for (const auto& parameter : op.parameters)
-        if (parameter.scalar && !request.scalars.contains(parameter.name) &&
-            !request.inputs.contains(parameter.name))
-            throw InputError(fmt::format(
-                "'{0}' of operator {1} has no value, and '{2}' comes from a file; give --scalar "
-                "{0}=VALUE",
-                parameter.name, op.name, request.inputs.empty() ? "value" : request.inputs.begin()->first));
+    return request.inputs.contains(parameter.name) || request.scalars.contains(parameter.name) ||
+           (request.layout.kind == LayoutKind::rows && comes_with_rows(op, parameter));
 }
 
 /// A scalar has one value.
@@ -213,12 +205,8 @@ void refuse_scalars_given_twice(const WorkloadRequest& request)
 /// Flags of generated data change nothing where all data are given.
 void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
-    const bool has_matrix = request.layout.kind == LayoutKind::rows;
-    const bool generates = std::ranges::any_of(op.parameters, [&](const Parameter& parameter) {
-        return !request.inputs.contains(parameter.name) && !request.scalars.contains(parameter.name) &&
-               !(has_matrix && !parameter.table &&
-                 (parameter.name == "value" || parameter.name == "column" || op.parameters.size() == 1));
-    });
+    const bool generates = std::ranges::any_of(
+        op.parameters, [&](const Parameter& parameter) { return !is_given(op, parameter, request); });
     if (generates || op.parameters.empty())
         return;
     arguments.refuse("values", "is a range of generated values, and none are generated; leave it out");
@@ -244,10 +232,23 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     if (with_inputs) {
         request.inputs = input_files(arguments, op);
         refuse_scalars_given_twice(request);
-        require_scalars(op, request);
         refuse_idle_flags(arguments, op, request);
     }
+    // --elements counts what is generated where no column says how many there are.
+    const bool is_asked = arguments.has("values") || (arguments.has("elements") && !gives_columns(request));
+    request.generates = is_asked || (!gives_columns(request) && request.layout.files.empty());
+    request.takes_inputs = with_inputs;
+    // What no file can mend is told before any is read.
+    if (std::ranges::any_of(op.parameters, [&](const Parameter& parameter) {
+            return parameter.scalar && !is_given(op, parameter, request);
+        }))
+        require_given_by_flags(op, request);
     return request;
+}
+
+void require_given_by_flags(const Operator& op, const WorkloadRequest& request)
+{
+    require_given(op, request, [&](const Parameter& parameter) { return is_given(op, parameter, request); });
 }
 
 ValueRange agreeing_values(const Operator& op)

@@ -33,6 +33,9 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
 /// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
 
+/// require_given() before long work begins: as make_workload() will call it.
+void require_given_by_flags(const Operator& op, const WorkloadRequest& request);
+
 /// What reports say of a scalar that --scalar gave: its value, as an expression may have been written.
 std::string given_scalar_text(const Parameter& scalar, const Array& value);
 

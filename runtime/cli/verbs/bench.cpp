@@ -130,6 +130,8 @@ BenchRequest bench_request(const Arguments& arguments)
     all.operators = operator_arguments(arguments);
     auto& request = all.sweep;
     request.workload = workload_request(arguments, all.operators.front(), true);
+    for (const auto& op : all.operators)
+        require_given_by_flags(op, request.workload);
     auto asked_peers = peers_argument(arguments);
     request.peers = std::move(asked_peers.chosen);
     all.cccl = std::move(asked_peers.cccl);

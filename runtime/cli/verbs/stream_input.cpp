@@ -132,6 +132,9 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
     }
     if (!num_elements)
         num_elements = elements_of(request);
+    require_given(op, request, [&](const Parameter& parameter) {
+        return sources[static_cast<std::size_t>(&parameter - op.parameters.data())] != nullptr;
+    });
     const auto uses = table_uses(op);
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const auto& parameter = op.parameters[i];

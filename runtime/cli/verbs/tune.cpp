@@ -350,6 +350,7 @@ int verb_tune(const Words& words)
                               join({kOperatorFlags, kInputFlags, kDataFlags, kLawFlags, kTuneFlags}), 1);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
+    require_given_by_flags(op, request);
     if (!arguments.has("values"))
         request.values = agreeing_values(op);
     request.standard_elements = kTunedElements;
