@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "dsl/error.h"
 #include "runtime/data/formats/npy.h"
@@ -17,6 +18,20 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // that a thread reads, at least
+constexpr std::uint64_t kHashedBytes = std::uint64_t{1} << 20;
+
+/// Tells one array from another at the rate of the memory: nobody attacks it.
+std::uint64_t quick_hash(std::span<const std::byte> bytes)
+{
+    std::uint64_t hash = bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof hash) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+        hash = (hash ^ word) * 0xff51afd7ed558ccdU;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
 
 class NpyFile : public ArraySource {
 public:
@@ -51,29 +66,26 @@ public:
     [[nodiscard]] std::string where() const override { return file_.path(); }
     [[nodiscard]] std::string fingerprint() const override
     {
-        return fmt::format("{} {} {} {}", file_.path(), name(type_), length_, changed_);
+        return fmt::format("{} {} {} {} {:016x}", file_.path(), name(type_), length_, changed_, ends_hash());
     }
 
 private:
+    /// Of the first and the last megabyte: what writes over a file may keep its length and its time.
+    [[nodiscard]] std::uint64_t ends_hash() const
+    {
+        const auto count = std::min(kHashedBytes, file_.bytes());
+        std::vector<std::byte> ends(static_cast<std::size_t>(2 * count));
+        file_.read(0, std::span(ends).first(static_cast<std::size_t>(count)));
+        file_.read(file_.bytes() - count, std::span(ends).last(static_cast<std::size_t>(count)));
+        return quick_hash(ends);
+    }
+
     InputFile file_;
     Type type_ = Type::u8;
     std::int64_t length_ = 0;
     std::uint64_t offset_ = 0;
     std::string changed_;
 };
-
-/// Tells one array from another at the rate of the memory: nobody attacks it.
-std::uint64_t quick_hash(std::span<const std::byte> bytes)
-{
-    std::uint64_t hash = bytes.size();
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof hash) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
-        hash = (hash ^ word) * 0xff51afd7ed558ccdU;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
 
 class Memory : public ArraySource {
 public:
