@@ -6,6 +6,7 @@
 
 packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context-dev libboost-program-options-dev
           libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev libz3-dev"
+csv_packages="libcsv-dev" # without it .csv files are not read
 mpi_packages="libopenmpi-dev openmpi-bin"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
 python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
@@ -243,6 +244,7 @@ build_targets() {
     shift
     # shellcheck disable=SC2086
     install_packages $packages
+    (install_packages $csv_packages) || say "building without $csv_packages: .csv files are not read"
     [[ $* != all ]] || begin_python
     find_toolkit
     arguments+=("-DSEGFOLD_TOOLKIT=$toolkit" "-DSEGFOLD_CUDA=$([[ -n $toolkit ]] && echo AUTO || echo OFF)")

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
+#include "runtime/data/array_source.h"
+#include "runtime/data/formats/npz.h"
 #include "tests/common/files.h"
 
 namespace segfold::npy_test {
@@ -114,8 +117,8 @@ TEST(Npy, RefusesFilesThatAreNone)
     EXPECT_EQ(refusal([&] { read_npy(path); }, path), ": cannot be opened: No such file or directory");
     EXPECT_EQ(message(""), ": is empty; an .npy file is needed");
     EXPECT_EQ(message("1.5\n2.5\n"),
-              ": is not an .npy file: it does not start with '\\x93NUMPY'; numbers in text become one by "
-              "numpy.save('x.npy', numpy.loadtxt('x.csv', delimiter=','))");
+              ": is not an .npy file: it does not start with '\\x93NUMPY'; a column of text with commas is "
+              "read as FILE.csv:COLUMN, where the first line names the columns");
     EXPECT_EQ(message(std::string("\1\0\2\0\3\0\4\0", 8)),
               ": is not an .npy file: it does not start with '\\x93NUMPY'");
     EXPECT_EQ(message("\x93NUM"), ": is truncated: it ends after 4 bytes, within the .npy header");
@@ -153,6 +156,47 @@ TEST(Npy, RefusesDataThatDisagreesWithTheHeader)
               ": claims 18446744073709551615 elements of i32, more than any file can hold");
 }
 
+/// Of one dimension that is longer than 1 both orders are the same bytes.
+TEST(Npy, ReadsVectorsInFortranOrder)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.write("a.npy", npy_file(dictionary("'<i2'", "(4,)", "True"), "12345678"));
+    EXPECT_EQ(to_vector<std::int16_t>(read_npy(path)),
+              (std::vector<std::int16_t>{0x3231, 0x3433, 0x3635, 0x3837}));
+    EXPECT_EQ(npy_source(path, Type::i16)->length(), 4) << "in parts too";
+    for (const auto& [shape, width] : {std::pair("(4, 1)", 1U), std::pair("(1, 4)", 4U)}) {
+        (void)folder.write("a.npy", npy_file(dictionary("'<i2'", shape, "True"), "12345678"));
+        EXPECT_EQ(read_rows_as(path, Type::i16).row_length(), width) << shape;
+    }
+    (void)folder.write("a.npy", npy_file(dictionary("'<i2'", "(2, 2)", "True"), "12345678"));
+    EXPECT_EQ(refusal([&] { read_rows_as(path, Type::i16); }, path),
+              ": is in Fortran order, and rows lie in C order; save it with numpy.ascontiguousarray(array)");
+}
+
+/// What goes on with a run must not mix arrays, and who writes over a file may keep its size and its time.
+TEST(Npy, FingerprintsTellFilesOfOneSizeAndTimeApart)
+{
+    const TemporaryFolder folder;
+    const std::size_t length = std::size_t{3} << 20;
+    const auto header = npy_header(Type::u8, length);
+    std::string bytes(length, 'a');
+    const auto path = folder.write("x.npy", header + bytes);
+    const auto time = std::filesystem::last_write_time(path);
+    const auto fingerprint = [&] {
+        (void)folder.write("x.npy", header + bytes);
+        std::filesystem::last_write_time(path, time);
+        return npy_source(path, Type::u8)->fingerprint();
+    };
+    const auto first = fingerprint();
+    EXPECT_EQ(fingerprint(), first);
+    for (const std::size_t place :
+         {std::size_t{0}, std::size_t{1} << 19, length - 1, length - (std::size_t{1} << 19)}) {
+        bytes[place] = 'b';
+        EXPECT_NE(fingerprint(), first) << place;
+        bytes[place] = 'a';
+    }
+}
+
 TEST(Npy, RefusesShapesAndOrders)
 {
     const TemporaryFolder folder;
@@ -169,9 +213,9 @@ TEST(Npy, RefusesShapesAndOrders)
     EXPECT_EQ(refusal([&] { read_npy_as(path, Type::i32); }, path),
               ": has 2 dimensions, shape (2, 1); one is needed: rows of features take an operator over rows "
               "(x: row f32), and array.reshape(-1) makes each number an element");
-    EXPECT_EQ(message("(2, 1)", "True"),
+    EXPECT_EQ(message("(1, 2, 2)", "True"),
               ": is in Fortran order; save it with numpy.ascontiguousarray(array)");
-    EXPECT_EQ(message("(2,)", "True"), ": is in Fortran order; save it with numpy.ascontiguousarray(array)");
+    EXPECT_EQ(message("(2, 1)", "True"), message("(2, 1)", "False")) << "both orders are the same";
 }
 
 TEST(Npy, RefusesElementTypes)

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/zip.h"
+#include "runtime/support/files/file.h"
 #include "tests/common/files.h"
 
 namespace segfold::npz_test {
@@ -150,6 +152,28 @@ TEST(Npz, ReadsAPlaceInAFile)
     EXPECT_EQ(read_array(npz).length(), 3U);
 }
 
+/// As zip makes them of a folder, with an entry for it.
+TEST(Npz, FoldersAndOtherFilesAreNoArrays)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.file("a.npz");
+    {
+        OutputFile file(path);
+        ZipWriter writer(file, false, false);
+        const auto header = npy_header(Type::u8, 1);
+        const auto one = std::byte{7};
+        writer.add("d/", {}, {});
+        writer.add("d/notes.txt", std::as_bytes(std::span(header)), {});
+        writer.add("d/x.npy", std::as_bytes(std::span(header)), {&one, 1});
+        writer.finish();
+        file.commit();
+    }
+    EXPECT_EQ(npz_names(path), std::vector<std::string>{"d/x"});
+    EXPECT_EQ(read_array(path).as<std::uint8_t>()[0], 7);
+    EXPECT_EQ(read_array(path + ":d/x").as<std::uint8_t>()[0], 7);
+    EXPECT_EQ(read_npz(path).size(), 1U);
+}
+
 TEST(Npz, RefusesNames)
 {
     const TemporaryFolder folder;
@@ -224,7 +248,11 @@ TEST_F(DamagedNpz, Members)
     EXPECT_TRUE(message(flipped).starts_with(":a: is damaged: its CRC-32 is ")) << message(flipped);
     std::string renamed = bytes_;
     renamed.replace(entry_ + 46, 5, "a.txt");
-    EXPECT_EQ(message(renamed), ": holds 'a.txt', which is not an .npy array");
+    EXPECT_EQ(folder_.write("a.npz", renamed), path_);
+    EXPECT_EQ(npz_names(path_), std::vector<std::string>{"b"}) << "what is no .npy file is no array";
+    renamed[bytes_.rfind("b.npy")] = 'b';
+    renamed.replace(bytes_.rfind("b.npy"), 5, "b/c/d");
+    EXPECT_EQ(message(renamed), ": holds no arrays: 'a.txt' is not an .npy array");
     renamed = bytes_;
     renamed[bytes_.rfind("b.npy")] = 'a';
     EXPECT_EQ(message(renamed), ": holds two arrays named 'a'; names must differ");

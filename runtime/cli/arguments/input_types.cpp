@@ -8,6 +8,7 @@
 #include "dsl/error.h"
 #include "dsl/layout.h"
 #include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/data/formats/csv.h"
 #include "runtime/data/formats/matrix_market.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/formats/written_array.h"
@@ -27,8 +28,16 @@ Operator outline(const std::string& name, const std::vector<DeclaredParameter>& 
     return op;
 }
 
+/// What the array of a file may be read as: integers in a text are fractions too.
+std::vector<Type> types_of_file(const std::string& place, Type type)
+{
+    if (is_csv_file(archive_place(place).path) && is_integer(type))
+        return {type, Type::f64};
+    return {type};
+}
+
 /// What the values of a Matrix Market file would be read as, if they are of type T.
-std::optional<InputType> type_of_matrix(const Arguments& arguments,
+std::optional<InputType> type_of_matrix(const Arguments& arguments, const Operator& op,
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
@@ -36,9 +45,10 @@ std::optional<InputType> type_of_matrix(const Arguments& arguments,
     if (!text || !text->starts_with("rows="))
         return std::nullopt;
     const auto layout = parse_layout(*text);
-    const bool takes_values = std::ranges::any_of(parameters, [&](const auto& parameter) {
-        return !parameter.type && !parameter.table && (parameter.name == "value" || parameters.size() == 1);
-    });
+    bool takes_values = false;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        takes_values = takes_values || (!parameters[i].type && parameters[i].name != "column" &&
+                                        comes_with_rows(op, op.parameters[i]));
     if (!takes_values)
         return std::nullopt;
     const auto& file = layout.files.at(0);
@@ -57,9 +67,9 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
         return std::nullopt;
     // A verb without --input may still take the values of a matrix: what it checks or emits is what a run
     // does.
-    const auto files = arguments.declares("input")
-                           ? input_files(arguments, outline(operator_name, parameters))
-                           : std::map<std::string, std::string>();
+    const auto op = outline(operator_name, parameters);
+    const auto files =
+        arguments.declares("input") ? input_files(arguments, op) : std::map<std::string, std::string>();
     std::optional<InputType> found;
     std::string first;
     for (const auto& parameter : parameters) {
@@ -68,19 +78,23 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
             continue;
         const Type type =
             naming_purpose("for --input " + parameter.name, [&] { return read_array_type(file->second); });
-        if (found && found->candidates[0] != type)
+        auto candidates = types_of_file(file->second, type);
+        if (found)
+            std::erase_if(candidates, [&](Type one) {
+                return std::ranges::find(found->candidates, one) == found->candidates.end();
+            });
+        if (candidates.empty())
             throw InputError(
                 fmt::format("{}: holds {} for '{}', but {} holds {} for '{}'; operator {} takes both in one "
                             "type: save one "
                             "of them with array.astype",
                             file->second, name(type), parameter.name, found->file, name(found->candidates[0]),
                             first, operator_name));
-        if (!found) {
-            found = InputType{{type}, file->second};
+        if (!found)
             first = parameter.name;
-        }
+        found = InputType{std::move(candidates), found ? found->file : file->second};
     }
-    return found ? found : type_of_matrix(arguments, parameters);
+    return found ? found : type_of_matrix(arguments, op, parameters);
 }
 
 }  // namespace segfold::cli

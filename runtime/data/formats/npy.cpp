@@ -164,10 +164,17 @@ std::string shape_text(const NpyDictionary& header)
     return shape;
 }
 
+/// True where the elements lie in another order than C's: along one dimension both orders are the same.
+bool is_in_other_order(const NpyDictionary& header)
+{
+    return header.is_fortran &&
+           std::ranges::count_if(header.shape, [](std::uint64_t extent) { return extent > 1; }) > 1;
+}
+
 /// Refuses what is not a two-dimensional array in C order; gives the number of its elements.
 std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 {
-    if (header.is_fortran)
+    if (is_in_other_order(header))
         refuse(where,
                "is in Fortran order, and rows lie in C order; save it with numpy.ascontiguousarray(array)");
     if (header.shape.size() != 2)
@@ -187,7 +194,7 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 /// Refuses what is not a one-dimensional array, a parameter's where a type is asked for; gives its length.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
-    if (header.is_fortran)
+    if (is_in_other_order(header))
         refuse(where, "is in Fortran order; save it with numpy.ascontiguousarray(array)");
     if (header.shape.size() == 1)
         return header.shape.front();
@@ -220,8 +227,8 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     if (std::memcmp(start.data(), kNpyMagic.data(), std::min(available, kNpyMagic.size())) != 0)
         refuse(where, std::string("is not an .npy file: it does not start with '\\x93NUMPY'") +
                           (is_text(std::span(start).first(available))
-                               ? "; numbers in text become one by numpy.save('x.npy', numpy.loadtxt('x.csv', "
-                                 "delimiter=','))"
+                               ? "; a column of text with commas is read as FILE.csv:COLUMN, where the "
+                                 "first line names the columns"
                                : ""));
     const int major = std::to_integer<int>(start[6]), minor = std::to_integer<int>(start[7]);
     const std::uint64_t length_bytes = major == 1 ? 2 : 4;

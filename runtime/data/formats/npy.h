@@ -14,9 +14,9 @@ class InputFile;
 
 /// Reads a one-dimensional array of b1, i1-i8, u1-u8, f2, f4 or f8; format versions 1 to 3.
 ///
-/// Bytes of a b1 array other than 0 become 1. Everything else than such an array (more dimensions, Fortran
-/// order, big-endian or other elements, a file too short or too long) is refused with an InputError that
-/// starts with the path. A pipe may stand in the file's place, and "-" for standard input.
+/// Bytes of a b1 array other than 0 become 1. Everything else than such an array (more dimensions, those in
+/// Fortran order, big-endian or other elements, a file too short or too long) is refused with an InputError
+/// that starts with the path. A pipe may stand in the file's place, and "-" for standard input.
 Array read_npy(const std::string& path);
 
 /// Reads an array whose elements must be of `type`.

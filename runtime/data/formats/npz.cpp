@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <string_view>
 
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
+#include "runtime/data/formats/csv.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/written_array.h"
 #include "runtime/data/formats/zip.h"
@@ -23,17 +25,20 @@ namespace {
 constexpr std::string_view kMemberSuffix = ".npy";
 constexpr std::string_view kArchiveSuffix = ".npz";
 
-/// A member as an array: its name without the suffix, if it has one.
+/// An array's name: the member's without the suffix.
 std::string array_name(const ZipMember& member)
 {
-    const std::string& name = member.name;
-    return name.substr(0, name.ends_with(kMemberSuffix) ? name.size() - kMemberSuffix.size() : name.size());
+    return member.name.substr(0, member.name.size() - kMemberSuffix.size());
 }
 
-/// The archive's members; no two have the same array's name.
+/// The archive's arrays; no two have the same name. Folders and other files are none.
 std::vector<ZipMember> read_directory(const InputFile& file)
 {
     std::vector<ZipMember> members = read_zip_directory(file);
+    const auto is_array = [](const ZipMember& member) { return member.name.ends_with(kMemberSuffix); };
+    if (!members.empty() && std::ranges::none_of(members, is_array))
+        refuse(file.path(), fmt::format("holds no arrays: '{}' is not an .npy array", members.front().name));
+    std::erase_if(members, std::not_fn(is_array));
     std::set<std::string> names;
     for (const ZipMember& member : members)
         if (!names.insert(array_name(member)).second)
@@ -42,11 +47,9 @@ std::vector<ZipMember> read_directory(const InputFile& file)
     return members;
 }
 
-/// "scores.npz:x", where the member is an array.
+/// "scores.npz:x"
 std::string place_of(const InputFile& file, const ZipMember& member)
 {
-    if (!member.name.ends_with(kMemberSuffix))
-        refuse(file.path(), fmt::format("holds '{}', which is not an .npy array", member.name));
     return fmt::format("{}:{}", file.path(), array_name(member));
 }
 
@@ -108,13 +111,23 @@ bool begins_as_archive(const InputFile& file)
 
 }  // namespace
 
+std::string keys_name(std::span<const ResultField> fields)
+{
+    std::string name = "keys";
+    for (int more = 0; std::ranges::find(fields, name, &ResultField::name) != fields.end(); ++more)
+        name = more == 0 ? "layout_keys" : fmt::format("layout_keys_{}", more + 1);
+    return name;
+}
+
 ArchivePlace archive_place(const std::string& place)
 {
     const auto cut = [&](std::size_t colon) {
         return ArchivePlace{place.substr(0, colon), place.substr(colon + 1)};
     };
-    if (const auto ending = place.rfind(".npz:"); ending != std::string::npos)
-        return cut(ending + kArchiveSuffix.size());
+    for (const std::string_view suffix :
+         {kArchiveSuffix, std::string_view(".csv"), std::string_view(".csv.gz")})
+        if (const auto ending = place.rfind(fmt::format("{}:", suffix)); ending != std::string::npos)
+            return cut(ending + suffix.size());
     if (const auto colon = place.find(':'); colon != std::string::npos) {
         const auto path = place.substr(0, colon);
         std::error_code ignored;
@@ -199,23 +212,36 @@ void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzO
 
 Array read_array(const std::string& place)
 {
-    return is_written_array(place) ? read_written_array(place) : read_place(place, nullptr);
+    if (is_written_array(place))
+        return read_written_array(place);
+    if (const auto [path, column] = archive_place(place); is_csv_file(path))
+        return read_csv_column(path, column, csv_column_type(path, column));
+    return read_place(place, nullptr);
 }
 
 Array read_array_as(const std::string& place, Type type)
 {
-    return is_written_array(place) ? read_written_array(place, type) : read_place(place, &type);
+    if (is_written_array(place))
+        return read_written_array(place, type);
+    if (const auto [path, column] = archive_place(place); is_csv_file(path))
+        return read_csv_column(path, column, type);
+    return read_place(place, &type);
 }
 
 Array read_rows_as(const std::string& place, Type type)
 {
     if (is_written_array(place))
         refuse(place, "rows of features are read from a file of two dimensions; save them with numpy.save()");
+    if (is_csv_file(archive_place(place).path))
+        refuse(place,
+               "rows of features are read from an .npy file of two dimensions, and this is one column");
     return read_place(place, &type, NpyShape::rows);
 }
 
 Type read_array_type(const std::string& place)
 {
+    if (const auto [path, column] = archive_place(place); is_csv_file(path))
+        return csv_column_type(path, column);
     const auto plain = [](const InputFile& file) {
         const Type type = read_open_npy_type(file);
         file.keep_for_next();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dsl/array.h"
+#include "dsl/operator.h"
 
 namespace segfold {
 
@@ -31,15 +32,20 @@ struct NpzOptions {
 /// Throws InputError for an empty or repeated name.
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
 
-/// What "FILE.npz:NAME" means, or "-:NAME" and "PIPE:NAME" of an archive that comes through a pipe; other
-/// places are a path without a name.
+/// The name under which the keys of segments are written beside the fields of results: "keys", where no field
+/// has that name, else one that none has.
+std::string keys_name(std::span<const ResultField> fields);
+
+/// What "FILE.npz:NAME" means, "FILE.csv:COLUMN", or "-:NAME" and "PIPE:NAME" of an archive that comes
+/// through a pipe; other places are a path without a name.
 struct ArchivePlace {
     std::string path;
     std::optional<std::string> name;
 };
 ArchivePlace archive_place(const std::string& place);
 
-/// Reads "FILE.npy", "FILE.npz:NAME", or "FILE.npz" with a single array in it; a pipe or "-", which is
+/// Reads "FILE.npy", "FILE.npz:NAME" or "FILE.npz" with a single array in it, "FILE.csv:COLUMN" or "FILE.csv"
+/// with a single column, or an array that is written out; a pipe or "-", which is
 /// standard input, may hold either. Several arrays may be read by their names from one pipe.
 Array read_array(const std::string& place);
 
