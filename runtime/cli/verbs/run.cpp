@@ -20,6 +20,7 @@
 #include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
+#include "runtime/data/formats/npz.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
@@ -313,6 +314,8 @@ int verb_run(const Words& words)
     if (output.ends_with(".npy") && request.layout.kind == LayoutKind::keys && op.keeps_results)
         warn({fmt::format("--output '{}': holds results without their keys; an .npz file takes both",
                           output)});
+    if (output.ends_with(".npz") && request.layout.kind == LayoutKind::keys)
+        warn_of_renamed_keys(output, op, keys_name(returned_fields(op)));
     const RunReport report{prepared, request, backend,   done.plan,       explanation, done.without_identity,
                            view,     results, judgement, done.num_slices, output,      done.times};
     if (arguments.json())

@@ -17,6 +17,7 @@
 #include "runtime/cli/verbs/judge_ranks.h"
 #include "runtime/cli/verbs/run_stream.h"
 #include "runtime/cli/verbs/stream_input.h"
+#include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/stream_report.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/session/scale/ranks/rank_cores.h"
@@ -65,6 +66,7 @@ struct PreparedRank {
         if (const auto path = arguments.value("output"); path && ranks.rank() == 0) {
             output.emplace(op, *path, key_type, stream->fingerprint(), Unfinished::removed);
             refuse_to_overwrite_what_is_read(arguments, op, output->files());
+            warn_of_renamed_keys(*path, op, output->keys());
         }
     }
 

@@ -13,6 +13,7 @@
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/interrupt_guard.h"
 #include "runtime/cli/verbs/stream_input.h"
+#include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/stream_report.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/session/scale/slices/slice_operators.h"
@@ -96,6 +97,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     if (const auto path = arguments.value("output")) {
         output.emplace(op, *path, key_type, stream.fingerprint());
         refuse_to_overwrite_what_is_read(arguments, op, output->files());
+        warn_of_renamed_keys(*path, op, output->keys());
         if (arguments.has("resume")) {
             resumed = fmt::format("begun anew, as there was no {}.resume to go on with", *path);
             if (const auto state = output->resume()) {

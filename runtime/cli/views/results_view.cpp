@@ -12,7 +12,9 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/interpreter.h"
 #include "dsl/message/suggest.h"
+#include "dsl/message/visible.h"
 #include "runtime/cli/views/json.h"
+#include "runtime/cli/views/terminal.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/judge/mapped.h"
@@ -74,12 +76,6 @@ void check_output(const std::string& path, const Workload& workload)
                         "({}); write an .npz file",
                         path, op.name, returned.size(), fields));
     }
-    if (extension == ".npz" && workload.segments.keys &&
-        std::ranges::find(returned, "keys", &ResultField::name) != returned.end())
-        throw InputError(fmt::format(
-            "--output '{}': operator {} has a result field 'keys', and the keys of the layout are "
-            "written under that name; give the field another name",
-            path, op.name));
     std::error_code ignored;
     if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path(), ignored))
         throw InputError(
@@ -92,6 +88,15 @@ const NamedArray& field_of(const Results& results, const std::string& name)
 }
 
 }  // namespace
+
+void warn_of_renamed_keys(const std::string& output, const Operator& op, std::string_view name)
+{
+    if (!name.empty() && name != "keys")
+        write_error(
+            fmt::format("warning: --output '{}': operator {} has a result field 'keys'; the keys of the "
+                        "layout are written as '{}'",
+                        visible(output), op.name, name));
+}
 
 ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves,
                          std::int64_t first_segment)
@@ -282,7 +287,7 @@ std::string ResultsView::save(const Results& results) const
     for (const auto& [name, array] : results)
         arrays.push_back({name, array.copy()});
     if (const auto* keys = keys_of(results))
-        arrays.push_back({"keys", keys->copy()});
+        arrays.push_back({keys_name(returned_fields(workload_.op)), keys->copy()});
     write_npz(output_, arrays);
     return output_;
 }

@@ -10,6 +10,10 @@ namespace segfold::cli {
 inline constexpr Flag kViewFlags[] = {
     {"show", "N|all"}, {"sort", "FIELD"}, {"labels", "FILE"}, {"output", "FILE"}};
 
+/// Says on standard error where the keys of the layout are written to `output` under another name than
+/// "keys", which is that of a result field.
+void warn_of_renamed_keys(const std::string& output, const Operator& op, std::string_view name);
+
 /// Which segments are shown, in which order, under which names.
 class ResultsView {
 public:

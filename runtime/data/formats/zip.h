@@ -50,10 +50,17 @@ public:
     /// Adds a member made of two pieces. The same pieces give the same bytes: no time is recorded.
     void add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body);
 
+    /// Adds a stored member of `bytes` bytes, which `read` gives from any place, twice.
+    void add(const std::string& name, std::uint64_t bytes,
+             const std::function<void(std::uint64_t place, std::span<std::byte> into)>& read);
+
     /// Writes the directory; nothing can be added after.
     void finish();
 
 private:
+    /// Writes what stands before a member's bytes, and lists it.
+    void begin(ZipMember member);
+
     OutputFile& file_;
     bool deflate_;
     bool zip64_;

@@ -18,6 +18,7 @@ constexpr std::uint16_t kMadeByUnix = 3 << 8;
 constexpr std::uint16_t kFirstDay = 0x21;  // 1980-01-01, the format's first
 constexpr std::uint32_t kRegularFile = 0100644U << 16;
 constexpr std::size_t kLongestZipName = 0xffff;
+constexpr std::uint64_t kCopiedChunk = std::uint64_t{1} << 22;
 
 /// Little-endian fields, one after the other.
 class Record {
@@ -106,22 +107,53 @@ bool needs_wide_sizes(const ZipMember& member)
 
 void ZipWriter::add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body)
 {
-    if (name.size() > kLongestZipName)
-        throw InputError(fmt::format("the name of an archive's member has {} bytes; at most {} fit",
-                                     name.size(), kLongestZipName));
     ZipMember member;
     member.name = name;
-    member.flags = flags_of(name);
     member.method = deflate_ ? kZipDeflated : kZipStored;
     member.crc = sum(sum(0, head), body);
     member.bytes = member.packed_bytes = head.size() + body.size();
-    member.place = file_.bytes();
     std::vector<std::byte> packed;
     if (deflate_) {
         deflate_pieces({head, body}, packed);
         member.packed_bytes = packed.size();
     }
+    begin(std::move(member));
+    if (deflate_) {
+        file_.write(packed);
+    } else {
+        file_.write(head);
+        file_.write(body);
+    }
+}
 
+void ZipWriter::add(const std::string& name, std::uint64_t bytes,
+                    const std::function<void(std::uint64_t, std::span<std::byte>)>& read)
+{
+    std::vector<std::byte> chunk(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kCopiedChunk)));
+    const auto each_chunk = [&](const auto& use) {
+        for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
+            const auto part = std::span(chunk).first(
+                static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), bytes - at)));
+            read(at, part);
+            use(part);
+        }
+    };
+    ZipMember member;
+    member.name = name;
+    member.method = kZipStored;
+    member.bytes = member.packed_bytes = bytes;
+    each_chunk([&](std::span<const std::byte> part) { member.crc = sum(member.crc, part); });
+    begin(std::move(member));
+    each_chunk([&](std::span<const std::byte> part) { file_.write(part); });
+}
+
+void ZipWriter::begin(ZipMember member)
+{
+    if (member.name.size() > kLongestZipName)
+        throw InputError(fmt::format("the name of an archive's member has {} bytes; at most {} fit",
+                                     member.name.size(), kLongestZipName));
+    member.flags = flags_of(member.name);
+    member.place = file_.bytes();
     const bool is_wide = zip64_ || needs_wide_sizes(member);
     Record extra, record;
     if (is_wide)
@@ -132,12 +164,6 @@ void ZipWriter::add(const std::string& name, std::span<const std::byte> head, st
     record.field(kZipLocalHeader);
     add_common(record, member, is_wide, extra.bytes().size());
     file_.write(record.text(member.name).text(extra.bytes()).bytes());
-    if (deflate_) {
-        file_.write(packed);
-    } else {
-        file_.write(head);
-        file_.write(body);
-    }
     members_.push_back(std::move(member));
 }
 

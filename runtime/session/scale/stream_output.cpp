@@ -10,6 +10,8 @@
 
 #include "dsl/error.h"
 #include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/npz.h"
+#include "runtime/data/formats/zip.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/files/refuse.h"
 #include "runtime/support/files/sha256.h"
@@ -53,30 +55,33 @@ std::vector<std::byte> from_hex(const std::string& text, const std::string& wher
 
 StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
                            std::string fingerprint, Unfinished unfinished)
-    : resume_path_(path + ".resume"), fingerprint_(cache::sha256_hex(fingerprint)), unfinished_(unfinished)
+    : path_(path),
+      resume_path_(path + ".resume"),
+      fingerprint_(cache::sha256_hex(fingerprint)),
+      unfinished_(unfinished),
+      is_archive_(path.ends_with(".npz"))
 {
-    if (!path.ends_with(".npy"))
+    if (!path.ends_with(".npy") && !is_archive_)
         throw InputError(
-            fmt::format("'{}': a stream writes .npy files, one for each result field; give a name "
-                        "that ends in .npy",
+            fmt::format("'{}': the name must end in .npz, or in .npy for a file for each result "
+                        "field",
                         path));
     const auto folder = std::filesystem::path(path).parent_path();
     if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored))
         throw InputError(fmt::format("'{}': there is no folder '{}'", path, folder.string()));
-    const bool is_one = op.results.size() == 1 && !key_type;
     for (const auto& field : op.results) {
-        if (key_type && field.name == "keys")
-            throw InputError(
-                fmt::format("'{}': operator {} has a result field 'keys', and the keys of the layout are "
-                            "written under that name; give the field another name",
-                            path, op.name));
-        paths_.push_back(is_one ? path : field_path(path, field.name));
+        names_.push_back(field.name);
         types_.push_back(field.type);
     }
     if (key_type) {
-        paths_.push_back(field_path(path, "keys"));
+        keys_ = keys_name(op.results);
+        names_.push_back(keys_);
         types_.push_back(*key_type);
     }
+    for (const auto& name : names_)
+        paths_.push_back(is_archive_          ? fmt::format("{}.{}.npy", path, name)
+                         : names_.size() == 1 ? path
+                                              : field_path(path, name));
     if (unfinished == Unfinished::removed)
         open({});  // what is refused is refused now
 }
@@ -89,6 +94,8 @@ StreamOutput::~StreamOutput()
     for (const auto& path : paths_)  // nobody can go on from them
         std::remove(PartialFile::partial_name(path).c_str());
 }
+
+std::vector<std::string> StreamOutput::files() const { return is_archive_ ? std::vector{path_} : paths_; }
 
 void StreamOutput::note_the_rest()
 {
@@ -206,6 +213,17 @@ std::string StreamOutput::left_behind(std::string_view when)
         fmt::join(names, ", "), when, resume_path_);
 }
 
+void StreamOutput::write_archive()
+{
+    OutputFile archive(path_);
+    ZipWriter writer(archive, false, false);
+    for (std::size_t i = 0; i < files_.size(); ++i)
+        writer.add(names_[i] + ".npy", files_[i]->bytes(),
+                   [&](std::uint64_t place, std::span<std::byte> into) { files_[i]->read(place, into); });
+    writer.finish();
+    archive.commit();
+}
+
 void StreamOutput::commit()
 {
     if (files_.empty())
@@ -214,8 +232,10 @@ void StreamOutput::commit()
         const auto header = npy_header(types_[i], static_cast<std::uint64_t>(num_segments_), 0, kHeaderBytes);
         files_[i]->rewrite(0, std::as_bytes(std::span(header)));
     }
+    if (is_archive_)
+        write_archive();
     for (const auto& file : files_)
-        file->commit();
+        is_archive_ ? file->remove() : file->commit();
     unnoted_.reset();
     is_noted_ = false;
     std::remove(resume_path_.c_str());

@@ -12,14 +12,15 @@
 
 namespace segfold {
 
-/// One .npy file for each result field, and one for the keys.
+/// One .npy file for each result field, and one for the keys; or an .npz archive of all.
 ///
 /// Results go to NAME.partial, and what going on needs to NAME.resume, about once a second and at the end of
-/// the process's life by an error. Files get their names when all of them are complete.
+/// the process's life by an error. Files get their names when all of them are complete; an archive is made of
+/// them then.
 class StreamOutput {
 public:
-    /// `path` ends in .npy. With one result field and no keys that is the file; else FIELD is put before the
-    /// ending. Throws InputError.
+    /// `path` ends in .npz, or in .npy: with one result field and no keys that is the file; else FIELD is put
+    /// before the ending. Throws InputError.
     StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
                  std::string fingerprint, Unfinished unfinished = Unfinished::kept);
     ~StreamOutput();
@@ -37,18 +38,25 @@ public:
     /// before anything could be noted. `when` ends "--resume goes on from them", such as "with the same
     /// flags".
     [[nodiscard]] std::string left_behind(std::string_view when);
-    [[nodiscard]] const std::vector<std::string>& files() const { return paths_; }
+    [[nodiscard]] std::vector<std::string> files() const;
+    /// The name under which keys are written; empty without keys.
+    [[nodiscard]] const std::string& keys() const { return keys_; }
     [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
 
 private:
     void open(const std::vector<std::uint64_t>& kept_bytes);
     void note(const StreamState& state);
     void note_the_rest();
+    void write_archive();
 
+    std::string path_;
     std::string resume_path_;
     std::string fingerprint_;
     Unfinished unfinished_;
-    std::vector<std::string> paths_;
+    bool is_archive_;
+    std::string keys_;
+    std::vector<std::string> names_;  ///< of the arrays
+    std::vector<std::string> paths_;  ///< of their files; the members' of an archive get none of these names
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
     std::int64_t num_segments_ = 0;

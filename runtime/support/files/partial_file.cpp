@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "runtime/support/files/refuse.h"
 
@@ -94,6 +95,28 @@ void PartialFile::cut(std::uint64_t bytes)
 }
 
 void PartialFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) { write_at(offset, bytes); }
+
+void PartialFile::read(std::uint64_t offset, std::span<std::byte> into) const
+{
+    while (!into.empty()) {
+        const ssize_t count =
+            pread(descriptor_, into.data(), std::min(into.size(), kLargestWrite), static_cast<off_t>(offset));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            throw DeviceError(fmt::format("{}: cannot be read: {}", partial_name(path_),
+                                          count == 0 ? "it has become shorter" : error_text(errno)));
+        into = into.subspan(static_cast<std::size_t>(count));
+        offset += static_cast<std::uint64_t>(count);
+    }
+}
+
+void PartialFile::remove()
+{
+    close(std::exchange(descriptor_, -1));
+    if (!is_nameless_)
+        std::remove(partial_name(path_).c_str());
+}
 
 void PartialFile::commit()
 {

@@ -38,6 +38,10 @@ public:
     void cut(std::uint64_t bytes);
     /// Writes over what stands at `offset`.
     void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
+    /// Fills `into` from what was written at `offset`. Throws DeviceError.
+    void read(std::uint64_t offset, std::span<std::byte> into) const;
+    /// Removes it, where another file holds what it held.
+    void remove();
     /// Gives it its name. Throws InputError.
     void commit();
 

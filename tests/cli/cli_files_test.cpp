@@ -1,0 +1,145 @@
+// Files that are given and files that are written: what is made up beside them, tables of text, archives.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/npz.h"
+#include "tests/cli/cli_program.h"
+
+namespace segfold::test::cli_files_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class FilesTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        write_npy(folder_.file("x.npy"), make_array<float>(Type::f32, {1, 2, 3, 4}));
+        write_npy(folder_.file("k.npy"), make_array<std::int32_t>(Type::i32, {7, 7, 9, 9}));
+        (void)folder_.write(
+            "keys.seg",
+            "operator o(x: f32) -> (keys: f32, layout_keys: f32) {\n  state s: f32 = 0\n  lift x\n"
+            "  combine(a, b) a + b\n  finish { keys = s; layout_keys = -s }\n}\n");
+        (void)folder_.write("above.seg",
+                            "operator above(x: f32, least: scalar f32) -> f32 {\n  state s: f32 = 0\n"
+                            "  lift x > least ? x : 0\n  combine(a, b) a + b\n}\n");
+    }
+
+    [[nodiscard]] ProgramResult run(Words words) const
+    {
+        words.insert(words.begin(), {"run"});
+        words.insert(words.end(), {"--backend", "reference"});
+        return folder_.run(std::move(words));
+    }
+
+    ProgramFolder folder_;
+};
+
+/// What is generated beside files is generated because a flag says so.
+TEST_F(FilesTest, FlagsAskForGeneratedDataBesideFiles)
+{
+    for (const auto& words : {Words{"dot", "--input", "x=x.npy", "--values", "small_integers"},
+                              Words{"sum", "--layout", "keys=k.npy", "--values", "units"},
+                              Words{"sum", "--layout", "keys=k.npy", "--elements", "4"},
+                              Words{"sum", "--layout", "keys=k.npy", "--elements", "4", "--memory", "1M"},
+                              Words{"above.seg", "--layout", "offsets=[0, 1, 4]", "--elements", "4"},
+                              Words{"sum", "--input", "x.npy", "--layout", "geometric:mean=2"},
+                              Words{"sum", "--input", "x.npy", "--layout", "geometric:mean=2", "--seed", "3"},
+                              Words{"above.seg", "--scalar", "least=1"}}) {
+        const auto result = run(words);
+        EXPECT_EQ(result.exit_code, 0) << words[0] << " " << words[2] << ": " << result.errors;
+    }
+    const auto refused = run({"sum", "--layout", "keys=k.npy", "--json"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(nlohmann::json::parse(refused.output).dump().find("--values RANGE"), std::string::npos)
+        << refused.output;
+}
+
+TEST_F(FilesTest, TheOnlyColumnBesideScalarsTakesTheValuesOfAMatrix)
+{
+    (void)folder_.write("a.mtx",
+                        "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 5\n1 2 2\n2 2 7\n");
+    const auto result =
+        run({"above.seg", "--layout", "rows=a.mtx", "--scalar", "least=3", "--output", "y.npy"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{5, 7}));
+    (void)folder_.write("last.seg",
+                        "operator last(column: i32) -> i32 {\n  state s: i32 = -1\n  lift column\n"
+                        "  combine(a, b) max(a, b)\n}\n");
+    const auto columns = run({"last.seg", "--layout", "rows=a.mtx", "--output", "y.npy"});
+    EXPECT_EQ(columns.exit_code, 0) << columns.errors;
+    EXPECT_EQ(to_vector<std::int32_t>(read_npy(folder_.file("y.npy"))), (std::vector<std::int32_t>{1, 1}));
+}
+
+/// An archive has the same arrays whether data are read in parts or not.
+TEST_F(FilesTest, ArchivesAreWrittenFromPartsToo)
+{
+    for (const bool is_read_in_parts : {false, true})
+        for (const std::string op : {"mean_variance", "keys.seg"}) {
+            Words words = {op, "--input", "x.npy", "--layout", "keys=k.npy", "--output", "out.npz"};
+            if (is_read_in_parts)
+                words.insert(words.end(), {"--memory", "1M"});
+            const auto result = run(words);
+            EXPECT_EQ(result.exit_code, 0) << result.errors;
+            const bool collides = op == "keys.seg";
+            EXPECT_EQ(result.errors,
+                      collides
+                          ? "segfold: warning: --output 'out.npz': operator o has a result field 'keys'; the "
+                            "keys of the layout are written as 'layout_keys_2'\n"
+                          : "");
+            EXPECT_EQ(to_vector<std::int32_t>(
+                          read_npz_array(folder_.file("out.npz"), collides ? "layout_keys_2" : "keys")),
+                      (std::vector<std::int32_t>{7, 9}));
+            EXPECT_EQ(to_vector<float>(read_npz_array(folder_.file("out.npz"), collides ? "keys" : "mean")),
+                      collides ? (std::vector<float>{3, 7}) : (std::vector<float>{1.5, 3.5}));
+            EXPECT_EQ(npz_names(folder_.file("out.npz")).size(), 3U);
+        }
+    const auto one = run(
+        {"keys.seg", "--input", "x.npy", "--layout", "keys=k.npy", "--memory", "1M", "--output", "out.npy"});
+    EXPECT_EQ(one.exit_code, 0) << one.errors;
+    EXPECT_EQ(to_vector<std::int32_t>(read_npy(folder_.file("out.layout_keys_2.npy"))),
+              (std::vector<std::int32_t>{7, 9}));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.file(".")))
+        EXPECT_FALSE(entry.path().string().ends_with(".partial") ||
+                     entry.path().string().ends_with(".resume"))
+            << entry.path();
+}
+
+TEST_F(FilesTest, ColumnsOfTextAreReadByTheirNames)
+{
+    (void)folder_.write("t.csv", "day,delay,who\n1,2.5,\"A, B\"\n1,,x\n2,4,y\n");
+    const auto probe = run({"sum", "--input", "t.csv:delay"});
+    if (probe.errors.find("libcsv") != std::string::npos)
+        GTEST_SKIP() << "this build has no libcsv";
+    const auto result = run(
+        {"count_missing", "--input", "x=t.csv:delay", "--layout", "keys=t.csv:day", "--output", "out.npz"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(to_vector<std::int64_t>(read_npz_array(folder_.file("out.npz"), "keys")),
+              (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(to_vector<std::int64_t>(read_npz_array(folder_.file("out.npz"), "result")),
+              (std::vector<std::int64_t>{1, 0}));
+    const auto operator_of = [&](const Words& words) {
+        const auto done = run(words);
+        const auto at = done.output.find("operator");
+        return at == done.output.npos ? done.errors
+                                      : done.output.substr(at + 10, done.output.find('\n') - at - 10);
+    };
+    EXPECT_EQ(operator_of({"sum", "--input", "t.csv:day"}), "sum(x: i64) -> i64");
+    EXPECT_EQ(operator_of({"sum", "--input", "t.csv:delay"}), "sum(x: f64) -> f64");
+    EXPECT_EQ(operator_of({"log_sum_exp", "--input", "t.csv:day"}), "log_sum_exp(x: f64) -> f64");
+    EXPECT_EQ(operator_of({"dot", "--input", "x=t.csv:day", "--input", "y=t.csv:delay"}),
+              "dot(x: f64, y: f64) -> f64");
+    EXPECT_EQ(operator_of({"sum", "--type", "f32", "--input", "t.csv:day"}), "sum(x: f32) -> f32");
+    EXPECT_NE(operator_of({"sum", "--input", "t.csv:who"}).find("row 1 is 'A, B', which is no number"),
+              std::string::npos);
+    const auto written = run({"sum", "--input", "t.csv:delay", "--output", "t.csv"});
+    EXPECT_NE(written.exit_code, 0);
+    const auto parts = run({"sum", "--input", "t.csv:delay", "--memory", "1M"});
+    EXPECT_NE(parts.errors.find("only .npy files are read in parts"), std::string::npos) << parts.errors;
+}
+
+}  // namespace
+}  // namespace segfold::test::cli_files_test
