@@ -361,6 +361,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     emitted.dialect = stage.dialect;
     emitted.is_associative = problem.laws.associative;
     emitted.form = problem.form;
+    emitted.index_bits = problem.index_bits;
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     emitted.checked_tables = problem.checked_tables;

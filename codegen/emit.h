@@ -44,6 +44,7 @@ struct Emitted {
     std::shared_ptr<const LineMap> lines;  ///< of the text; for messages
     Dialect dialect = Dialect::cuda;       ///< the stage's
     SegmentForm form;  ///< in which the kernels read segments: the problem's, or what the host converts it to
+    int index_bits = 32;  ///< the problem's
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>>
         sizes;  ///< evaluated in order, each may use the earlier ones

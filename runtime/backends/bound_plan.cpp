@@ -54,6 +54,9 @@ BoundPlan::BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSi
                      int num_multiprocessors)
     : plan_(plan_launches(emitted, sizes, num_multiprocessors))
 {
+    if (emitted.index_bits != sizes.index_bits)
+        throw InternalError("a text of " + std::to_string(emitted.index_bits) +
+                            "-bit indices is bound to segments of " + std::to_string(sizes.index_bits));
     auto& inputs = slots_["inputs"];
     for (const auto& parameter : op.parameters) {
         inputs.pointers.push_back(inputs.bytes.size());

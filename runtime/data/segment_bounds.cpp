@@ -142,10 +142,15 @@ std::int64_t num_items(const Segments& segments)
         return segments.num_elements;
     if (segments.num_segments == 0)
         return 0;
-    return visit_bounds(segments, [&](auto bounds) {
+    return visit_bounds(segments, [&]<class Index>(Bounds<Index> bounds) {
         std::int64_t items = 0;
-        for (std::int64_t s = 0; s < segments.num_segments; ++s)
-            items += bounds.ends[s] - bounds.begins[s];
+        for (std::int64_t s = 0; s < segments.num_segments; ++s) {
+            const std::int64_t length = bounds.ends[s] - bounds.begins[s];
+            if constexpr (sizeof(Index) == 4)  // whose sum cannot overflow
+                items += length;
+            else if (__builtin_add_overflow(items, length, &items))
+                return std::numeric_limits<std::int64_t>::max();
+        }
         return items;
     });
 }

@@ -60,9 +60,9 @@ void visit_indices(Array& array, Visit visit)
 
 std::int64_t signed_length(const Array& array) { return static_cast<std::int64_t>(array.length()); }
 
-Type index_type_for(std::initializer_list<std::int64_t> largest)
+Type index_type_for(std::initializer_list<std::int64_t> counts)
 {
-    return std::ranges::max(largest) <= kMaxNarrowIndex ? Type::i32 : Type::i64;
+    return index_bits_for(counts) == 64 ? Type::i64 : Type::i32;
 }
 
 /// The array as indices of `type`; every element must fit.
@@ -169,7 +169,7 @@ Segments whole_segments(std::int64_t num_elements)
     Segments segments;
     segments.num_elements = num_elements;
     segments.num_segments = 1;
-    segments.has_wide_indices = num_elements > kMaxNarrowIndex;
+    segments.has_wide_indices = index_bits_for({num_elements}) == 64;
     return segments;
 }
 
@@ -189,7 +189,7 @@ Segments uniform_segments(std::int64_t num_elements, std::int64_t length)
     segments.num_elements = num_elements;
     segments.num_segments = num_elements / length;
     segments.uniform_length = length;
-    segments.has_wide_indices = std::max(num_elements, length) > kMaxNarrowIndex;
+    segments.has_wide_indices = index_bits_for({num_elements, length}) == 64;
     return segments;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Where segments begin and end, checked, in the form that kernels read.
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 #include "dsl/array.h"
@@ -56,7 +58,8 @@ struct LengthRange {
 };
 [[nodiscard]] LengthRange length_range(const Segments& segments);
 
-/// Number of items: elements counted along the segments, which differs from num_elements only for ranges.
+/// Number of items: elements counted along the segments, which differs from num_elements only for ranges. The
+/// largest integer where there are more.
 std::int64_t num_items(const Segments& segments);
 
 /// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
@@ -64,6 +67,13 @@ std::int64_t num_items(const Segments& segments);
 /// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid
 /// without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
+
+/// The width of indices, 32 or 64, where so much is counted. Data, plans and streams ask this alone, of all
+/// that they count: elements, segments, items and the uniform length.
+[[nodiscard]] constexpr int index_bits_for(std::initializer_list<std::int64_t> counts)
+{
+    return std::ranges::all_of(counts, [](std::int64_t count) { return count <= kMaxNarrowIndex; }) ? 32 : 64;
+}
 
 /// One segment of all elements; also when there are none.
 Segments whole_segments(std::int64_t num_elements);

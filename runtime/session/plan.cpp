@@ -83,6 +83,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
         return;
     if (sizes.form == SegmentForm::ranges)
         ranges = shape_of_ranges(segments, num_elements);
+    count_items(sizes, ranges);
     auto chosen = choose(sizes);
     choice = std::make_shared<const PlanChoice>(std::move(chosen.choice));
     explanation = std::move(chosen.explanation);
@@ -124,6 +125,7 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
                               std::span<const MutableArrayView> results)
 {
     auto workload = borrow_workload(parts.op, inputs, segments, offsets_room().take());
+    require_items(workload.segments);
     if (native && sizes_of(workload.segments, workload.num_features) == sizes.sizes) {
         check_workload(workload);
         std::vector<std::uint64_t> columns, places, outputs;
@@ -276,9 +278,12 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
 {
     const std::lock_guard lock(state().mutex);
     require_place(state().parts, segments);
-    const auto sizes = sizes_of_plan(state().parts.options, segments, num_elements);
-    require_resizable(state(), sizes);
+    auto sizes = sizes_of_plan(state().parts.options, segments, num_elements);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
+    state().count_items(sizes, ranges);
+    if (ranges && !state().is_on_device)  // the wider text counts fewer items, too
+        sizes.sizes.index_bits = std::max(sizes.sizes.index_bits, state().sizes.sizes.index_bits);
+    require_resizable(state(), sizes);
     if (state().device)
         state().device = std::make_unique<DevicePlan>(*state().device, sizes);
     state().sizes = sizes;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
@@ -13,16 +14,21 @@
 namespace segfold {
 namespace {
 
-/// 32 or 64 by an array of indices on a device, whose type kernels take as it is.
-int index_bits_of(const ArrayView& view, std::string_view what, std::int64_t num_elements)
+/// 32 or 64 by an array of indices on a device, whose type kernels take as it is. The items of ranges are no
+/// matter there: a stage that counts them does not serve.
+int index_bits_of(const ArrayView& view, std::string_view what, const SegmentSizes& sizes)
 {
+    const int needed = index_bits_for({sizes.num_elements, sizes.num_segments});
     if (view.place == Place::host)
-        return num_elements > kMaxNarrowIndex ? 64 : 32;
+        return needed;
     if (view.type != Type::i32 && view.type != Type::i64)
         throw InputError(
             fmt::format("{} on a device are {}; they must be i32 or i64", what, name(view.type)));
-    if (view.type == Type::i32 && num_elements > kMaxNarrowIndex)
-        throw InputError(fmt::format("{} on a device are i32, and {} elements need i64", what, num_elements));
+    if (view.type == Type::i32 && needed == 64)
+        throw InputError(fmt::format("{} on a device are i32, and {} need i64", what,
+                                     index_bits_for({sizes.num_elements}) == 64
+                                         ? count_text(sizes.num_elements, "element")
+                                         : count_text(sizes.num_segments, "segment")));
     return view.type == Type::i64 ? 64 : 32;
 }
 
@@ -56,6 +62,12 @@ std::string text_of_way(const PlanSizes& plan, bool names_bits)
     return names_bits ? fmt::format("{} with {}-bit indices", text, plan.sizes.index_bits) : text;
 }
 
+/// Whether a run counts the items of ranges: no stage of a GPU's plan does.
+bool counts_items(const Plan::State& state, const PlanSizes& sizes)
+{
+    return sizes.form == SegmentForm::ranges && !state.is_on_device;
+}
+
 /// Whether the program of a plan serves other sizes: what it was emitted for stays.
 bool is_resizable(const PlanSizes& plan, const PlanSizes& given)
 {
@@ -82,7 +94,7 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
     auto& sizes = plan.sizes;
     sizes.num_elements = num_elements;
     sizes.num_items = num_elements;
-    sizes.index_bits = num_elements > kMaxNarrowIndex ? 64 : 32;
+    sizes.index_bits = index_bits_for({num_elements});
     const auto per_element = [&](const char* what) {
         if (view.first.length != num_elements)
             throw InputError(fmt::format("{} for {}; one for each is needed",
@@ -97,18 +109,19 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             plan.form = SegmentForm::uniform;
             sizes.uniform_length = view.uniform_length;
             sizes.num_segments = uniform_segments(num_elements, view.uniform_length).num_segments;
+            sizes.index_bits = index_bits_for({num_elements, view.uniform_length});
             break;
         case LayoutKind::offsets:
             plan.form = SegmentForm::offsets;
             if (view.first.length < 1)
                 throw InputError("no offsets; there is one more than segments");
             sizes.num_segments = view.first.length - 1;
-            sizes.index_bits = index_bits_of(view.first, "offsets", num_elements);
+            sizes.index_bits = index_bits_of(view.first, "offsets", sizes);
             break;
         case LayoutKind::lengths:
             plan.form = SegmentForm::offsets;
             sizes.num_segments = view.first.length;
-            sizes.index_bits = index_bits_of(view.first, "lengths", num_elements);
+            sizes.index_bits = index_bits_of(view.first, "lengths", sizes);
             break;
         case LayoutKind::ranges:
             plan.form = SegmentForm::ranges;
@@ -117,7 +130,10 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
                 throw InputError(fmt::format("{} and {}; there is one of each for a segment",
                                              count_text(view.first.length, "begin"),
                                              count_text(view.second.length, "end")));
-            sizes.index_bits = index_bits_of(view.first, "ranges", num_elements);
+            if (view.first.place == Place::device && view.second.type != view.first.type)
+                throw InputError(fmt::format("begins on a device are {} and ends {}; both are of one type",
+                                             name(view.first.type), name(view.second.type)));
+            sizes.index_bits = index_bits_of(view.first, "ranges", sizes);
             break;
         case LayoutKind::flags:
             plan.form = SegmentForm::flags;
@@ -151,13 +167,39 @@ PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments
     return sizes;
 }
 
+void Plan::State::count_items(PlanSizes& of, const std::optional<Shape>& counted) const
+{
+    if (!counts_items(*this, of))
+        return;
+    std::int64_t items = 0;
+    if (counted)
+        items = counted->num_elements;
+    else if (__builtin_mul_overflow(of.sizes.num_elements, of.sizes.num_segments, &items))
+        items = std::numeric_limits<std::int64_t>::max();
+    of.sizes.index_bits = std::max(of.sizes.index_bits, index_bits_for({items}));
+}
+
+void Plan::State::require_items(Segments& segments) const
+{
+    if (segments.form != SegmentForm::ranges || !choice)
+        return;
+    if (segments.index_bits() > sizes.sizes.index_bits)
+        throw InputError(fmt::format(
+            "the plan of {} is for ranges of at most {} in all, and is given ranges of {}; make another plan",
+            parts.op.name, count_text(kMaxNarrowIndex, has_rows(parts.op) ? "row" : "element"),
+            num_items(segments)));
+    segments = with_index_bits(std::move(segments), sizes.sizes.index_bits);
+}
+
 void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
                       Place place)
 {
     const auto& op = state.parts.op;
     const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
     const bool is_placed = !is_array || segments.first.place == place;
-    const auto given = sizes_of_plan(state.parts.options, segments, num_elements);
+    auto given = sizes_of_plan(state.parts.options, segments, num_elements);
+    if (counts_items(state, given))  // a run counts them, once they are checked
+        given.sizes.index_bits = state.sizes.sizes.index_bits;
     if (is_placed && given == state.sizes)
         return;
     const auto now = state.sizes.sizes.num_elements;

@@ -86,6 +86,12 @@ struct Plan::State {
         Explanation explanation;
         std::vector<std::string> warnings;
     };
+    /// Makes the indices of sizes wide enough for the items of all ranges on the host; where nobody has
+    /// counted them, each range may have all elements.
+    void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
+    /// Gives ranges on the host the plan's width of indices. Throws InputError where they have more items
+    /// than the plan can count.
+    void require_items(Segments& segments) const;
     /// What a new plan of these sizes takes.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
     /// `explanation`, and after a resize() what a new plan would take.

@@ -99,6 +99,31 @@ TEST(FoldStream, MemoryFilesAndWhatIsMadeGiveTheSame)
 }
 
 /// What a caller makes is read once, in order: of offsets too, which are told for one slice after the other.
+TEST(FoldStream, RunsOfEmptySegmentsTakeAsManySlicesAsTheirResultsNeed)
+{
+    constexpr std::int64_t kEmpties = 100000;
+    const std::vector<std::int64_t> values = {1, 2, 3, 4, 5, 6};
+    for (const std::int64_t first : {0, 2, 6}) {  // behind so many elements
+        std::vector<std::int64_t> bounds(kEmpties + 1, first), sums(kEmpties + 2, 0);
+        bounds.insert(bounds.begin(), 0);
+        bounds.push_back(6);
+        sums.front() = first * (first + 1) / 2;
+        sums.back() = 21 - sums.front();
+        auto session = session_on("cpu");
+        auto options = within(1 << 20);
+        int slices = 0;
+        options.progress = [&](const StreamedSoFar& /*so_far*/) { ++slices; };
+        std::vector<std::int64_t> found;
+        fold_stream(session, standard_operator("sum_i64"), {values}, offsets(bounds), options,
+                    [&](const Folded& results, std::int64_t /*first_segment*/) {
+                        const auto some = results.values<std::int64_t>();
+                        found.insert(found.end(), some.begin(), some.end());
+                    });
+        EXPECT_EQ(found, sums);
+        EXPECT_LE(slices, 10);  // an end and two results of 8 bytes each, in two rooms
+    }
+}
+
 TEST(FoldStream, OffsetsAndLengthsMayBeMade)
 {
     const auto all = numbers();

@@ -181,10 +181,26 @@ TEST(Segments, WidthFollowsFromTheData)
     EXPECT_EQ(overlapping.end(2), 1 << 30);
 }
 
+TEST(Segments, WidthCountsAllThatThereIs)
+{
+    EXPECT_EQ(index_bits_for({}), 32);
+    EXPECT_EQ(index_bits_for({0, kMaxNarrowIndex}), 32);
+    EXPECT_EQ(index_bits_for({kMaxNarrowIndex + 1, 0}), 64);
+    EXPECT_EQ(index_bits_for({0, 1, kMaxNarrowIndex + 1}), 64);
+    // Each of these is narrow alone: the elements, the segments, the longest of them.
+    const std::int64_t half = kMaxNarrowIndex / 2;
+    EXPECT_EQ(segments_from_ranges(integers({0, 0}), integers({half, half}), half).index_bits(), 32);
+    EXPECT_EQ(segments_from_ranges(integers({0, 0, 7}), integers({half, half, 8}), half).index_bits(), 64);
+    EXPECT_EQ(uniform_segments(0, kMaxNarrowIndex).index_bits(), 32);
+    EXPECT_EQ(uniform_segments(0, kMaxNarrowIndex + 1).index_bits(), 64);
+}
+
 TEST(Segments, SumsOfRangesDoNotOverflow)
 {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    EXPECT_EQ(segments_from_ranges(integers({0, 0, 0}), integers({most, most, most}), most).index_bits(), 64);
+    const auto segments = segments_from_ranges(integers({0, 0, 0}), integers({most, most, most}), most);
+    EXPECT_EQ(segments.index_bits(), 64);
+    EXPECT_EQ(num_items(segments), most);
 }
 
 TEST(Segments, WidthCanBeForced)

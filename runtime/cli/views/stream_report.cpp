@@ -68,7 +68,7 @@ Json report_document(const EndedStream& ended, const Workload& shown, const Resu
                      {"layout", print(ended.request.layout)},
                      {"num_elements", ended.stream.num_elements().value_or(0)},
                      {"num_segments", ended.num_segments},
-                     {"index_bits", ended.stream.slice_elements() > kMaxNarrowIndex ? 64 : 32}};
+                     {"index_bits", ended.stream.index_bits()}};
     for (std::size_t i = 0; i < op.parameters.size(); ++i)
         document["inputs"][op.parameters[i].name] = ended.origins[i];
     document["backend"] = ended.backend.name();

@@ -181,7 +181,7 @@ Segments constant_segments(std::int64_t length, std::int64_t num_elements)
     segments.form = SegmentForm::offsets;
     segments.num_elements = num_elements;
     segments.num_segments = num_elements / length + (num_elements % length != 0 ? 1 : 0);
-    segments.has_wide_indices = num_elements > kMaxNarrowIndex;
+    segments.has_wide_indices = index_bits_for({num_elements, segments.num_segments}) == 64;
     segments.offsets = Array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);
     const auto fill = [&](auto offsets) {
         using Index = typename decltype(offsets)::value_type;
@@ -243,7 +243,7 @@ Segments generate_segments(const Layout& layout, std::int64_t num_elements)
     segments.num_elements = num_elements;
     for (const SegmentLengths& block : blocks)
         segments.num_segments += static_cast<std::int64_t>(block.size());
-    segments.has_wide_indices = std::max(num_elements, segments.num_segments) > kMaxNarrowIndex;
+    segments.has_wide_indices = index_bits_for({num_elements, segments.num_segments}) == 64;
     segments.offsets = Array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);
     if (segments.has_wide_indices)
         fill_offsets(blocks, segments.offsets.as<std::int64_t>());

@@ -15,7 +15,10 @@
 namespace segfold::python {
 namespace {
 
-Type index_type(const Call& call) { return call.num_elements() > kMaxNarrowIndex ? Type::i64 : Type::i32; }
+Type index_type(const Call& call)
+{
+    return index_bits_for({call.num_elements()}) == 64 ? Type::i64 : Type::i32;
+}
 
 /// What a fold of the host's arrays needs and gives; it may outlive the call.
 struct HostFold {

@@ -137,7 +137,8 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         words.key(),
         *longest,
         num_findings(),
-        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
+        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0,
+        ranges ? index_bits_for({ranges->num_elements}) : 0};
     auto& plans = call.typed()->plans;
     if (auto entry = plans.find(key))
         return breaks_laws_of_plans(call, call.typed()->asks[words.session.assume]) ? nullptr : entry;

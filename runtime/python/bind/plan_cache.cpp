@@ -7,6 +7,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/context.h"
+#include "runtime/data/segments.h"
 
 namespace segfold::python {
 
@@ -50,10 +51,11 @@ std::shared_ptr<const PlanCache::Entry> PlanCache::find(const PlanKey& key)
 std::shared_ptr<const PlanCache::Entry> PlanCache::find_similar(const PlanKey& key)
 {
     const auto order = [](std::int64_t number) { return std::bit_width(static_cast<std::uint64_t>(number)); };
+    const auto bits = [](const PlanKey& of) { return index_bits_for({of.num_elements, of.num_entries}); };
     const std::lock_guard lock(mutex_);
     for (const auto& entry : entries_) {
         auto wanted = key;
-        if (order(entry->key.num_elements) == order(key.num_elements) &&
+        if (bits(entry->key) == bits(key) && order(entry->key.num_elements) == order(key.num_elements) &&
             (key.kind == LayoutKind::uniform ? entry->key.num_entries == key.num_entries
                                              : order(entry->key.num_entries) == order(key.num_entries))) {
             wanted.num_elements = entry->key.num_elements;

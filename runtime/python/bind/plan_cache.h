@@ -42,6 +42,7 @@ struct PlanKey {
     std::int64_t longest = 0;    ///< the longest segment of the host's arrays, where it was looked at
     std::uint64_t findings = 0;  ///< num_findings() when it was chosen
     int order_of_items = 0;      ///< bits of the number of items in all ranges of the host
+    int index_bits = 0;          ///< that this number needs; 0 for others than ranges of the host
 
     bool operator==(const PlanKey&) const = default;
 };

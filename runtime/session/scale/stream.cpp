@@ -35,6 +35,10 @@ constexpr double kUsableShare = 15.0 / 16;
 constexpr double kMostCopied = 0x1p26;
 constexpr double kReadingShare = 1.0 / 4;  // for the buffers that sources of a device are read into
 
+/// Of the memory for segments besides those that the elements of a slice have on average.
+constexpr double kSpareShare = 1.0 / 64;
+constexpr double kFewSpareSegments = 1024, kMostSpareSegments = 65536;
+
 /// A slice on its way.
 struct LoadedSlice {
     SegmentWindow window;
@@ -106,10 +110,8 @@ struct Stream::State {
             throw_no_room(options.memory_bytes, share, bytes, least);
         if (num_elements)
             slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
-        slice_segments = slice_elements;
-        if (sizes.segments < 1)
-            slice_segments =
-                1024 + static_cast<std::int64_t>(sizes.segments * static_cast<double>(slice_elements));
+        slice_segments = segments_of_slice(sizes, usable);
+        index_bits = index_bits_for({slice_elements, slice_segments});
         const auto segments = cursor->num_segments();
         const auto slices = num_elements ? std::max<std::int64_t>(1, *num_elements / slice_elements) : 1;
         problem.typical = {slice_elements,
@@ -138,10 +140,26 @@ struct Stream::State {
             if (table.length() != 0)
                 table = pipeline->put_table(table);
         const bool is_cut = !num_elements || *num_elements > slice_elements;
-        const auto plans = folder->plans_for(
-            kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
-            slice_elements > kMaxNarrowIndex, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
+        const auto plans =
+            folder->plans_for(kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
+                              index_bits == 64, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
         times.compile_seconds = engine->prepare(plans);
+    }
+
+    /// How many segments may end in a slice, empty ones too, of which any number may follow each other: then
+    /// a slice has no elements.
+    [[nodiscard]] std::int64_t segments_of_slice(const SliceBytes& sizes, double usable) const
+    {
+        const auto elements = static_cast<double>(slice_elements);
+        auto count = sizes.segments * elements;
+        if (sizes.segments < 1)
+            count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpareSegments, kMostSpareSegments);
+        else if (!engine &&
+                 cursor->num_segments())  // elements that are not there leave their room to segments
+            count = (usable - sizes.element * elements) / sizes.segment;
+        if (const auto all = cursor->num_segments())
+            count = std::min(count, static_cast<double>(*all));
+        return static_cast<std::int64_t>(std::max(count, 1.0));
     }
 
     void read_tables()
@@ -251,7 +269,7 @@ struct Stream::State {
             index_room = [&](Type type, std::size_t length) {
                 return pipeline->index_room(loaded.room, type, length);
             };
-        loaded.slice = slice_of(window, std::move(arrays), slice_elements > kMaxNarrowIndex, index_room);
+        loaded.slice = slice_of(window, std::move(arrays), index_bits == 64, index_room);
     }
 
     void refuse_empty(const SegmentWindow& window) const
@@ -368,6 +386,7 @@ struct Stream::State {
     bool has_ended = false;
     const ArraySource* marks = nullptr;  // of the cursor; null where no array says the segments
     std::int64_t slice_elements = 0, slice_segments = 0;
+    int index_bits = 32;  // of what a slice counts
     std::int64_t block = 0;
     std::vector<Array> tables;
     std::vector<std::string> warnings;
@@ -415,6 +434,7 @@ Stream::Stream(SliceDevice device, SliceProblem problem, StreamInput input, Stre
 Stream::~Stream() = default;
 
 std::int64_t Stream::slice_elements() const { return state_->slice_elements; }
+int Stream::index_bits() const { return state_->index_bits; }
 std::optional<std::int64_t> Stream::num_elements() const { return state_->num_elements; }
 std::optional<std::int64_t> Stream::num_segments() const { return state_->cursor->num_segments(); }
 const PlanChoice* Stream::plan() const { return state_->folder->plan(); }

@@ -87,6 +87,8 @@ public:
 
     /// Elements of a slice, at most.
     [[nodiscard]] std::int64_t slice_elements() const;
+    /// The width of indices in a slice.
+    [[nodiscard]] int index_bits() const;
     /// Elements and segments in all, where that is known before they are read.
     [[nodiscard]] std::optional<std::int64_t> num_elements() const;
     [[nodiscard]] std::optional<std::int64_t> num_segments() const;
