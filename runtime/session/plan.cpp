@@ -79,11 +79,15 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
 {
     const auto* context = parts.backend->context();
     is_on_device = context != nullptr;
+    num_items = sizes.sizes.num_elements;
     if (!parts.backend->runs_stages())
         return;
     if (sizes.form == SegmentForm::ranges)
         ranges = shape_of_ranges(segments, num_elements);
     count_items(sizes, ranges);
+    auto laws = plan_laws(parts.laws);
+    auto problem = problem_of(sizes, laws);
+    basis = std::make_shared<const Basis>(Basis{std::move(laws), std::move(problem)});
     auto chosen = choose(sizes);
     choice = std::make_shared<const PlanChoice>(std::move(chosen.choice));
     explanation = std::move(chosen.explanation);
@@ -97,6 +101,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
 
 Plan::State::State(const State& other)
     : parts(other.parts),
+      basis(other.basis),
       choice(other.choice),
       explanation(other.explanation),
       warnings(other.warnings),
@@ -111,10 +116,40 @@ Plan::State::State(const State& other)
     load_native();
 }
 
+Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::optional<Shape>& read,
+                   std::int64_t longest)
+    : parts(other.parts),
+      basis(other.basis),
+      choice(other.choice),
+      explanation(other.explanation),
+      warnings(other.warnings),
+      sizes(other_sizes),
+      sizes_at_choice(other.sizes_at_choice),
+      ranges(read),
+      scalar_doubt(other.scalar_doubt),
+      judged(other.judged)
+{
+    parts.options.longest = longest;
+    const auto& [laws, problem] = *basis;
+    const auto shape = shape_for(sizes);
+    const auto lookup = look_up(shape);
+    const auto* tuned = lookup.point ? &*lookup.point : nullptr;
+    const auto& request = parts.options.request;
+    const auto point = planned_point(request, problem, shape, laws, *parts.catalogue, tuned);
+    if (point.stage->name != choice->stage->name || point.configuration != choice->emitted.configuration ||
+        point.is_tuned != choice->is_tuned) {
+        auto made =
+            choose_plan(request, problem, shape, laws, *parts.catalogue, tuned, nullptr, parts.texts.get());
+        choice = std::make_shared<const PlanChoice>(std::move(made));
+    }
+    load_native();
+}
+
 Plan::State::~State() = default;
 
 void Plan::State::load_native()
 {
+    num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
     const bool knows_sizes = !is_found(sizes.form) && sizes.form != SegmentForm::ranges;
     if (choice && choice->emitted.dialect == Dialect::native && knows_sizes &&
         cpu::reason_without_compiler().empty())
@@ -288,8 +323,25 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
         state().device = std::make_unique<DevicePlan>(*state().device, sizes);
     state().sizes = sizes;
     state().ranges = ranges;
-    if (state().native)
-        state().load_native();
+    state().load_native();
+}
+
+std::optional<Plan> Plan::for_sizes(const SegmentsView& segments, std::int64_t num_elements,
+                                    std::int64_t longest) const
+{
+    const std::lock_guard lock(state().mutex);
+    const auto& now = state();
+    if (!now.choice || now.is_on_device)
+        return std::nullopt;
+    require_longest(longest);
+    require_place(now.parts, segments);
+    auto sizes = sizes_of_plan(now.parts.options, segments, num_elements);
+    const auto read =
+        sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
+    now.count_items(sizes, read);
+    if (!is_resizable(now.sizes, sizes))
+        return std::nullopt;
+    return Plan(std::make_unique<State>(now, sizes, read, longest));
 }
 
 Plan Plan::copy() const
@@ -313,6 +365,19 @@ void Plan::require_tables_read_inside(CUstream_st* stream)
         throw InputError(fmt::format("operator {} has read outside of {} '{}'; such reads give 0",
                                      state().parts.op.name, tables.size() == 1 ? "the table" : "the tables",
                                      fmt::join(tables, "', '")));
+}
+
+std::int64_t Plan::num_items() const { return state().num_items; }
+
+bool Plan::takes_scalars(std::span<const ArrayView> inputs)
+{
+    const std::lock_guard lock(state().mutex);
+    try {
+        state().require_scalars(inputs);
+    } catch (const InputError&) {
+        return false;
+    }
+    return true;
 }
 
 const std::string& Plan::stage() const

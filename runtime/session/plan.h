@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,6 +38,8 @@ struct PlanOptions {
     /// Columns on a device hold no infinities and no NaN: an identity that is neutral on finite values alone
     /// may be relied on.
     bool assumes_finite = false;
+    /// An identity that no search refutes, and that elements may refute all the same, is not relied on.
+    bool avoids_doubt = false;
     DeviceAllocator scratch = {};  ///< without, the plan allocates for itself
 };
 
@@ -83,6 +86,11 @@ public:
     /// new plan might take another. explain() says under "resized" which one that would be. Throws InputError
     /// where segments are given in another way, by indices of another width, or by keys of another width.
     void resize(const SegmentsView& segments, std::int64_t num_elements);
+    /// Of a plan on the host, the plan that the session would make for other sizes, whose longest segment has
+    /// `longest` elements where that is known: the laws are not judged again. Nothing where segments are
+    /// given in another way.
+    [[nodiscard]] std::optional<Plan> for_sizes(const SegmentsView& segments, std::int64_t num_elements,
+                                                std::int64_t longest = 0) const;
     /// The same plan with scratch memory of its own, for another stream.
     [[nodiscard]] Plan copy() const;
     /// Lets another stream run the plan; what was queued before must be done or ordered before it.
@@ -90,6 +98,12 @@ public:
     /// Waits for `stream` and throws InputError where a run has read a table outside of its length.
     void require_tables_read_inside(CUstream_st* stream = nullptr);
 
+    /// Whether run() takes these scalars: none of them refutes a law on which the text relies.
+    [[nodiscard]] bool takes_scalars(std::span<const ArrayView> inputs);
+
+    /// About how many elements a run goes through: those in all ranges, where the plan has seen some. Threads
+    /// may ask while others run the plan.
+    [[nodiscard]] std::int64_t num_items() const;
     [[nodiscard]] const std::string& stage() const;
     /// The emitted CUDA text; empty for a back end without stages.
     [[nodiscard]] const std::string& source() const;

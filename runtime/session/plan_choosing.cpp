@@ -133,18 +133,15 @@ OperatorLaws Plan::State::plan_laws(OperatorLaws laws) const
     if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
         laws.without_identity =
             "the identity is neutral on finite values alone, and the plan does not know its data";
+    if (options.avoids_doubt && laws.doubts_identity && !laws.without_identity)
+        laws.without_identity =
+            "the identity is not known to be neutral, and the plan does not know its data";
     return laws;
 }
 
-Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
+Shape Plan::State::shape_for(const PlanSizes& of) const
 {
-    Chosen chosen;
-    auto& explanation = chosen.explanation;
     const auto& options = parts.options;
-    const auto laws = plan_laws(parts.laws);
-    if (laws.without_identity && !options.assumes_finite)
-        explanation.without_identity = *laws.without_identity;
-    const auto problem = problem_of(of, laws);
     Shape shape{
         of.sizes.num_elements,
         is_found(of.form) ? std::max<std::int64_t>(1, of.sizes.num_elements / 64) : of.sizes.num_segments,
@@ -154,12 +151,30 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
         shape.num_features = of.sizes.num_features;
         shape.longest = std::max(shape.longest, options.longest);
     }
-    const auto& catalogue = *parts.catalogue;
+    return shape;
+}
+
+tune::Lookup Plan::State::look_up(const Shape& shape) const
+{
     if (parts.records != nullptr)
-        explanation.lookup =
-            tune::look_up(*parts.records, {*parts.backend->identity(), problem, shape, catalogue});
-    else
-        explanation.lookup.reason = parts.reason;
+        return tune::look_up(*parts.records,
+                             {*parts.backend->identity(), basis->problem, shape, *parts.catalogue});
+    tune::Lookup lookup;
+    lookup.reason = parts.reason;
+    return lookup;
+}
+
+Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
+{
+    Chosen chosen;
+    auto& explanation = chosen.explanation;
+    const auto& options = parts.options;
+    const auto& [laws, problem] = *basis;
+    if (laws.without_identity)
+        explanation.without_identity = *laws.without_identity;
+    const auto shape = shape_for(of);
+    const auto& catalogue = *parts.catalogue;
+    explanation.lookup = look_up(shape);
     const auto& point = explanation.lookup.point;
     // What the caller's allocator has nobody knows.
     std::optional<ScratchRoom> room;

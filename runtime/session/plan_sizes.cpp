@@ -68,14 +68,13 @@ bool counts_items(const Plan::State& state, const PlanSizes& sizes)
     return sizes.form == SegmentForm::ranges && !state.is_on_device;
 }
 
-/// Whether the program of a plan serves other sizes: what it was emitted for stays.
+}  // namespace
+
 bool is_resizable(const PlanSizes& plan, const PlanSizes& given)
 {
     return given.kind == plan.kind && given.sizes.index_bits == plan.sizes.index_bits &&
            given.key_bytes == plan.key_bytes;
 }
-
-}  // namespace
 
 PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
 {

@@ -1,5 +1,6 @@
 #pragma once
 // The members of a plan; internal.
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,9 @@ PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
 /// With the length of rows, which segments do not tell.
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements);
 
+/// Whether the program of a plan serves other sizes: what it was emitted for stays.
+bool is_resizable(const PlanSizes& plan, const PlanSizes& given);
+
 /// The type of indices of 32 or 64 bits.
 inline Type index_type(int bits) { return bits == 64 ? Type::i64 : Type::i32; }
 
@@ -60,14 +64,21 @@ class NativePlan;
 
 struct Plan::State {
     PlanParts parts;
-    std::mutex mutex = {};                     ///< of run
-    std::shared_ptr<const PlanChoice> choice;  ///< null for a back end without stages
+    std::mutex mutex = {};  ///< of run
+    /// What a plan relies on, and what its text is emitted for: the same for all sizes.
+    struct Basis {
+        OperatorLaws laws;
+        Problem problem;
+    };
+    std::shared_ptr<const Basis> basis;        ///< null for a back end without stages
+    std::shared_ptr<const PlanChoice> choice;  ///< likewise
     Explanation explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
     PlanSizes sizes_at_choice;           ///< before any resize(): the stage was chosen for them
     std::optional<Shape> ranges = {};    ///< of ranges on the host: those that the sizes were taken from
-    std::unique_ptr<DevicePlan> device;  ///< null on the host
+    std::atomic<std::int64_t> num_items = 0;  ///< elements in all ranges, or elements
+    std::unique_ptr<DevicePlan> device;       ///< null on the host
     /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
     std::unique_ptr<cpu::NativePlan> native;
     bool is_on_device = false;
@@ -78,6 +89,9 @@ struct Plan::State {
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
     State(const State& other);
+    /// A plan on the host for other sizes; see Plan::for_sizes().
+    State(const State& other, const PlanSizes& other_sizes, const std::optional<Shape>& read,
+          std::int64_t longest);
     ~State();
 
     /// A choice with its reasons.
@@ -92,6 +106,10 @@ struct Plan::State {
     /// Gives ranges on the host the plan's width of indices. Throws InputError where they have more items
     /// than the plan can count.
     void require_items(Segments& segments) const;
+    /// The sizes that a stage is chosen by.
+    [[nodiscard]] Shape shape_for(const PlanSizes& of) const;
+    /// What is known of plans of this shape.
+    [[nodiscard]] tune::Lookup look_up(const Shape& shape) const;
     /// What a new plan of these sizes takes.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
     /// `explanation`, and after a resize() what a new plan would take.

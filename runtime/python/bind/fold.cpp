@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
@@ -18,6 +20,16 @@ namespace {
 Type index_type(const Call& call)
 {
     return index_bits_for({call.num_elements()}) == 64 ? Type::i64 : Type::i32;
+}
+
+/// How many elements a fold may go through: each range may have all.
+std::int64_t most_items(const Call& call)
+{
+    std::int64_t items = call.num_elements();
+    if (call.segments().kind == LayoutKind::ranges &&
+        __builtin_mul_overflow(items, call.segments().first.length, &items))
+        return std::numeric_limits<std::int64_t>::max();
+    return items;
 }
 
 /// What a fold of the host's arrays needs and gives; it may outlive the call.
@@ -232,7 +244,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     call.hold_out_among_arrays();
     const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
     const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
-    run_by_size(call.num_elements(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
+    run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
                 call.arrays());
     for (std::size_t i = 0; i < objects.size(); ++i)
         objects[i] = finished(is_new ? kind : Kind::other, objects[i], length_of(call, i, num_segments));
@@ -276,7 +288,7 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
         fold->folded = std::make_shared<Folded>(
             fold->session->fold(fold->typed->op, fold->inputs, fold->segments, fold->options));
     };
-    run_by_size(call.num_elements(), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
+    run_by_size(most_items(call), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
     warn(folded->warnings());
     warn_of_caches();

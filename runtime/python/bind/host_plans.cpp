@@ -1,4 +1,6 @@
 // Plans that calls on the host's arrays keep.
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "runtime/backends/backend.h"
@@ -8,7 +10,6 @@
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/laws/element_laws.h"
 #include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
@@ -38,7 +39,7 @@ bool may_keep_plan(const Call& call, Session& session)
     }
     const auto known = call.typed()->asks.find(words.session.assume);
     return known == call.typed()->asks.end() || known->second.findings != num_findings() ||
-           known->second.keeps_plan(op, call.inputs());
+           !known->second.data;
 }
 
 /// Whether the caller's arrays have room for the results, of their types.
@@ -57,38 +58,96 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// Whether the call's data break a law on which the operator's kept plans rely: by NaN or infinities, or by
-/// an element that shows that the identity is none.
-bool breaks_laws_of_plans(Call& call, const CallsAsk& asks)
+/// The columns of the call that have what breaks a law on which kept plans rely: infinities or NaN.
+struct NotSpared {
+    std::optional<std::string> not_finite, nan;
+};
+
+NotSpared not_spared(Call& call, const CallsAsk& asks)
 {
-    if (!asks.finite && !asks.nan && !asks.elements)
-        return false;
-    struct Trial {
+    if (!asks.finite && !asks.nan)
+        return {};
+    struct Look {
         std::shared_ptr<TypedOperator> typed;
         std::vector<Array> arrays;
-        std::int64_t num_elements, num_features;
         CallsAsk asks;
-        bool is_refuted = false;
+        NotSpared found = {};
     };
-    const auto trial =
-        std::make_shared<Trial>(Trial{call.typed(), {}, call.num_elements(), call.num_features(), asks});
+    const auto look = std::make_shared<Look>(Look{call.typed(), {}, asks});
     for (const auto& input : call.inputs())
-        trial->arrays.push_back(
-            Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
+        look->arrays.push_back(Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
     run_by_size(
         call.num_elements(), kElementsOfAShortFold,
-        [trial] {
-            const auto& op = trial->typed->op;
-            trial->is_refuted = (trial->asks.finite && find_not_finite(op, trial->arrays)) ||
-                                (trial->asks.nan && find_nan(op, trial->arrays)) ||
-                                (trial->asks.elements &&
-                                 try_identity_on_some(op, trial->arrays, trial->num_elements,
-                                                      trial->num_features, Elements::all_with_overflow)
-                                     .counter_example);
+        [look] {
+            const auto& op = look->typed->op;
+            if (look->asks.finite)
+                look->found.not_finite = find_not_finite(op, look->arrays);
+            if (look->asks.nan)
+                look->found.nan = find_nan(op, look->arrays);
         },
         call.arrays());
-    return trial->is_refuted;
+    return look->found;
 }
+
+/// The values of scalars that may mean other laws than those of all values, as a text; empty where none may.
+std::string doubtful_scalars(const Call& call, const CallsAsk& asks)
+{
+    std::string text;
+    if (!is_in_doubt(asks.scalars, call.op(), call.inputs()))
+        return text;
+    for (std::size_t i = 0; i < call.inputs().size(); ++i) {
+        const auto& input = call.inputs()[i];
+        if (!call.op().parameters[i].scalar)
+            continue;
+        const auto value = value_at(input.type, input.data, 0);
+        text += fmt::format(" {}:{:x}:{:x}", i, value.bits, std::bit_cast<std::uint64_t>(value.real));
+    }
+    return text;
+}
+
+/// A plan of a call on the host, and what other calls of the operator have to ask.
+struct Making {
+    std::shared_ptr<TypedOperator> typed;
+    std::shared_ptr<Session> session;
+    SegmentsView segments;
+    std::shared_ptr<const Segments> found;
+    std::int64_t num_elements;
+    PlanOptions options;
+    std::vector<ArrayView> inputs;
+    std::uint64_t findings;
+    bool is_of_any_data = false;  ///< infinities and NaN, too
+    CallsAsk asks = {};
+    std::shared_ptr<Plan> plan = nullptr;
+    std::string told = {};  ///< what the user should know of it
+
+    void make()
+    {
+        const auto& op = typed->op;
+        const auto laws = session->laws(op);
+        const bool is_finite_asked = depends_on_finite(laws);
+        asks = {depends_on_data(laws) && !is_finite_asked, is_finite_asked, depends_on_nan(laws),
+                doubt_of_scalars(op, laws.report), findings};
+        if (asks.data)
+            return;
+        // What the elements refute is said by a fold, which looks at them.
+        const auto of_data = session->laws(borrow_workload(op, inputs, segments));
+        const bool is_left_out = is_of_any_data || laws.doubts_identity;
+        if (of_data.report.refuted(Law::associative) != laws.report.refuted(Law::associative) ||
+            of_data.usable.associative != laws.usable.associative || !of_data.has_sound_identity ||
+            (of_data.without_identity && !is_left_out))
+            return;
+        if (of_data.without_identity && !is_of_any_data)
+            told =
+                fmt::format("operator {} runs without its identity: {}", op.name, *of_data.without_identity);
+        // What NaN or infinities alone refute is no matter for calls whose data have none. An identity that
+        // other elements may refute is left out: to try it on those of each call takes longer.
+        options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
+        options.avoids_doubt = true;
+        plan = std::make_shared<Plan>(session->plan(op, segments, num_elements, options));
+        if (!plan->takes_scalars(inputs))
+            plan.reset();
+    }
+};
 
 }  // namespace
 
@@ -126,7 +185,13 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     const auto longest = ranges ? std::optional(ranges->longest) : longest_segment(segments, num_elements);
     if (!longest)
         return nullptr;
-    const PlanKey key{
+    auto known = call.typed()->asks.find(words.session.assume);
+    const bool is_known = known != call.typed()->asks.end() && known->second.findings == num_findings();
+    const auto asks = is_known ? known->second : CallsAsk();
+    const auto spared = not_spared(call, asks);
+    if (spared.nan || (asks.nan && spared.not_finite))
+        return nullptr;
+    PlanKey key{
         segments.kind,
         segments.first.type,
         num_elements,
@@ -139,59 +204,42 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         num_findings(),
         ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0,
         ranges ? index_bits_for({ranges->num_elements}) : 0};
+    if (is_known)
+        key.words += doubtful_scalars(call, asks);
+    if (spared.not_finite) {
+        key.words += " any";
+        warn(
+            {fmt::format("operator {} runs without its identity: the identity is neutral on finite values "
+                         "alone, and '{}' has infinities or NaN",
+                         call.op().name, *spared.not_finite)});
+    }
     auto& plans = call.typed()->plans;
     if (auto entry = plans.find(key))
-        return breaks_laws_of_plans(call, call.typed()->asks[words.session.assume]) ? nullptr : entry;
-    struct Making {
-        std::shared_ptr<TypedOperator> typed;
-        std::shared_ptr<Session> session;
-        SegmentsView segments;
-        std::shared_ptr<const Segments> found;
-        std::int64_t num_elements;
-        PlanOptions options;
-        std::vector<ArrayView> inputs;
-        std::uint64_t findings;
-        CallsAsk asks = {};
-        std::shared_ptr<Plan> plan = nullptr;
+        return entry;
+    const auto add = [&](std::shared_ptr<Plan> plan) {
+        auto entry =
+            std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(plan)});
+        plans.add(entry);
+        return entry;
     };
-    const auto making =
-        std::make_shared<Making>(Making{call.typed(), session, segments, call.found(), num_elements,
-                                        call.plan_options(), call.inputs(), num_findings()});
+    if (const auto similar = is_known ? plans.find_similar(key) : nullptr)
+        if (auto plan = similar->plan->for_sizes(segments, num_elements, *longest))
+            return add(std::make_shared<Plan>(std::move(*plan)));
+    const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
+                                                        num_elements, call.plan_options(), call.inputs(),
+                                                        num_findings(), spared.not_finite.has_value()});
     making->options.longest = *longest;
     // A text may have to be compiled, which Ctrl-C ends.
-    run_interruptible(
-        [making] {
-            const auto& op = making->typed->op;
-            const auto laws = making->session->laws(op);
-            const bool is_finite_asked = depends_on_finite(laws);
-            making->asks = {depends_on_data(laws) && !is_finite_asked,
-                            is_finite_asked,
-                            depends_on_nan(laws),
-                            laws.doubts_identity,
-                            doubt_of_scalars(op, laws.report),
-                            making->findings};
-            if (!making->asks.keeps_plan(op, making->inputs))
-                return;
-            // What the elements refute is said by a fold, which looks at them.
-            const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
-            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
-                of_data.usable.associative == laws.usable.associative && of_data.has_sound_identity &&
-                !of_data.without_identity) {
-                // What NaN or infinities alone refute is no matter for calls whose data have none.
-                making->options.assumes_finite |= making->asks.nan || making->asks.finite;
-                making->plan = std::make_shared<Plan>(
-                    making->session->plan(op, making->segments, making->num_elements, making->options));
-            }
-        },
-        call.arrays());
+    run_interruptible([making] { making->make(); }, call.arrays());
     call.typed()->asks[words.session.assume] = making->asks;
     if (!making->plan)
         return nullptr;
     warn_of_caches();
-    const auto entry =
-        std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
-    plans.add(entry);
-    return entry;
+    if (!making->told.empty())
+        warn({making->told});
+    if (!is_known)
+        key.words += doubtful_scalars(call, making->asks);
+    return add(std::move(making->plan));
 }
 
 }  // namespace segfold::python

@@ -21,16 +21,10 @@ namespace nb = nanobind;
 /// What a call must look at to know what it may rely on.
 struct CallsAsk {
     bool data = false;
-    bool finite = false;    ///< a plan is kept, and serves where the data are finite
-    bool nan = false;       ///< a plan is kept, and serves where the data have no NaN
-    bool elements = false;  ///< a plan is kept, and serves where no element shows that the identity is none
+    bool finite = false;  ///< a plan is kept, and serves where the data are finite
+    bool nan = false;     ///< a plan is kept, and serves where the data have no NaN
     ScalarDoubt scalars = ScalarDoubt::none;
     std::uint64_t findings = 0;  ///< num_findings() when it was asked
-
-    [[nodiscard]] bool keeps_plan(const Operator& op, const std::vector<ArrayView>& inputs) const
-    {
-        return !data && !is_in_doubt(scalars, op, inputs);
-    }
 };
 
 /// An operator of fixed types, with what calls of it need again.

@@ -52,20 +52,29 @@ std::shared_ptr<const PlanCache::Entry> PlanCache::find_similar(const PlanKey& k
 {
     const auto order = [](std::int64_t number) { return std::bit_width(static_cast<std::uint64_t>(number)); };
     const auto bits = [](const PlanKey& of) { return index_bits_for({of.num_elements, of.num_entries}); };
+    const auto is_alike = [&](const PlanKey& other) {
+        return order(other.num_elements) == order(key.num_elements) &&
+               order(other.longest) == order(key.longest) && other.order_of_items == key.order_of_items &&
+               (key.kind == LayoutKind::uniform ? other.num_entries == key.num_entries
+                                                : order(other.num_entries) == order(key.num_entries));
+    };
     const std::lock_guard lock(mutex_);
+    std::shared_ptr<const Entry> found;
     for (const auto& entry : entries_) {
         auto wanted = key;
-        if (bits(entry->key) == bits(key) && order(entry->key.num_elements) == order(key.num_elements) &&
-            (key.kind == LayoutKind::uniform ? entry->key.num_entries == key.num_entries
-                                             : order(entry->key.num_entries) == order(key.num_entries))) {
-            wanted.num_elements = entry->key.num_elements;
-            wanted.num_entries = entry->key.num_entries;
-            wanted.stream = entry->key.stream;
-            if (wanted == entry->key)
-                return entry;
-        }
+        wanted.num_elements = entry->key.num_elements;
+        wanted.num_entries = entry->key.num_entries;
+        wanted.stream = entry->key.stream;
+        wanted.longest = entry->key.longest;
+        wanted.order_of_items = entry->key.order_of_items;
+        if (wanted != entry->key || bits(entry->key) != bits(key))
+            continue;
+        if (is_alike(entry->key))
+            return entry;
+        if (key.device == PlanKey::kHost && !found)
+            found = entry;
     }
-    return nullptr;
+    return found;
 }
 
 namespace {

@@ -58,8 +58,8 @@ public:
 
     /// The plan for `key`, or null.
     [[nodiscard]] std::shared_ptr<const Entry> find(const PlanKey& key);
-    /// A plan for sizes of the same order that runs elsewhere as `key` does: its program can be resized. Or
-    /// null.
+    /// A plan for sizes of the same order that runs elsewhere as `key` does, on the host for any sizes where
+    /// there is none: its program can be resized, and on the host what it relies on is known. Or null.
     [[nodiscard]] std::shared_ptr<const Entry> find_similar(const PlanKey& key);
     /// Waits for the GPU where it lets go of a plan, whose memory may be in use.
     void add(std::shared_ptr<const Entry> entry);

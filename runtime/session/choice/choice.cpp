@@ -107,35 +107,36 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
     return problem;
 }
 
+PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const Shape& shape,
+                           const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
+{
+    const bool is_tuned = tuned != nullptr && request.is_open();
+    const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
+                        : request.stage ? catalogue.stage(*request.stage)
+                                        : catalogue.rule_of_thumb(problem, shape);
+    require(stage, problem, laws.report, catalogue);
+    return {&stage,
+            is_tuned ? tuned->configuration : configure(stage, request.settings, plan_facts(problem, shape)),
+            is_tuned};
+}
+
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned,
                        const ScratchRoom* room, EmittedTexts* texts)
 {
-    const auto text_of = [&](const Stage& stage, const Configuration& configuration) {
-        return texts == nullptr ? emit(problem, stage, configuration, catalogue, request.numbers)
-                                : texts->get(problem, stage, configuration, catalogue, request.numbers);
-    };
-    const auto in_room = [&](PlanChoice choice) {
-        return room == nullptr ? choice
-                               : fitting(std::move(choice), request, problem, shape, catalogue, *room);
-    };
     require_sound_identity(laws, problem.op);
     if (request.is_reproducible && (request.stage || !request.settings.empty()))
         throw InputError(
             "a stage and settings change the order of combination, which a reproducible plan fixes; "
             "leave them out");
-    if (tuned != nullptr && request.is_open()) {
-        const auto& stage = catalogue.stage(tuned->stage);
-        require(stage, problem, laws.report, catalogue);
-        return in_room({catalogue.share(stage), false, text_of(stage, tuned->configuration), true});
-    }
-    const auto& stage =
-        request.stage ? catalogue.stage(*request.stage) : catalogue.rule_of_thumb(problem, shape);
-    require(stage, problem, laws.report, catalogue);
-    const auto configuration = configure(stage, request.settings, plan_facts(problem, shape));
-    PlanChoice choice{catalogue.share(stage), request.stage.has_value(), text_of(stage, configuration)};
+    const auto point = planned_point(request, problem, shape, laws, catalogue, tuned);
+    PlanChoice choice{
+        catalogue.share(*point.stage), request.stage.has_value(),
+        texts == nullptr ? emit(problem, *point.stage, point.configuration, catalogue, request.numbers)
+                         : texts->get(problem, *point.stage, point.configuration, catalogue, request.numbers),
+        point.is_tuned};
     choice.emitted.is_reproducible = request.is_reproducible;
-    return in_room(std::move(choice));
+    return room == nullptr ? choice : fitting(std::move(choice), request, problem, shape, catalogue, *room);
 }
 
 std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,

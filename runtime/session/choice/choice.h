@@ -52,6 +52,19 @@ struct ScratchRoom {
     std::function<bool(const Emitted&)> suits = {};  ///< which texts may be taken; empty: all
 };
 
+/// A stage and its configuration.
+struct PlannedPoint {
+    const Stage* stage = nullptr;  ///< of the catalogue
+    Configuration configuration;
+    bool is_tuned = false;  ///< a tuning record chose
+
+    bool operator==(const PlannedPoint&) const = default;
+};
+
+/// What choose_plan() takes where there is room enough. Throws InputError as it does.
+PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const Shape& shape,
+                           const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned);
+
 /// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
 ///
 /// Where its scratch memory does not fit `room`, an open request gets the stage of the next rank whose does.
