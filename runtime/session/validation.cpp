@@ -27,13 +27,17 @@ bool Validation::agrees() const
 
 void require_memory_to_validate(const Workload& workload, bool with_thrust)
 {
-    const auto num_segments = static_cast<double>(workload.segments.num_segments);
+    const auto features = static_cast<double>(workload.num_features);
+    const auto num_segments = features * static_cast<double>(workload.segments.num_segments);
+    const auto num_elements = features * static_cast<double>(workload.segments.num_elements);
     const bool is_bit_for_bit = is_exact(workload.op);
     double bytes = 0;
     for (const auto& field : workload.op.results) {
         const auto of_result = static_cast<double>(size_bytes(field.type));
         bytes += num_segments * (of_result + (is_bit_for_bit ? of_result : sizeof(WideValue)));
     }
+    for (const auto& field : workload.op.outputs)
+        bytes += num_elements * static_cast<double>(size_bytes(field.type));
     const auto system = thrust_system();
     if (with_thrust && thrust_available(system) && thrust_objection(workload.op).empty())
         bytes += thrust_host_bytes(workload, system);

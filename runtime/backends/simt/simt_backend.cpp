@@ -98,7 +98,8 @@ void require_room(const Workload& workload, const Emitted& emitted,
         bytes +=
             rows * static_cast<double>(size_bytes(field.type)) * static_cast<double>(workload.num_features);
     for (const auto& field : workload.op.outputs)
-        bytes += static_cast<double>(segments.num_elements) * static_cast<double>(size_bytes(field.type));
+        bytes += static_cast<double>(segments.num_elements) * static_cast<double>(size_bytes(field.type)) *
+                 static_cast<double>(workload.num_features);
     if (emitted.form == SegmentForm::offsets || emitted.form == SegmentForm::ranges)
         bytes += rows * index_bytes * (emitted.form == SegmentForm::ranges ? 2 : 1);
     for (const auto& scratch : all_scratch)
