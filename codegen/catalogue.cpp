@@ -249,7 +249,12 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
     facts["block_shared_bytes"] = problem.target.block_shared_bytes;
     for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
                             SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
-        facts[std::string(name(form))] = problem.form == form;
+        facts[name(form)] = problem.form == form;
+    return with_shape(std::move(facts), shape);
+}
+
+FormulaNames with_shape(FormulaNames facts, const Shape& shape)
+{
     facts["num_elements"] = shape.num_elements;
     facts["num_segments"] = shape.num_segments;
     facts["longest_length"] = shape.longest;
@@ -409,6 +414,12 @@ PartText Catalogue::part(std::string_view path) const
 
 std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem) const
 {
+    return unmet(stage, problem, facts_of(problem));
+}
+
+std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem,
+                                            const FormulaNames& facts) const
+{
     if (!served_form(stage, problem.form)) {
         std::string forms;
         for (const auto form : stage.forms)
@@ -417,7 +428,7 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
     }
     if (has_rows(problem.op) && !is_for_rows(stage))
         return "folds columns of numbers, and operator " + problem.op.name + " has rows";
-    auto names = facts_of(problem);
+    auto names = facts;
     for (const auto& [size, formula] : stage.needs_sizes)
         names[size] = formula.value(names);
     for (const auto& need : stage.needs)
@@ -444,14 +455,18 @@ void Catalogue::require(const Stage& stage, const Problem& problem) const
 
 const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
 {
-    const auto facts = plan_facts(problem, shape);
+    return rule_of_thumb(problem, plan_facts(problem, shape));
+}
+
+const Stage& Catalogue::rule_of_thumb(const Problem& problem, const FormulaNames& facts) const
+{
     const Stage* best = nullptr;
     std::int64_t best_rank = 0;
     for (const auto& stage : stages()) {
         if (stage.is_rung)
             continue;
         const auto its_rank = rank(stage, facts);
-        if ((best == nullptr || its_rank > best_rank) && !unmet(stage, problem)) {
+        if ((best == nullptr || its_rank > best_rank) && !unmet(stage, problem, facts)) {
             best = &stage;
             best_rank = its_rank;
         }

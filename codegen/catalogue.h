@@ -57,12 +57,17 @@ public:
 
     /// Why `stage` cannot serve `problem`, as a sentence without its end; nothing if it can.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
+    /// The same where plan_facts() of the problem are known.
+    [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
+                                                   const FormulaNames& facts) const;
     /// Throws InputError with what unmet() says and the stages that can serve.
     void require(const Stage& stage, const Problem& problem) const;
     /// The stage taken when the user chooses none: among those that can serve, the one of the greatest rank
     /// by its own `suits`; of equals the first in stages(). Rungs are left out. Throws InputError if none can
     /// serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
+    /// The same where plan_facts() are known.
+    [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const FormulaNames& facts) const;
 
 private:
     struct Part {
@@ -84,6 +89,8 @@ private:
 /// What `suits`, `where` and `prefer` lines may ask about: the facts of a need, the width of an index in
 /// bytes, the shape, and mean_length, the elements a segment (64 where nothing is known of the sizes).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
+/// The same of another shape.
+FormulaNames with_shape(FormulaNames facts, const Shape& shape);
 
 /// Bytes of one element of every column that `lift` reads.
 std::int64_t element_bytes(const Operator& op);

@@ -1,15 +1,71 @@
 #pragma once
 // The integer expressions of stage files: sizes of grids and scratch, needs, conditions on tunables.
+#include <algorithm>
 #include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "dsl/expression.h"
 
 namespace segfold {
 
-/// Values of the names that a formula may use; bools are 0 and 1.
-using FormulaNames = std::map<std::string, std::int64_t, std::less<>>;
+/// Values of the names that a formula may use; bools are 0 and 1. A map that is quickly copied: a stage is
+/// chosen with several copies.
+class FormulaNames {
+public:
+    using Entry = std::pair<std::string, std::int64_t>;
+
+    FormulaNames() = default;
+    FormulaNames(std::initializer_list<Entry> entries) : FormulaNames(entries.begin(), entries.end()) {}
+    template <class Iterator>
+    FormulaNames(Iterator begin, Iterator end)
+    {
+        for (; begin != end; ++begin)
+            emplace(begin->first, begin->second);
+    }
+
+    /// In the order of the names.
+    [[nodiscard]] auto begin() const { return entries_.begin(); }
+    [[nodiscard]] auto end() const { return entries_.end(); }
+    [[nodiscard]] bool empty() const { return entries_.empty(); }
+    [[nodiscard]] auto find(std::string_view name) const
+    {
+        const auto found = place_of(name);
+        return found != entries_.end() && found->first == name ? found : entries_.end();
+    }
+    [[nodiscard]] bool contains(std::string_view name) const { return find(name) != entries_.end(); }
+    /// 0 for a name that is new.
+    std::int64_t& operator[](std::string_view name)
+    {
+        auto place = entries_.begin() + (place_of(name) - entries_.begin());
+        if (place == entries_.end() || place->first != name)
+            place = entries_.emplace(place, name, 0);
+        return place->second;
+    }
+    /// A name that is there keeps its value.
+    void emplace(std::string_view name, std::int64_t value)
+    {
+        if (!contains(name))
+            (*this)[name] = value;
+    }
+    void erase(std::string_view name)
+    {
+        if (const auto found = find(name); found != entries_.end())
+            entries_.erase(found);
+    }
+
+private:
+    [[nodiscard]] std::vector<Entry>::const_iterator place_of(std::string_view name) const
+    {
+        return std::ranges::lower_bound(entries_, name, {},
+                                        [](const Entry& entry) { return std::string_view(entry.first); });
+    }
+
+    std::vector<Entry> entries_;
+};
 
 /// An expression over 64-bit integers, in the language's own grammar, with ceil_div(a, b), min and max.
 class Formula {

@@ -87,7 +87,8 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     count_items(sizes, ranges);
     auto laws = plan_laws(parts.laws);
     auto problem = problem_of(sizes, laws);
-    basis = std::make_shared<const Basis>(Basis{std::move(laws), std::move(problem)});
+    auto facts = plan_facts(problem);
+    basis = std::make_shared<const Basis>(Basis{std::move(laws), std::move(problem), std::move(facts)});
     auto chosen = choose(sizes);
     choice = std::make_shared<const PlanChoice>(std::move(chosen.choice));
     explanation = std::move(chosen.explanation);
@@ -130,12 +131,13 @@ Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::
       judged(other.judged)
 {
     parts.options.longest = longest;
-    const auto& [laws, problem] = *basis;
+    const auto& [laws, problem, facts] = *basis;
     const auto shape = shape_for(sizes);
     const auto lookup = look_up(shape);
     const auto* tuned = lookup.point ? &*lookup.point : nullptr;
     const auto& request = parts.options.request;
-    const auto point = planned_point(request, problem, shape, laws, *parts.catalogue, tuned);
+    const auto point =
+        planned_point(request, problem, with_shape(facts, shape), laws, *parts.catalogue, tuned);
     if (point.stage->name != choice->stage->name || point.configuration != choice->emitted.configuration ||
         point.is_tuned != choice->is_tuned) {
         auto made =

@@ -169,7 +169,8 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
     Chosen chosen;
     auto& explanation = chosen.explanation;
     const auto& options = parts.options;
-    const auto& [laws, problem] = *basis;
+    const auto& laws = basis->laws;
+    const auto& problem = basis->problem;
     if (laws.without_identity)
         explanation.without_identity = *laws.without_identity;
     const auto shape = shape_for(of);

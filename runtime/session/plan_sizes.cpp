@@ -186,7 +186,7 @@ void Plan::State::require_items(Segments& segments) const
         throw InputError(fmt::format(
             "the plan of {} is for ranges of at most {} in all, and is given ranges of {}; make another plan",
             parts.op.name, count_text(kMaxNarrowIndex, has_rows(parts.op) ? "row" : "element"),
-            num_items(segments)));
+            segfold::num_items(segments)));
     segments = with_index_bits(std::move(segments), sizes.sizes.index_bits);
 }
 

@@ -69,6 +69,7 @@ struct Plan::State {
     struct Basis {
         OperatorLaws laws;
         Problem problem;
+        FormulaNames facts;  ///< of the problem
     };
     std::shared_ptr<const Basis> basis;        ///< null for a back end without stages
     std::shared_ptr<const PlanChoice> choice;  ///< likewise

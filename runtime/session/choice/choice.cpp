@@ -107,17 +107,16 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
     return problem;
 }
 
-PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const Shape& shape,
+PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
                            const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
 {
     const bool is_tuned = tuned != nullptr && request.is_open();
     const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
                         : request.stage ? catalogue.stage(*request.stage)
-                                        : catalogue.rule_of_thumb(problem, shape);
-    require(stage, problem, laws.report, catalogue);
-    return {&stage,
-            is_tuned ? tuned->configuration : configure(stage, request.settings, plan_facts(problem, shape)),
-            is_tuned};
+                                        : catalogue.rule_of_thumb(problem, facts);
+    if (is_tuned || request.stage)  // the rule of thumb asks itself
+        require(stage, problem, laws.report, catalogue);
+    return {&stage, is_tuned ? tuned->configuration : configure(stage, request.settings, facts), is_tuned};
 }
 
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
@@ -129,7 +128,7 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
         throw InputError(
             "a stage and settings change the order of combination, which a reproducible plan fixes; "
             "leave them out");
-    const auto point = planned_point(request, problem, shape, laws, catalogue, tuned);
+    const auto point = planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, tuned);
     PlanChoice choice{
         catalogue.share(*point.stage), request.stage.has_value(),
         texts == nullptr ? emit(problem, *point.stage, point.configuration, catalogue, request.numbers)

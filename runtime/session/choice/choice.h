@@ -61,8 +61,8 @@ struct PlannedPoint {
     bool operator==(const PlannedPoint&) const = default;
 };
 
-/// What choose_plan() takes where there is room enough. Throws InputError as it does.
-PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const Shape& shape,
+/// What choose_plan() takes where there is room enough, by plan_facts(). Throws InputError as it does.
+PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
                            const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned);
 
 /// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
