@@ -40,6 +40,8 @@ struct PlanOptions {
     bool assumes_finite = false;
     /// An identity that no search refutes, and that elements may refute all the same, is not relied on.
     bool avoids_doubt = false;
+    /// Why associativity that NaN alone refutes is not relied on: "'x' has NaN". Empty: it is.
+    std::string with_nan = {};
     DeviceAllocator scratch = {};  ///< without, the plan allocates for itself
 };
 

@@ -128,6 +128,8 @@ OperatorLaws Plan::State::plan_laws(OperatorLaws laws) const
     laws = while_nothing_overflows(std::move(laws), parts.op);
     if (options.assumes_finite)
         laws = on_finite_data(std::move(laws), parts.op);
+    if (!options.with_nan.empty() && depends_on_nan(laws))
+        keep_order_of_nan(laws, options.with_nan);
     laws.knows_data = false;
     laws.unseen_data = "a fold asks its data whether they show it, and a plan knows none";
     if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)

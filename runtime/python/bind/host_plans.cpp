@@ -131,10 +131,12 @@ struct Making {
             return;
         // What the elements refute is said by a fold, which looks at them.
         const auto of_data = session->laws(borrow_workload(op, inputs, segments));
-        const bool is_left_out = is_of_any_data || laws.doubts_identity;
-        if (of_data.report.refuted(Law::associative) != laws.report.refuted(Law::associative) ||
-            of_data.usable.associative != laws.usable.associative || !of_data.has_sound_identity ||
-            (of_data.without_identity && !is_left_out))
+        const bool is_in_order = !options.with_nan.empty();
+        const bool is_as_known =
+            of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
+            of_data.usable.associative == laws.usable.associative;
+        if (!(is_in_order ? of_data.with_nan.has_value() : is_as_known) || !of_data.has_sound_identity ||
+            (of_data.without_identity && !is_of_any_data && !laws.doubts_identity))
             return;
         if (of_data.without_identity && !is_of_any_data)
             told =
@@ -148,6 +150,25 @@ struct Making {
             plan.reset();
     }
 };
+
+/// The kept plan for `key`; where `is_known` says that the laws have been judged, also one that is made of
+/// another. Null without.
+std::shared_ptr<const PlanCache::Entry> known_entry(const Call& call, const PlanKey& key, bool is_known)
+{
+    auto& plans = call.typed()->plans;
+    auto entry = plans.find(key);
+    if (entry || !is_known)
+        return entry;
+    const auto similar = plans.find_similar(key);
+    auto plan =
+        similar ? similar->plan->for_sizes(call.segments(), key.num_elements, key.longest) : std::nullopt;
+    if (!plan)
+        return nullptr;
+    entry = std::make_shared<const PlanCache::Entry>(
+        PlanCache::Entry{key, similar->session, std::make_shared<Plan>(std::move(*plan))});
+    plans.add(entry);
+    return entry;
+}
 
 }  // namespace
 
@@ -185,11 +206,11 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     const auto longest = ranges ? std::optional(ranges->longest) : longest_segment(segments, num_elements);
     if (!longest)
         return nullptr;
-    auto known = call.typed()->asks.find(words.session.assume);
+    const auto known = call.typed()->asks.find(words.session.assume);
     const bool is_known = known != call.typed()->asks.end() && known->second.findings == num_findings();
     const auto asks = is_known ? known->second : CallsAsk();
     const auto spared = not_spared(call, asks);
-    if (spared.nan || (asks.nan && spared.not_finite))
+    if (asks.nan && spared.not_finite && !spared.nan)
         return nullptr;
     PlanKey key{
         segments.kind,
@@ -206,40 +227,38 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         ranges ? index_bits_for({ranges->num_elements}) : 0};
     if (is_known)
         key.words += doubtful_scalars(call, asks);
-    if (spared.not_finite) {
+    if (spared.not_finite)
         key.words += " any";
+    if (spared.nan)
+        key.words += " nan " + *spared.nan;
+    auto entry = known_entry(call, key, is_known);
+    if (!entry) {
+        const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
+                                                            num_elements, call.plan_options(), call.inputs(),
+                                                            num_findings(), spared.not_finite || spared.nan});
+        making->options.longest = *longest;
+        if (spared.nan)
+            making->options.with_nan = fmt::format("'{}' has NaN", *spared.nan);
+        // A text may have to be compiled, which Ctrl-C ends.
+        run_interruptible([making] { making->make(); }, call.arrays());
+        call.typed()->asks[words.session.assume] = making->asks;
+        if (!making->plan)
+            return nullptr;
+        warn_of_caches();
+        if (!making->told.empty())
+            warn({making->told});
+        if (!is_known)
+            key.words += doubtful_scalars(call, making->asks);
+        entry = std::make_shared<const PlanCache::Entry>(
+            PlanCache::Entry{std::move(key), session, std::move(making->plan)});
+        call.typed()->plans.add(entry);
+    }
+    if (spared.not_finite)
         warn(
             {fmt::format("operator {} runs without its identity: the identity is neutral on finite values "
                          "alone, and '{}' has infinities or NaN",
                          call.op().name, *spared.not_finite)});
-    }
-    auto& plans = call.typed()->plans;
-    if (auto entry = plans.find(key))
-        return entry;
-    const auto add = [&](std::shared_ptr<Plan> plan) {
-        auto entry =
-            std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(plan)});
-        plans.add(entry);
-        return entry;
-    };
-    if (const auto similar = is_known ? plans.find_similar(key) : nullptr)
-        if (auto plan = similar->plan->for_sizes(segments, num_elements, *longest))
-            return add(std::make_shared<Plan>(std::move(*plan)));
-    const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
-                                                        num_elements, call.plan_options(), call.inputs(),
-                                                        num_findings(), spared.not_finite.has_value()});
-    making->options.longest = *longest;
-    // A text may have to be compiled, which Ctrl-C ends.
-    run_interruptible([making] { making->make(); }, call.arrays());
-    call.typed()->asks[words.session.assume] = making->asks;
-    if (!making->plan)
-        return nullptr;
-    warn_of_caches();
-    if (!making->told.empty())
-        warn({making->told});
-    if (!is_known)
-        key.words += doubtful_scalars(call, making->asks);
-    return add(std::move(making->plan));
+    return entry;
 }
 
 }  // namespace segfold::python

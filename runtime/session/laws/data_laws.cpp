@@ -62,6 +62,13 @@ bool depends_on_nan(const OperatorLaws& laws)
     return is_among(laws.refuted_by_nan, Law::associative) && !laws.assumes_associative;
 }
 
+void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
+{
+    std::erase(laws.refuted_by_nan, Law::associative);
+    laws.with_nan = std::move(with_nan);
+    laws.usable.associative = laws.usable.assumes_associative = false;
+}
+
 namespace {
 
 /// Whether no order of combining the data overflows, and their values refute none of the laws that overflow
@@ -99,14 +106,6 @@ bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& work
     if (elements.counter_example)
         refute(report, Law::identity, std::move(*elements.counter_example));
     return !report.refuted(Law::identity);
-}
-
-/// Relies on associativity no longer, as the data have NaN, which refute it.
-void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
-{
-    std::erase(laws.refuted_by_nan, Law::associative);
-    laws.with_nan = std::move(with_nan);
-    laws.usable.associative = laws.usable.assumes_associative = false;
 }
 
 /// Tries associativity on the data where it is not known for all states.

@@ -107,6 +107,9 @@ enum class ScalarDoubt : std::uint8_t {
 /// True where on_data() may find NaN that keep associativity from being relied on.
 [[nodiscard]] bool depends_on_nan(const OperatorLaws& laws);
 
+/// Relies on associativity no longer, as there are NaN, which refute it: `with_nan` says where.
+void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
+
 /// Relies on the laws that overflow alone refutes, as if they were not refuted.
 [[nodiscard]] OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op);
 
