@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +22,7 @@ public:
 
     FormulaNames() = default;
     FormulaNames(std::initializer_list<Entry> entries) : FormulaNames(entries.begin(), entries.end()) {}
-    template <class Iterator>
+    template <std::input_iterator Iterator>
     FormulaNames(Iterator begin, Iterator end)
     {
         for (; begin != end; ++begin)
@@ -37,6 +39,14 @@ public:
         return found != entries_.end() && found->first == name ? found : entries_.end();
     }
     [[nodiscard]] bool contains(std::string_view name) const { return find(name) != entries_.end(); }
+    /// Throws std::out_of_range for a name that is not there.
+    [[nodiscard]] std::int64_t at(std::string_view name) const
+    {
+        const auto found = find(name);
+        if (found == end())
+            throw std::out_of_range("no value for " + std::string(name));
+        return found->second;
+    }
     /// 0 for a name that is new.
     std::int64_t& operator[](std::string_view name)
     {
