@@ -455,10 +455,10 @@ void Catalogue::require(const Stage& stage, const Problem& problem) const
 
 const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
 {
-    return rule_of_thumb(problem, plan_facts(problem, shape));
+    return rule_of_thumb_by(plan_facts(problem, shape), problem);
 }
 
-const Stage& Catalogue::rule_of_thumb(const Problem& problem, const FormulaNames& facts) const
+const Stage& Catalogue::rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const
 {
     const Stage* best = nullptr;
     std::int64_t best_rank = 0;

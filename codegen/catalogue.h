@@ -67,7 +67,7 @@ public:
     /// serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
     /// The same where plan_facts() are known.
-    [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const FormulaNames& facts) const;
+    [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;
 
 private:
     struct Part {

@@ -140,9 +140,8 @@ Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::
         planned_point(request, problem, with_shape(facts, shape), laws, *parts.catalogue, tuned);
     if (point.stage->name != choice->stage->name || point.configuration != choice->emitted.configuration ||
         point.is_tuned != choice->is_tuned) {
-        auto made =
-            choose_plan(request, problem, shape, laws, *parts.catalogue, tuned, nullptr, parts.texts.get());
-        choice = std::make_shared<const PlanChoice>(std::move(made));
+        choice = std::make_shared<const PlanChoice>(
+            choice_of(point, request, problem, *parts.catalogue, parts.texts.get()));
     }
     load_native();
 }

@@ -113,10 +113,22 @@ PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, c
     const bool is_tuned = tuned != nullptr && request.is_open();
     const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
                         : request.stage ? catalogue.stage(*request.stage)
-                                        : catalogue.rule_of_thumb(problem, facts);
+                                        : catalogue.rule_of_thumb_by(facts, problem);
     if (is_tuned || request.stage)  // the rule of thumb asks itself
         require(stage, problem, laws.report, catalogue);
     return {&stage, is_tuned ? tuned->configuration : configure(stage, request.settings, facts), is_tuned};
+}
+
+PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
+                     const Catalogue& catalogue, EmittedTexts* texts)
+{
+    PlanChoice choice{
+        catalogue.share(*point.stage), request.stage.has_value(),
+        texts == nullptr ? emit(problem, *point.stage, point.configuration, catalogue, request.numbers)
+                         : texts->get(problem, *point.stage, point.configuration, catalogue, request.numbers),
+        point.is_tuned};
+    choice.emitted.is_reproducible = request.is_reproducible;
+    return choice;
 }
 
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
@@ -129,12 +141,7 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
             "a stage and settings change the order of combination, which a reproducible plan fixes; "
             "leave them out");
     const auto point = planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, tuned);
-    PlanChoice choice{
-        catalogue.share(*point.stage), request.stage.has_value(),
-        texts == nullptr ? emit(problem, *point.stage, point.configuration, catalogue, request.numbers)
-                         : texts->get(problem, *point.stage, point.configuration, catalogue, request.numbers),
-        point.is_tuned};
-    choice.emitted.is_reproducible = request.is_reproducible;
+    auto choice = choice_of(point, request, problem, catalogue, texts);
     return room == nullptr ? choice : fitting(std::move(choice), request, problem, shape, catalogue, *room);
 }
 

@@ -57,13 +57,15 @@ struct PlannedPoint {
     const Stage* stage = nullptr;  ///< of the catalogue
     Configuration configuration;
     bool is_tuned = false;  ///< a tuning record chose
-
-    bool operator==(const PlannedPoint&) const = default;
 };
 
 /// What choose_plan() takes where there is room enough, by plan_facts(). Throws InputError as it does.
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
                            const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned);
+
+/// The same with its text; what `texts` remembers is not emitted anew.
+PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
+                     const Catalogue& catalogue, EmittedTexts* texts);
 
 /// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
 ///
