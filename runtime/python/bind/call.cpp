@@ -253,7 +253,7 @@ void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle valu
             throw nb::type_error(
                 fmt::format("ranges= takes a pair of arrays, (begins, ends), and a {} is given; of "
                             "an array of two rows give (array[0], array[1])",
-                            Py_TYPE(value.ptr())->tp_name)
+                            text_of(value.type().attr("__name__")))
                     .c_str());
         const auto pair = nb::tuple(nb::borrow(value));
         if (pair.size() != 2)

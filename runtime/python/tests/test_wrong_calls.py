@@ -163,7 +163,7 @@ CASES = [
     (lambda: SUM(X, uniform="4"), TypeError, "uniform= takes the length of each segment, an integer, and '4' is given"),
     (lambda: SUM(X, keys=OFFSETS), sf.InputError, "there are 5 keys but 9 elements; give one key per element"),
     (lambda: SUM(X, flags=np.array([1, 0], bool)), sf.InputError, "there are 2 flags but 9 elements; give one flag per element"),
-    (lambda: SUM(X, ranges=OFFSETS), TypeError, "ranges= takes a pair of arrays, (begins, ends), and a numpy.ndarray is given; of an array of two rows give (array[0], array[1])"),
+    (lambda: SUM(X, ranges=OFFSETS), TypeError, "ranges= takes a pair of arrays, (begins, ends), and a ndarray is given; of an array of two rows give (array[0], array[1])"),
     (lambda: SUM(X, ranges=(np.array([0]), np.array([3, 4]))), sf.InputError, "ranges have 1 begin but 2 ends; there must be one of each per segment"),
     (lambda: SUM(X, ranges=(np.array([0]), np.array([3], "i4"))), sf.InputError,
      "'begins' are i64 and 'ends' i32; both are of one type"),
