@@ -68,6 +68,10 @@ class array:
     def __str__(self):
         return f"{self.type}[{self.length}]"
 
+    def __call__(self, *values):
+        """Refuses. It is here because NamedTuple of Python 3.10 takes annotations alone that can be called."""
+        refuse(f"{self!r} converts no values", f"convert each entry, as in {self.type!r}(x)")
+
     def entries(self, name):
         """The names of the fields that an array of this name is."""
         return [f"{name}_{k}" for k in range(self.length)]

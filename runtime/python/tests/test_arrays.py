@@ -159,6 +159,7 @@ REFUSED = {
     "'*' takes values, and array 'n' of 3 is given; write it of entries": lambda a, b: 2 * a.n,
     "'numpy.sum' takes values, and array 'n' of 3 is given; read an entry of it, as in a.n[0]": lambda a, b: np.sum(a.n),
     "an array is neither true nor false, so that 'if' cannot ask it": lambda a, b: 1 if a.n else 2,
+    "segfold.i32[2] converts no values; convert each entry, as in segfold.i32(x)": lambda a, b: sf.i32[2](a.n),
 }  # fmt: skip
 
 
