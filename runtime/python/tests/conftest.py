@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import tempfile
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 _folder = tempfile.TemporaryDirectory(prefix="segfold-python-")
 os.environ["SEGFOLD_CACHE_DIR"] = os.path.join(_folder.name, "cache")
 os.environ["SEGFOLD_TUNING_DIR"] = os.path.join(_folder.name, "tuning")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell leaves it that starts ./test in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _outcomes = {}
 
