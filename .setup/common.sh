@@ -8,6 +8,7 @@ packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context
           libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev libz3-dev"
 csv_packages="libcsv-dev" # without it .csv files are not read
 mpi_packages="libopenmpi-dev openmpi-bin"
+thrust_packages="libthrust-dev"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
 python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
@@ -226,6 +227,16 @@ find_mpi() {
     esac
 }
 
+# Sets `thrust` to the folder of Thrust's headers for a build without a CUDA toolkit, empty where they cannot be had.
+find_thrust() {
+    thrust=
+    [[ -z $toolkit && ${SEGFOLD_CUDA:-AUTO} != OFF ]] || return 0
+    # shellcheck disable=SC2086
+    [[ -e /usr/include/thrust/version.h ]] || (install_packages $thrust_packages) ||
+        say "Thrust's headers cannot be had either; results are not compared with it"
+    [[ ! -e /usr/include/thrust/version.h ]] || thrust=/usr/include
+}
+
 # Runs find_python beside what follows; take_python waits for it and sets what it has found.
 begin_python() {
     (find_python && printf '%s\n%s\n' "$python" "$python_missing" >"$build/.python-found") &
@@ -248,6 +259,8 @@ build_targets() {
     [[ $* != all ]] || begin_python
     find_toolkit
     arguments+=("-DSEGFOLD_TOOLKIT=$toolkit" "-DSEGFOLD_CUDA=$([[ -n $toolkit ]] && echo AUTO || echo OFF)")
+    find_thrust
+    [[ -n $thrust ]] && arguments+=("-DSEGFOLD_CCCL_FOLDER=$thrust") || arguments+=(-USEGFOLD_CCCL_FOLDER)
     find_mpi "$*"
     [[ -z $mpi ]] || arguments+=("-DSEGFOLD_MPI=$mpi")
     # CMake refuses a cache that another checkout wrote (a copied tree) and cannot change compilers in one.

@@ -7,6 +7,9 @@
 set(SEGFOLD_NVCC FALSE)
 set(SEGFOLD_CCCL FALSE)
 if(SEGFOLD_CUDA STREQUAL "OFF")
+    if(SEGFOLD_CCCL_FOLDER) # headers that somebody names serve Thrust's system of the host's threads
+        set(SEGFOLD_CCCL ${SEGFOLD_CCCL_FOLDER})
+    endif()
     return()
 endif()
 
