@@ -13,6 +13,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/launch_plan.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/bench/workloads/bench_workload.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/data/resolve.h"
@@ -352,6 +353,8 @@ TEST(Timings, OfOthersAreRefusedInWords)
     EXPECT_EQ(test::message_of<InputError>([] { (void)make_backend("simt")->timing(); }),
               "the back end simt looks for faults, and its times are not those of a GPU; take cuda or cpu");
     EXPECT_EQ(refusal("reference"), "the back end reference has no stages, so there are no plans to time");
+    if (!thrust_available(thrust_system()))
+        GTEST_SKIP() << thrust_unavailable_reason(thrust_system());
     EXPECT_EQ(refusal("thrust"), "the back end thrust has no stages, so there are no plans to time");
 }
 

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <optional>
 
+#include "runtime/backends/thrust/reduce_by_key.h"
 #include "tests/common/front_door.h"
 
 namespace segfold::test::end_of_process_test {
@@ -52,6 +53,8 @@ class EndOfProcessDeathTest : public testing::TestWithParam<const char*> {};
 // In a process that begins anew, in which the library has kept nothing yet.
 TEST_P(EndOfProcessDeathTest, DestructorsFold)
 {
+    if (GetParam() == std::string_view("thrust") && !thrust_available(thrust_system()))
+        GTEST_SKIP() << thrust_unavailable_reason(thrust_system());
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(fold_and_exit(GetParam()), testing::ExitedWithCode(0), "at the end: 36 1024 1\n");
 }

@@ -8,6 +8,7 @@
 
 #include "dsl/cpp/define.h"
 #include "dsl/text/parser.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/session/laws/operator_laws.h"
 #include "segfold/segfold.h"
 #include "tests/cli/cli_program.h"
@@ -32,6 +33,8 @@ TEST_P(ScalarOn, EveryValueIsTaken)
 {
     if (!has_compiler())
         GTEST_SKIP() << "simt and cpu need a C++ compiler";
+    if (GetParam() == std::string_view("thrust") && !thrust_available(thrust_system()))
+        GTEST_SKIP() << thrust_unavailable_reason(thrust_system());
     Session session({.backend = GetParam()});
     const auto op = standard_operator("count_above_f32");
     EXPECT_EQ(counts_above(session, op, 2.5F), (std::vector<std::int64_t>{2, 1, 0, 3}));
