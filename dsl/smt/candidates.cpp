@@ -79,7 +79,7 @@ private:
         if (is_signed_integer(type(x)))
             add(field(x) >= Expression(-1), fmt::format("-1 <= {}", name(x)));
         add(field(x) >= Expression(1), fmt::format("1 <= {}", name(x)));
-        add(field(x) == Expression(0), fmt::format("{} = 0", name(x)));
+        add(field(x) == Expression(0), fmt::format("{} = 0", name(x)), Candidate::Kind::zero, x);
         add(field(x) == Expression(0) || field(x) == Expression(1), fmt::format("{} = 0 or 1", name(x)));
         if (is_float(type(x)))
             return;
@@ -182,6 +182,22 @@ bool is_finite(const Bytecode& bytecode, const Slot<double>* state)
     return true;
 }
 
+/// Whether a claim that a float is 0 fails by no more than rounding of the state's other numbers.
+bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<double>* state)
+{
+    if (claim.kind != Candidate::Kind::zero || !is_float(bytecode.state[claim.x]))
+        return false;
+    const auto magnitude = [&](std::size_t i) {
+        return std::abs(Machine<double>::get_real(state[i], bytecode.state[i]));
+    };
+    double most = 0;
+    for (std::size_t i = 0; i < bytecode.state.size(); ++i)
+        if (i != claim.x && is_float(bytecode.state[i]))
+            most = std::max(most, magnitude(i));
+    const auto bytes = size_bytes(bytecode.state[claim.x]);
+    return magnitude(claim.x) <= std::ldexp(most, 4 - (bytes == 8 ? 53 : bytes == 4 ? 24 : 8));
+}
+
 /// Drawn states, one after the other in one array.
 std::vector<Slot<double>> sample(const Operator& op, bool tame)
 {
@@ -240,7 +256,9 @@ std::vector<Candidate> surviving_candidates(const Operator& op, bool tame)
         for (std::size_t at = 0; at < states.size(); at += op.state.size()) {
             const auto here = part.hold(states.data() + at);
             for (std::size_t i = 0; i < holds.size(); ++i)
-                holds[i] = holds[i] && here[i];
+                holds[i] =
+                    holds[i] &&
+                    (here[i] || (tame && is_rounding(all[begin + i], part.bytecode(), states.data() + at)));
         }
         for (std::size_t i = 0; i < holds.size() && left.size() < kMostCandidates; ++i)
             if (holds[i])
@@ -288,7 +306,7 @@ std::string print(const Operator& op, const std::vector<Candidate>& invariants)
     for (const auto field : not_negative)
         add("0 <= " + op.state[field].name);
     for (const auto& one : invariants)
-        if (one.kind == Candidate::Kind::other)
+        if (one.kind == Candidate::Kind::zero || one.kind == Candidate::Kind::other)
             add(one.text);
     return text;
 }

@@ -11,9 +11,9 @@ namespace segfold::smt {
 
 /// A property of one state, as an expression over its fields.
 struct Candidate {
-    enum class Kind : std::uint8_t { not_negative, ordered, other };
+    enum class Kind : std::uint8_t { not_negative, ordered, zero, other };
     Kind kind = Kind::other;
-    std::size_t x = 0, y = 0;  ///< not_negative: 0 <= x; ordered: x <= y; numbers of fields
+    std::size_t x = 0, y = 0;  ///< not_negative: 0 <= x; ordered: x <= y; zero: x = 0; numbers of fields
     Expression claim;
     std::string text;  ///< "(leading = flights) => (trailing = flights)"
 };
@@ -40,7 +40,7 @@ private:
 };
 
 /// The candidates that no state drawn refutes, `kMostCandidates` at most. With `tame`, states are those of
-/// small integers and finite floats: others overflow.
+/// small integers and finite floats: others overflow. Of reals, a field that holds what rounding leaves of others is 0.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
 /// Most candidates that are handed to a prover.
