@@ -22,7 +22,7 @@
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
 //% let     are_drawn = mean_length >= 6 && padded_elements >= 5 * num_elements && padded_elements <= 9 * num_elements
 //% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 || are_drawn : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements || are_drawn
-//% let     is_dear = costly_combine && !falls && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
+//% let     is_dear = costly_combine && !falls && state_bytes <= 12 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
 //% let     rich_mean = keys && state_bytes < 24 && num_elements < 33554432 ? 8 : 4
 //% let     richest_elements = mean_length >= 8 ? 1835008 : 4194304

@@ -4,7 +4,7 @@
 #include <vector>
 
 struct Moments : segfold::State {
-    Field<int> n{"n", 0};
+    Field<std::int64_t> n{"n", 0};
     Field<float> mean{"mean", 0}, m2{"m2", 0};
 };
 

@@ -279,13 +279,13 @@ def of_floats(T):
             return back(s.greatest + sf.log(s.sum))
 
     @sf.operator
-    class mean_variance:
-        """Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962)."""
+    class welford_mean_variance:
+        """Mean and population variance by Welford's recurrence, merged pairwise."""
 
         x: T
 
         class state:
-            n: sf.i32 = 0
+            n: sf.i64 = 0
             mean: Acc = 0
             m2: Acc = 0
 
@@ -309,14 +309,17 @@ def of_floats(T):
             return dict(n=total, mean=a.mean + step, m2=sf.where(a.n == 0, 0.0, a.m2 + delta * (delta - step)))
 
         def finish(s):
-            return dict(mean=back(s.mean), variance=back(sf.where(s.mean - s.mean == 0, s.m2 / Acc(s.n), sf.nan)))
+            return dict(
+                mean=back(sf.where(sf.isfinite(s.mean), s.mean, sf.nan)),
+                variance=back(sf.where(sf.isfinite(s.mean), s.m2 / Acc(s.n), sf.nan)),
+            )
 
         def empty():
             return dict(mean=sf.nan, variance=sf.nan)
 
         laws = "commutative"
 
-    return [log_sum_exp, mean_variance]
+    return [log_sum_exp, welford_mean_variance]
 
 
 def write_back_of(T):
@@ -372,26 +375,55 @@ def write_back_of(T):
         x: T
 
         class state:
-            n: sf.i32 = 0
+            n: sf.i64 = 0
             mean: Acc = 0
+            low: Acc = 0
             m2: Acc = 0
+            sum: Acc = 0
 
         def lift(x):
-            return dict(n=1, mean=acc(x), m2=0)
+            return dict(n=1, mean=acc(x), low=0, m2=0, sum=acc(x) * 5.421010862427522e-20)
 
         def combine(a, b):
             total = a.n + b.n
-            delta = b.mean - a.mean
-            share = Acc(b.n) / Acc(total)
+            delta = (b.mean - a.mean) + (b.low - a.low)
+            step = delta * (Acc(b.n) * (1 / Acc(total)))
+            next = a.mean + step
             return dict(
                 n=total,
-                mean=sf.where(a.n == 0, b.mean, sf.where(b.n == 0, a.mean, a.mean + delta * share)),
-                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * Acc(a.n) * share)),
+                mean=sf.where(a.n == 0, b.mean, sf.where(b.n == 0, a.mean, next)),
+                low=sf.where(a.n == 0, b.low, sf.where(b.n == 0, a.low, a.low + (step - (next - a.mean)))),
+                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * (step * Acc(a.n)))),
+                sum=a.sum + b.sum,
+            )
+
+        def append(a, x):
+            total = a.n + 1
+            delta = (acc(x) - a.mean) - a.low
+            step = delta * (1 / Acc(total))
+            next = a.mean + step
+            return dict(
+                n=total,
+                mean=next,
+                low=a.low + (step - (next - a.mean)),
+                m2=a.m2 + delta * (delta - step),
+                sum=a.sum + acc(x) * 5.421010862427522e-20,
             )
 
         def finish(s):
             variance = s.m2 / Acc(s.n)
-            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, sf.where(in_range(variance), 1 / sf.sqrt(variance), sf.nan)))
+            return dict(
+                mean=sf.where(
+                    sf.logical_and(sf.isfinite(s.mean), sf.isfinite(s.low)),
+                    s.mean + s.low,
+                    s.sum / Acc(s.n) * 1.8446744073709552e19,
+                ),
+                scale=sf.where(
+                    sf.logical_and(s.m2 == 0, sf.isfinite(s.mean)),
+                    0,
+                    sf.where(in_range(variance), 1 / sf.sqrt(variance), sf.nan),
+                ),
+            )
 
         empty = dict(mean=sf.nan, scale=sf.nan)
 

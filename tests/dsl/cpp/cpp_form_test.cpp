@@ -20,16 +20,17 @@ void expect_same(const Operator& built, const std::string& text)
 }
 
 struct Streak : State {
-    Field<int> flights{"flights", 0}, leading{"leading", 0}, trailing{"trailing", 0}, longest{"longest", 0};
+    Field<std::int64_t> flights{"flights", 0}, leading{"leading", 0}, trailing{"trailing", 0},
+        longest{"longest", 0};
 };
 
 TEST(CppForm, ResultsOfTheirOwn)
 {
     const auto built = define<Streak>("late_streak", [](auto& op) {
         Column<float> delay(op, "delay");
-        Result<int> streak(op, "streak"), flights(op, "flights");
+        Result<std::int64_t> streak(op, "streak"), flights(op, "flights");
         op.lift([&](auto& s) {
-            auto late = let("late", cast<int>(delay > 15.0f));
+            auto late = let("late", cast<std::int64_t>(delay > 15.0f));
             s.flights = 1;
             s.leading = late;
             s.trailing = late;
@@ -46,10 +47,10 @@ TEST(CppForm, ResultsOfTheirOwn)
             flights = s.flights;
         });
     });
-    expect_same(built, R"(operator late_streak(delay: f32) -> (streak: i32, flights: i32) {
-  state { flights: i32 = 0; leading: i32 = 0; trailing: i32 = 0; longest: i32 = 0 }
+    expect_same(built, R"(operator late_streak(delay: f32) -> (streak: i64, flights: i64) {
+  state { flights: i64 = 0; leading: i64 = 0; trailing: i64 = 0; longest: i64 = 0 }
   lift {
-    let late = i32(delay > 15.0);
+    let late = i64(delay > 15.0);
     flights = 1; leading = late; trailing = late; longest = late
   }
   combine(a, b) {

@@ -80,7 +80,6 @@ const std::map<std::string, std::function<Made(Type)>> kDefinitions = {
     {"max", each([]<NumberType T>() { return in_cpp::max<T>(); })},
     {"max_subarray", each([]<NumberType T>() { return in_cpp::max_subarray<T>(); })},
     {"mean", each([]<NumberType T>() { return in_cpp::mean<T>(); })},
-    {"mean_variance", each([]<RealType T>() { return in_cpp::mean_variance<T>(); })},
     {"min", each([]<NumberType T>() { return in_cpp::min<T>(); })},
     {"normalise", each([]<RealType T>() { return in_cpp::normalise<T>(); })},
     {"product", each([]<NumberType T>() { return in_cpp::product<T>(); })},
@@ -91,6 +90,7 @@ const std::map<std::string, std::function<Made(Type)>> kDefinitions = {
     {"standardise", each([]<RealType T>() { return in_cpp::standardise<T>(); })},
     {"sum", each([]<NumberType T>() { return in_cpp::sum<T>(); })},
     {"trace", each([]<IntegerType T>() { return in_cpp::trace<T>(); })},
+    {"welford_mean_variance", each([]<RealType T>() { return in_cpp::welford_mean_variance<T>(); })},
 };
 
 TEST(DefineStandard, EveryOperatorOfEveryTypeEqualsItsText)

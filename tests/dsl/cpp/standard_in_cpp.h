@@ -290,14 +290,14 @@ Operator mean()
 
 template <RealType T>
 struct Moments : State {
-    Field<int> n{"n", 0};
+    Field<std::int64_t> n{"n", 0};
     Field<Acc<T>> mean{"mean", 0}, m2{"m2", 0};
 };
 
 template <RealType T>
-Operator mean_variance()
+Operator welford_mean_variance()
 {
-    return define<Moments<T>>("mean_variance", [](auto& op) {
+    return define<Moments<T>>("welford_mean_variance", [](auto& op) {
         Column<T> x(op, "x");
         Result<T> mean(op, "mean"), variance(op, "variance");
         op.lift([&](auto& s) {
@@ -323,8 +323,8 @@ Operator mean_variance()
             s.m2 = select(a.n == 0, 0.0, a.m2 + delta * (delta - step));
         });
         op.finish([&](auto s) {
-            mean = from_acc<T>(s.mean);
-            variance = from_acc<T>(select(s.mean - s.mean == 0, s.m2 / cast<Acc<T>>(s.n), nan<Acc<T>>()));
+            mean = from_acc<T>(select(isfinite(s.mean), s.mean, nan<Acc<T>>()));
+            variance = from_acc<T>(select(isfinite(s.mean), s.m2 / cast<Acc<T>>(s.n), nan<Acc<T>>()));
         });
         op.empty([&] {
             mean = nan<T>();

@@ -77,31 +77,56 @@ Operator centre()
 }
 
 template <RealType T>
+struct MeanInTwoParts : State {
+    Field<std::int64_t> n{"n", 0};
+    Field<Acc<T>> mean{"mean", 0}, low{"low", 0}, m2{"m2", 0}, sum{"sum", 0};
+};
+
+template <RealType T>
 Operator standardise()
 {
-    return define<Moments<T>>("standardise", [](auto& op) {
+    return define<MeanInTwoParts<T>>("standardise", [](auto& op) {
         Column<T> x(op, "x");
         Result<Acc<T>> mean(op, "mean"), scale(op, "scale");
         Each<T> result(op, "result");
+        constexpr double kShrunk = 5.421010862427522e-20;
         op.lift([&](auto& s) {
             s.n = 1;
             s.mean = as_acc<T>(x);
+            s.low = 0;
             s.m2 = 0;
+            s.sum = as_acc<T>(x) * kShrunk;
         });
         op.combine([](auto a, auto b, auto& s) {
             auto total = let("total", a.n + b.n);
-            auto delta = let("delta", b.mean - a.mean);
-            auto share = let("share", cast<Acc<T>>(b.n) / cast<Acc<T>>(total));
+            auto delta = let("delta", (b.mean - a.mean) + (b.low - a.low));
+            auto step = let("step", delta * (cast<Acc<T>>(b.n) * (1 / cast<Acc<T>>(total))));
+            auto next = let("next", a.mean + step);
             s.n = total;
-            s.mean = select(a.n == 0, b.mean, select(b.n == 0, a.mean, a.mean + delta * share));
+            s.mean = select(a.n == 0, b.mean, select(b.n == 0, a.mean, next));
+            s.low = select(a.n == 0, b.low, select(b.n == 0, a.low, a.low + (step - (next - a.mean))));
             s.m2 = select(a.n == 0, b.m2,
-                          select(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * cast<Acc<T>>(a.n) * share));
+                          select(b.n == 0, a.m2, a.m2 + b.m2 + delta * (step * cast<Acc<T>>(a.n))));
+            s.sum = a.sum + b.sum;
+        });
+        op.append([&](auto a, auto& s) {
+            auto total = let("total", a.n + 1);
+            auto delta = let("delta", (as_acc<T>(x) - a.mean) - a.low);
+            auto step = let("step", delta * (1 / cast<Acc<T>>(total)));
+            auto next = let("next", a.mean + step);
+            s.n = total;
+            s.mean = next;
+            s.low = a.low + (step - (next - a.mean));
+            s.m2 = a.m2 + delta * (delta - step);
+            s.sum = a.sum + as_acc<T>(x) * kShrunk;
         });
         op.finish([&](auto s) {
-            mean = s.mean;
             auto variance = let("variance", s.m2 / cast<Acc<T>>(s.n));
             auto in_range = variance >= 4 / highest<Acc<T>>() && variance <= highest<Acc<T>>();
-            scale = select(s.m2 == 0, 0, select(in_range, 1 / sqrt(variance), nan<Acc<T>>()));
+            mean = select(isfinite(s.mean) && isfinite(s.low), s.mean + s.low,
+                          s.sum / cast<Acc<T>>(s.n) * 1.8446744073709552e19);
+            scale =
+                select(s.m2 == 0 && isfinite(s.mean), 0, select(in_range, 1 / sqrt(variance), nan<Acc<T>>()));
         });
         op.empty([&] {
             mean = nan<Acc<T>>();

@@ -15,7 +15,14 @@
 namespace segfold::standard_infinities_test {
 namespace {
 
-using namespace standard_definitions;
+using standard_definitions::Columns;
+using standard_definitions::kAny;
+using standard_definitions::kInf;
+using standard_definitions::kMeanings;
+using standard_definitions::kNan;
+using standard_definitions::Meaning;
+using standard_definitions::Real;
+using standard_definitions::Row;
 using State = std::vector<Slot<double>>;
 
 Slot<double> slot_of(Type type, double value)
