@@ -285,12 +285,12 @@ TEST(CppForm, DefinitionsInsideDefinitionsStandApart)
     const auto outer = define("sum", Field<float>("sum", 0), [&](auto& op) {
         Column<float> x(op, "x");
         op.lift([&] {
-            inner.push_back(in_cpp::mean_variance<float>());
+            inner.push_back(in_cpp::welford_mean_variance<float>());
             return let("y", x + 1);
         });
         op.combine([](auto a, auto b) { return a + b; });
     });
-    EXPECT_TRUE(same(inner.at(0), in_cpp::mean_variance<float>()));
+    EXPECT_TRUE(same(inner.at(0), in_cpp::welford_mean_variance<float>()));
     expect_same(outer,
                 "operator sum(x: f32) -> f32 { state sum: f32 = 0 lift { let y = x + 1; sum = y } "
                 "combine(a, b) a + b }");
