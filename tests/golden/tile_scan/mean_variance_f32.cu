@@ -3,33 +3,48 @@
 // block_threads = 256
 // items_per_thread = 8
 //
-// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// Mean and population variance, merged pairwise, as accurate far from 0 as near it.
+// The mean is kept in two parts (compensated),
+//     so that no digit of a difference from it is lost. On an H200 that takes
+// 1.00 to 1.25 of the time of welford_mean_variance,
+//     of f64 up to 1.45. A variance that leaves the type's range is inf.
+// With an infinity or NaN among the values the mean is what their sum is: inf,
+//     -inf or NaN; the variance is NaN.
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
-//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   state { n: i64 = 0; mean: f32 = 0; low: f32 = 0; m2: f32 = 0 }
 //   lift {
 //     n = 1;
 //     mean = x;
+//     low = 0;
 //     m2 = 0;
 //   }
 //   combine(a, b) {
 //     let total = a.n + b.n;
-//     let delta = b.mean - a.mean;
-//     let share = f32(b.n) / f32(total);
+//     let share = f32(b.n) * (1 / f32(total));
+//     let delta = b.mean - a.mean + (b.low - a.low);
+//     let step = delta * share;
+//     let sum = a.mean + step;
 //     n = total;
-//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
-//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : isfinite(sum) ? sum : a.mean * (1 - share) + b.mean
+//         * share;
+//     low = a.n == 0 ? b.low : b.n == 0 ? a.low : a.low + (step - (sum - a.mean));
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * (step * f32(a.n));
 //   }
 //   append(a) {
 //     let total = a.n + 1;
-//     let delta = x - a.mean;
-//     let step = delta * (1 / f32(total));
+//     let share = 1 / f32(total);
+//     let rest = 1 - share;
+//     let delta = x - a.mean - a.low;
+//     let step = delta * share;
+//     let sum = a.mean + step;
 //     n = total;
-//     mean = a.mean + step;
-//     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (delta - step);
+//     mean = isfinite(sum) ? sum : a.mean * rest + x * share;
+//     low = a.low + (step - (sum - a.mean));
+//     m2 = a.m2 + delta * (delta * rest);
 //   }
 //   finish {
-//     mean = mean;
-//     variance = mean - mean == 0 ? m2 / f32(n) : nan;
+//     mean = isfinite(low) ? mean + low : mean;
+//     variance = !isfinite(mean) ? nan : isfinite(m2) ? m2 / f32(n) : inf;
 //   }
 //   empty {
 //     mean = nan;
@@ -38,16 +53,27 @@
 //   laws commutative
 // }
 //
+// States keep n in 32 bits, as indices are; results have all bits.
+//
 // Emitted by segfold from kernels/stages/tile_scan.cu; edit that file instead.
 
 using Index = int;
+using i64 = long long;
 
 constexpr int kMostBlockThreads = 256;
 constexpr int block_threads = 256;
 constexpr int items_per_thread = 8;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+// Its value; compilers do not see where it comes from, for they lose the wrap of some arithmetic.
+__device__ __forceinline__ int opaque(int x)
+{
+    asm("" : "+r"(x));
+    return x;
+}
 
 // 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole
 // number is so small or so great that one step of Newton's from the hardware's reciprocal would round
@@ -57,16 +83,6 @@ __device__ __forceinline__ float divide_one(float y)
     float near;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(y));
     const float nearest = fmaf(fmaf(-y, near, 1.0f), near, near);
-    return y == 0.0f ? near : nearest;
-}
-
-// x / y for whole numbers, the bits of any division: the quotient by the reciprocal, then what it left over
-// divided too (Markstein 1990, Computation of elementary functions on the IBM RISC System/6000).
-__device__ __forceinline__ float divide_whole(float x, float y)
-{
-    const float reciprocal = divide_one(y);
-    const float near = x * reciprocal;
-    const float nearest = fmaf(fmaf(-y, near, x), reciprocal, near);
     return y == 0.0f ? near : nearest;
 }
 
@@ -82,17 +98,18 @@ struct Results {
 struct State {
     int n;
     float mean;
+    float low;
     float m2;
 };
 
 __device__ __forceinline__ State identity()
 {
-    return {0, 0.0f, 0.0f};
+    return {0, 0.0f, 0.0f, 0.0f};
 }
 
 __device__ __forceinline__ State lift(float x)
 {
-    return {1, x, 0.0f};
+    return {1, x, 0.0f, 0.0f};
 }
 
 // The element at `index` of the input, which is at `position` of `segment`, lifted.
@@ -105,12 +122,16 @@ __device__ __forceinline__ State load_item(const Inputs& inputs, Index index, In
 __device__ __forceinline__ State combine(State a, State b)
 {
     const int total = int(unsigned(a.n) + unsigned(b.n));
-    const float delta = b.mean - a.mean;
-    const float share = divide_whole(float(b.n), float(total));
+    const float share = float(b.n) * divide_one(float(total));
+    const float delta = b.mean - a.mean + (b.low - a.low);
+    const float step = delta * share;
+    const float sum = a.mean + step;
     return {
         total,
-        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
-        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : isfinite(sum) ? sum : a.mean * (1.0f - share) + b.mean
+            * share,
+        a.n == 0 ? b.low : b.n == 0 ? a.low : a.low + (step - (sum - a.mean)),
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * (step * float(a.n)),
     };
 }
 
@@ -122,14 +143,16 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
         results.variance[segment] = kNan;
         return;
     }
-    results.mean[segment] = state.mean;
-    results.variance[segment] = state.mean - state.mean == 0.0f ? state.m2 / float(state.n) : kNan;
+    results.mean[segment] = isfinite(state.low) ? state.mean + state.low : state.mean;
+    results.variance[segment] = !isfinite(state.mean) ? kNan : isfinite(state.m2)
+        ? state.m2 / float(i64(opaque(state.n))) : kInfinity;
 }
 
 __device__ __forceinline__ State shuffle_up(State state, int delta)
 {
     state.n = __shfl_up_sync(kFullMask, state.n, delta);
     state.mean = __shfl_up_sync(kFullMask, state.mean, delta);
+    state.low = __shfl_up_sync(kFullMask, state.low, delta);
     state.m2 = __shfl_up_sync(kFullMask, state.m2, delta);
     return state;
 }
