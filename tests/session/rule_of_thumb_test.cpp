@@ -47,7 +47,7 @@ Operator own_operator(const std::string& name)
 const std::vector<std::string> kOperators = {
     "sum_f32",         "sum_f16",          "sum_i8",        "sum_f64",
     "count_i64",       "affine_u32",       "argmax_f32",    "trace_u64",
-    "affine_f64",      "keep_first_i32",   "keep_first_i8", "mean_variance_f32",
+    "affine_f64",      "keep_first_i32",   "keep_first_i8", "welford_mean_variance_f32",
     "log_sum_exp_f32", "max_subarray_i32", "by_position",   "by_segment",
     "wide_3",          "wide_12",          "costly_4",      "costly_8"};
 
@@ -133,7 +133,7 @@ TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
     // 7 rounds, or 8, each slice of about as many.
     EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 19250000), "thread_per_segment");
     EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 22000000), "group_per_segment");
-    EXPECT_EQ(taken("mean_variance_f32", 11000000, 2750000, 8, 22000000), "thread_per_segment")
+    EXPECT_EQ(taken("welford_mean_variance_f32", 11000000, 2750000, 8, 22000000), "thread_per_segment")
         << "lanes join what they have, which is dear";
     // One segment of nine has elements: slices are filled badly.
     EXPECT_EQ(taken("sum_f32", 8000000, 16000000, 13, 144000000), "thread_per_segment");
@@ -191,11 +191,12 @@ TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
                                                  {"argmax_f32", has_flags ? 6291456 : 5242880},
                                                  {"sum_f64", 3244032},
                                                  {"max_f64", has_flags ? 2621440 : 2162688},
-                                                 {"mean_variance_f32", 6291456},
+                                                 {"welford_mean_variance_f32", 6291456},
                                                  {"max_subarray_f32", has_flags ? 3145728 : 4980736},
                                                  {"wide_3", 2621440}}) {
             EXPECT_EQ(chosen(op, form, most), "run_tiles") << op;
-            EXPECT_EQ(chosen(op, form, most + 1), op == "mean_variance_f32" ? "lean_stream" : "run_stream")
+            EXPECT_EQ(chosen(op, form, most + 1),
+                      op == "welford_mean_variance_f32" ? "lean_stream" : "run_stream")
                 << op;
             EXPECT_EQ(chosen(op, form, 0), "run_stream") << op << ", of a number of elements nobody knows";
         }
@@ -205,7 +206,7 @@ TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
 TEST(RuleOfThumb, CountsAsFarAsMemoryGoes)
 {
     constexpr std::int64_t kGiant = 3100000000;
-    for (const std::string op : {"sum_i8", "sum_f32", "mean_variance_f32"})
+    for (const std::string op : {"sum_i8", "sum_f32", "welford_mean_variance_f32"})
         EXPECT_FALSE(taken(op, 2 * kGiant, kGiant, kGiant, 33 * kGiant).empty());
 }
 
@@ -312,22 +313,23 @@ TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
         EXPECT_EQ(chosen(op, form, elements, mean), "lean_stream") << op << " " << mean;
     };
     constexpr std::int64_t kMany = std::int64_t{1} << 27, kLess = std::int64_t{1} << 24;
-    border("mean_variance_f32", SegmentForm::flags, kMany, 4);
-    border("mean_variance_f32", SegmentForm::keys, kMany, 4);
-    border("mean_variance_f32", SegmentForm::keys, kLess, 8);
-    border("mean_variance_f64", SegmentForm::keys, kLess, 4);
+    border("welford_mean_variance_f32", SegmentForm::flags, kMany, 4);
+    border("welford_mean_variance_f32", SegmentForm::keys, kMany, 4);
+    border("welford_mean_variance_f32", SegmentForm::keys, kLess, 8);
+    border("welford_mean_variance_f64", SegmentForm::keys, kLess, 4);
     border("argmax_f32", SegmentForm::flags, kMany, 8);
     border("argmax_f32", SegmentForm::keys, kLess, 14);
     border("sum_i8", SegmentForm::flags, kMany, 6);
     border("sum_i8", SegmentForm::keys, kMany, 20);
     border("sum_f16", SegmentForm::flags, kMany, 8);
     border("sum_f16", SegmentForm::keys, kMany, 24);
-    EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_tiles") << "one launch";
-    border("mean_variance_f32", SegmentForm::flags, 6000000, 16, "run_tiles");
-    border("mean_variance_f32", SegmentForm::keys, 4718593, 16, "run_tiles");
-    EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 4718591, 64), "run_tiles")
+    EXPECT_EQ(chosen("welford_mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_tiles")
+        << "one launch";
+    border("welford_mean_variance_f32", SegmentForm::flags, 6000000, 16, "run_tiles");
+    border("welford_mean_variance_f32", SegmentForm::keys, 4718593, 16, "run_tiles");
+    EXPECT_EQ(chosen("welford_mean_variance_f32", SegmentForm::flags, 4718591, 64), "run_tiles")
         << "one launch, not three";
-    EXPECT_EQ(chosen("mean_variance_f64", SegmentForm::flags, 1 << 22, 64), "lean_stream");
+    EXPECT_EQ(chosen("welford_mean_variance_f64", SegmentForm::flags, 1 << 22, 64), "lean_stream");
     EXPECT_EQ(chosen("sum_f32", SegmentForm::flags, kMany, 64), "run_stream") << "one pass";
     EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291456, 64), "run_tiles");
     EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291457, 64), "run_stream");
@@ -343,7 +345,7 @@ TEST(RuleOfThumb, HostsFoldMixedAndWideStatesAlongSegments)
     };
     EXPECT_EQ(chosen(standard_operator("is_sorted_i32"), 32), "vector_per_segment") << "has a bool";
     EXPECT_EQ(chosen(standard_operator("is_sorted_i32"), 4), "lane_scan") << "segments are short";
-    EXPECT_EQ(chosen(standard_operator("mean_variance_f32"), 32), "row_tree");
+    EXPECT_EQ(chosen(standard_operator("welford_mean_variance_f32"), 32), "row_tree");
     EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 32), "vector_per_segment") << "has many fields";
     EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 4), "vector_per_segment");
 }

