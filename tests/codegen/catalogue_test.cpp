@@ -357,9 +357,10 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(of("argmax_f32", 1 << 20), "group_per_segment");
     EXPECT_EQ(of("argmax_f32", 1 << 23), "lean_stream") << "a state wider than the element";
     EXPECT_EQ(of("trace_u64", 1 << 22), "warp_stream") << "which joins lanes once a tile";
-    EXPECT_EQ(of("mean_variance_f32", 1 << 20), "group_per_segment");
-    EXPECT_EQ(of("mean_variance_f32", 1 << 23), "lean_stream");
-    EXPECT_EQ(of("mean_variance_f32", 1 << 20, SegmentForm::ranges), "group_per_segment");
+    EXPECT_EQ(of("welford_mean_variance_f32", 1 << 20), "group_per_segment");
+    EXPECT_EQ(of("welford_mean_variance_f32", 1 << 23), "lean_stream");
+    EXPECT_EQ(of("welford_mean_variance_f32", 1 << 20, SegmentForm::ranges), "group_per_segment");
+    EXPECT_EQ(of("mean_variance_f32", 1 << 23), "warp_stream") << "a state of 16 bytes";
 }
 
 /// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.
