@@ -7,6 +7,7 @@
 
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
+#include "runtime/python/bind/arrays/arrow_in.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/support/text_table.h"
@@ -226,6 +227,17 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
     model_ = column == parameters.end() ? 0 : static_cast<std::size_t>(column - parameters.begin());
     for (const auto& array : arrays_)
         inputs_.push_back(array.view());
+    if (std::ranges::any_of(arrays_, [](const auto& array) { return array.lists() != nullptr; }))
+        take_lists();
+}
+
+void Call::take_lists()
+{
+    std::vector<const ArrayIn*> arrays;
+    for (const auto& array : arrays_)
+        arrays.push_back(&array);
+    segments_ = *common_lists(typed_->op, arrays, segments_word_);
+    segments_word_ = "lists";
 }
 
 void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle value)

@@ -108,6 +108,9 @@ private:
     void take_word(std::string_view word, nb::handle value);
     void take_segments(LayoutKind kind, std::string_view word, nb::handle value);
     void take_columns(PyOperator& op, const std::vector<nb::object>& columns);
+    /// Takes the segments that arrays of lists say. Throws InputError where they say others than the rest of
+    /// the call.
+    void take_lists();
     void take_out();
     void require_one_place() const;
 

@@ -97,13 +97,22 @@ const Names& names()
     const auto interned = [](const char* text) {
         return nb::steal<nb::str>(PyUnicode_InternFromString(text));
     };
-    static const auto* made = new Names{interned("cpu"),        interned("__cuda_array_interface__"),
-                                        interned("data_ptr"),   interned("device"),
-                                        interned("__dlpack__"), interned("dtype"),
-                                        interned("get_device"), interned("is_contiguous"),
-                                        interned("is_cpu"),     interned("is_cuda"),
-                                        interned("is_neg"),     interned("ndim"),
-                                        interned("new_empty"),  interned("requires_grad"),
+    static const auto* made = new Names{interned("__arrow_c_array__"),
+                                        interned("__arrow_c_stream__"),
+                                        interned("cpu"),
+                                        interned("__cuda_array_interface__"),
+                                        interned("data_ptr"),
+                                        interned("device"),
+                                        interned("__dlpack__"),
+                                        interned("dtype"),
+                                        interned("get_device"),
+                                        interned("is_contiguous"),
+                                        interned("is_cpu"),
+                                        interned("is_cuda"),
+                                        interned("is_neg"),
+                                        interned("ndim"),
+                                        interned("new_empty"),
+                                        interned("requires_grad"),
                                         interned("shape")};
     return *made;
 }

@@ -10,8 +10,8 @@ namespace segfold::python {
 
 /// Interned strings; they live as long as the process.
 struct Names {
-    nanobind::str cpu, cuda_array_interface, data_ptr, device, dlpack, dtype, get_device, is_contiguous,
-        is_cpu, is_cuda, is_neg, ndim, new_empty, requires_grad, shape;
+    nanobind::str arrow_c_array, arrow_c_stream, cpu, cuda_array_interface, data_ptr, device, dlpack, dtype,
+        get_device, is_contiguous, is_cpu, is_cuda, is_neg, ndim, new_empty, requires_grad, shape;
 };
 
 [[nodiscard]] const Names& names();

@@ -17,6 +17,7 @@
 #include "dsl/error.h"
 #include "dsl/stopped.h"
 #include "runtime/python/bind/arrays/array_out.h"
+#include "runtime/python/bind/arrays/arrow_in.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"
@@ -109,7 +110,12 @@ private:
                 throw nb::python_error();
             return false;
         }
-        ArrayIn array(next, what_);
+        ArrayIn array(next, what_, Access::read, Holds::elements);
+        if (array.lists() != nullptr)
+            throw InputError(fmt::format(
+                "'{}' gives an array of lists, none of which goes on in the next array; fold each "
+                "array by a call of the operator",
+                what_));
         if (array.view().place != Place::host)
             throw InputError(
                 fmt::format("'{}' gives an array on a GPU; a stream copies arrays of the host to it", what_));
@@ -152,6 +158,7 @@ public:
     [[nodiscard]] const std::byte* lent(std::int64_t begin) const override { return source_->lent(begin); }
     [[nodiscard]] std::string where() const override { return source_->where(); }
     [[nodiscard]] std::string fingerprint() const override { return source_->fingerprint(); }
+    [[nodiscard]] const ArrayIn& array() const { return array_; }
 
 private:
     ArrayIn array_;
@@ -167,7 +174,7 @@ std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string
     if (kind == "file")
         return npy_source(nb::cast<std::string>(given[1]));
     if (kind == "array") {
-        ArrayIn array(given[1], what);
+        ArrayIn array(given[1], what, Access::read, Holds::elements);
         if (array.view().place != Place::host)
             throw InputError(
                 fmt::format("'{}' lies on a GPU; a stream copies arrays of the host to it", what));
@@ -177,6 +184,29 @@ std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string
     return generated_source(
         chunks->type(), [chunks](Array& into) { return chunks->make(into); }, num_elements,
         [chunks] { return chunks->has_more(); });
+}
+
+/// The array of Python's that a source lends; null for others.
+const ArrayIn* array_of(const std::unique_ptr<ArraySource>& source)
+{
+    const auto* const lent = dynamic_cast<const LentArray*>(source.get());
+    return lent == nullptr ? nullptr : &lent->array();
+}
+
+/// Takes the segments that arrays of lists say, where there are any. `layout` is how the call gives segments.
+void take_lists(StreamInput& input, const Operator& op, const std::string& layout)
+{
+    std::vector<const ArrayIn*> arrays;
+    for (const auto& source : input.parameters)
+        arrays.push_back(array_of(source));
+    const auto* const lists = common_lists(op, arrays, layout == "whole" ? "" : layout);
+    if (lists == nullptr)
+        return;
+    input.segments.kind = lists->kind;
+    input.segments.uniform_length = lists->uniform_length;
+    if (lists->kind == LayoutKind::offsets)  // which the column's source holds
+        input.segments.array = memory_source(Array::borrow(lists->first.type, lists->first.data,
+                                                           static_cast<std::size_t>(lists->first.length)));
 }
 
 /// A stream that a thread of its own runs, whose results are taken one after the other.
@@ -380,10 +410,15 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
                           : layout == "flags"   ? LayoutKind::flags
                           : layout == "keys"    ? LayoutKind::keys
                                                 : LayoutKind::whole;
-    if (!marks.is_none())
+    if (!marks.is_none()) {
         input.segments.array =
             source_of(nb::cast<nb::tuple>(marks), layout, std::nullopt,
                       layout == "flags" || layout == "keys" ? num_elements : std::nullopt, closed);
+        if (const auto* const array = array_of(input.segments.array);
+            array != nullptr && array->lists() != nullptr)
+            throw InputError(fmt::format("'{}' holds lists, and numbers are needed", layout));
+    }
+    take_lists(input, checked, layout);
     StreamOptions options;
     options.memory_bytes = memory;
     options.plan.stage = std::move(stage);

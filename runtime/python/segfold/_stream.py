@@ -55,7 +55,7 @@ def stream(
     """Folds columns of any length within a bound on memory; gives the results of consecutive segments, part by part.
 
     A column is an iterable of arrays (a generator, a list), which are taken one behind the other; a contiguous array of the
-    host, such as a ``numpy.memmap``; or the path of an ``.npy`` file, which is read in parts. One iterable of tuples serves all
+    host, such as a ``numpy.memmap``, or one of Arrow, whose lists are segments; or the path of an ``.npy`` file, which is read in parts. One iterable of tuples serves all
     columns of an operator together. Tables are arrays or paths, scalars numbers. All are given by position, by name, or in one
     dictionary, as in a call; one whose name is a word of this function is given by position or in the dictionary.
 
@@ -84,32 +84,35 @@ def stream(
     >>> np.concatenate(list(parts))[:5]
     array([   0.,    0.,  500.,  500., 1000.], dtype=float32)
     """
-    given = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
-    if len(given) + (uniform is not None) > 1:
-        words = [word for word, _ in given] + ["uniform"] * (uniform is not None)
+    layouts = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
+    if len(layouts) + (uniform is not None) > 1:
+        words = [word for word, _ in layouts] + ["uniform"] * (uniform is not None)
         raise _segfold.InputError(f"segments are given by {words[0]} and by {words[1]}; give them once")
-    layout, marks = given[0] if given else ("whole" if uniform is None else "uniform", None)
-    if layout in ("offsets", "lengths") and _source(marks)[0] == "chunks":
+    layout, marks = layouts[0] if layouts else ("whole" if uniform is None else "uniform", None)
+    if layout in ("offsets", "lengths") and not _is_array(marks) and _source(marks)[0] == "chunks":
         raise _segfold.InputError(
             f"'{layout}' is {_called(marks)}; a stream must know how many {layout} there are: give one array, as "
             "numpy.concatenate makes of several, or the path of an .npy file"
         )
     _require_words(backend, device, stage, reproducible)
-    sources = [_source(value) for value in _arranged(_given("stream", operator), columns, named)]
+    given = _arranged(_given("stream", operator), columns, named)
+    sources = [_source(value) for value in given]
     folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
+    if num_elements is None and set(folded) == {"chunks"}:
+        num_elements = next((len(value) for value in given if _is_array(value)), None)
     if num_elements is None and set(folded) == {"chunks"}:
         if layout == "uniform":
             raise _segfold.InputError(
                 "segments given by uniform need to know how many elements there are, and iterables do not say it; give num_elements="
             )
         if layout in ("offsets", "lengths"):
-            num_elements = _elements(layout, *_source(marks))
+            num_elements = _elements(layout, *_source(marks, is_whole=True))
     work = _segfold.open_stream(
         operator,
         sources,
         layout,
         0 if uniform is None else _integer("uniform", uniform, "the length of each segment, an integer"),
-        None if marks is None else _source(marks),
+        None if marks is None else _source(marks, is_whole=layout in ("offsets", "lengths")),
         _length(num_elements),
         _bytes(memory),
         backend,
@@ -194,13 +197,28 @@ def _integer(word, value, wanted):
         raise TypeError(f"{word}= takes {wanted}, and {value!r} is given") from None
 
 
+_OF_ARRAYS = ("__array_interface__", "__dlpack__", "__cuda_array_interface__", "__arrow_c_array__", "__arrow_c_stream__")
+
+
 def _is_array(value):
-    return hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
+    return any(hasattr(value, name) for name in _OF_ARRAYS)
 
 
-def _source(value):
+def _chunks(value):
+    """The chunks of PyArrow's and polars' columns of numbers; None of anything else, and of one chunk."""
+    if hasattr(value, "iterchunks") and value.num_chunks > 1 and value.type.num_fields == 0:
+        return value.iterchunks()
+    if hasattr(value, "get_chunks") and value.n_chunks() > 1 and not value.dtype.is_nested():
+        return iter(value.get_chunks())
+    return None
+
+
+def _source(value, is_whole=False):
     if isinstance(value, (str, os.PathLike)):
         return ("file", os.fspath(value))
+    chunks = None if is_whole else _chunks(value)
+    if chunks is not None:
+        return ("chunks", chunks)
     if _is_array(value) or not hasattr(value, "__iter__"):
         return ("array", value)
     try:

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <functional>
+#include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "dsl/error.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/python/bind/arrays/array_refusals.h"
+#include "runtime/python/bind/arrays/arrow_in.h"
+#include "runtime/python/bind/arrays/foreign.h"
 #include "runtime/python/bind/names.h"
 
 namespace segfold::python {
@@ -33,14 +37,6 @@ constexpr NamedDtype kDtypes[] = {
 [[noreturn]] void refuse_read_only(const std::string& what)
 {
     refuse(what, "is read-only, and results are to be written there");
-}
-
-std::vector<std::int64_t> numbers_of(nb::handle tuple)
-{
-    std::vector<std::int64_t> numbers;
-    for (const nb::handle number : nb::borrow<nb::tuple>(tuple))
-        numbers.push_back(nb::cast<std::int64_t>(number));
-    return numbers;
 }
 
 /// The type that a format of the struct module says; none for one that the language lacks.
@@ -92,32 +88,6 @@ std::optional<Type> type_of_format(std::string_view format, std::int64_t item_by
     }
 }
 
-std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype)
-{
-    if (dtype.lanes != 1)
-        return std::nullopt;
-    const auto by_width = [&](std::array<std::optional<Type>, 4> types) -> std::optional<Type> {
-        for (std::size_t i = 0; i < 4; ++i)
-            if (dtype.bits == 8u << i)
-                return types[i];
-        return std::nullopt;
-    };
-    switch (static_cast<nb::dlpack::dtype_code>(dtype.code)) {
-        case nb::dlpack::dtype_code::Bool:
-            return by_width({Type::boolean});
-        case nb::dlpack::dtype_code::Int:
-            return by_width({Type::i8, Type::i16, Type::i32, Type::i64});
-        case nb::dlpack::dtype_code::UInt:
-            return by_width({Type::u8, Type::u16, Type::u32, Type::u64});
-        case nb::dlpack::dtype_code::Float:
-            return by_width({std::nullopt, Type::f16, Type::f32, Type::f64});
-        case nb::dlpack::dtype_code::Bfloat:
-            return by_width({std::nullopt, Type::bf16});
-        default:
-            return std::nullopt;
-    }
-}
-
 /// torch's dtype objects live as long as torch; they are compared by address.
 struct TorchTypes {
     std::vector<std::pair<PyObject*, Type>> types;
@@ -159,11 +129,9 @@ std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& w
 {
     const nb::object dimensions = tensor.attr(names().ndim);
     if (nb::cast<int>(dimensions) != 1) {
-        try {
-            return numbers_of(nb::object(tensor.attr(names().shape)));
-        } catch (const std::bad_cast&) {  // sizes that are no numbers
-            refuse_strange_tensor(tensor, what);
-        }
+        if (auto sizes = numbers_in(nb::object(tensor.attr(names().shape))))
+            return std::move(*sizes);
+        refuse_strange_tensor(tensor, what);  // its sizes are no numbers
     }
     const auto length = PyObject_Size(tensor.ptr());
     if (length < 0)
@@ -179,6 +147,15 @@ void wait_for_jax(nb::handle array, const std::string& what)
                "is a value that JAX traces, in jit, grad or vmap, and has no elements yet; call the "
                "operator outside, or by jax.pure_callback");
     array.attr("block_until_ready")();
+}
+
+/// A stride of elements in bytes; the greatest number for one that no memory has.
+std::int64_t in_bytes(std::int64_t stride, Type type)
+{
+    std::int64_t bytes = 0;
+    return __builtin_mul_overflow(stride, static_cast<std::int64_t>(size_bytes(type)), &bytes)
+               ? std::numeric_limits<std::int64_t>::max()
+               : bytes;
 }
 
 /// The ordinal of the GPU that an address of device memory belongs to.
@@ -252,6 +229,8 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
         refuse(what, "is an array of JAX, which nobody may write");
     else if (kind_ != Kind::jax && PyObject_HasAttr(object.ptr(), names().cuda_array_interface.ptr()))
         take_cuda_interface(what, access);
+    else if (kind_ != Kind::jax && ArrowLender::is(object))
+        take_arrow(what, access);
     else if (PyObject_HasAttr(object.ptr(), names().dlpack.ptr())) {
         require_no_missing_values(object, what);
         take_dlpack(what, access);
@@ -273,6 +252,13 @@ void ArrayIn::ReleaseBuffer::operator()(Py_buffer* buffer) const
     delete buffer;
 }
 
+void ArrayIn::ReleaseArrow::operator()(ArrowIn* arrow) const { delete arrow; }
+
+const SegmentsView* ArrayIn::lists() const
+{
+    return arrow_ && arrow_->segments ? &*arrow_->segments : nullptr;
+}
+
 void ArrayIn::take_memory(const std::string& what, Type type, const void* data, Place place,
                           std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides)
 {
@@ -284,6 +270,10 @@ void ArrayIn::take_memory(const std::string& what, Type type, const void* data, 
         view_.length *= sizes[1];
         view_.num_features = sizes[1];
     }
+    if (view_.length > 0 && reinterpret_cast<std::uintptr_t>(data) % size_bytes(type) != 0)
+        refuse(what, std::string("does not begin at a multiple of its elements' size; give ") +
+                         (access_ == Access::write ? "an array that does, as numpy.empty() makes it"
+                                                   : "an aligned copy"));
 }
 
 void ArrayIn::take_bfloat16(const std::string& what, Access access)
@@ -317,21 +307,24 @@ void ArrayIn::take_buffer(const std::string& what, Access access)
     }
     buffer_.reset(buffer.release());
     const auto& taken = *buffer_;
+    if (taken.ndim < 0 || (taken.ndim > 0 && taken.shape == nullptr))
+        refuse(what, fmt::format("lends a buffer of {} dimensions without a shape", taken.ndim));
     const std::vector<std::int64_t> sizes(taken.shape, taken.shape + taken.ndim);
-    require_dimensions(what, holds_, sizes);
+    require_dimensions(what, holds_, sizes, object_);
     const std::string_view format = taken.format == nullptr ? "B" : taken.format;
     const auto type = type_of_format(format, taken.itemsize);
-    if (!type)
-        refuse_elements(what,
-                        kind_ == Kind::numpy ? text_of(object_.attr("dtype")) : fmt::format("'{}'", format));
+    if (!type || static_cast<std::int64_t>(size_bytes(*type)) != taken.itemsize)
+        refuse_elements(what, kind_ == Kind::numpy ? text_of(object_.attr("dtype"))
+                                                   : fmt::format("'{}' of {} bytes", format, taken.itemsize));
+    require_countable(what, sizes);
+    const auto count = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    if (count * taken.itemsize > taken.len || (taken.len > 0 && taken.buf == nullptr))
+        refuse(what, fmt::format("lends a buffer of {} bytes for {} elements of {}",
+                                 taken.buf == nullptr ? 0 : taken.len, count, taken.itemsize));
     std::vector<std::int64_t> strides;
     if (taken.strides != nullptr)
         strides.assign(taken.strides, taken.strides + taken.ndim);
     take_memory(what, *type, taken.buf, Place::host, sizes, strides);
-    if (view_.length > 0 && reinterpret_cast<std::uintptr_t>(view_.data) % size_bytes(*type) != 0)
-        refuse(what, std::string("does not begin at a multiple of its elements' size; give ") +
-                         (access == Access::write ? "an array that does, as numpy.empty() makes it"
-                                                  : "an aligned copy"));
 }
 
 void ArrayIn::take_torch(const std::string& what)
@@ -342,7 +335,7 @@ void ArrayIn::take_torch(const std::string& what)
     if (!type)
         refuse_elements(what, text_of(dtype));
     const auto sizes = sizes_of_torch(object_, what);
-    require_dimensions(what, holds_, sizes);
+    require_dimensions(what, holds_, sizes, object_);
     std::vector<std::int64_t> strides;
     if (const nb::object contiguous = called(object_, n.is_contiguous); contiguous.ptr() != Py_True)
         for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -375,89 +368,72 @@ void ArrayIn::take_torch(const std::string& what)
 
 void ArrayIn::take_cuda_interface(const std::string& what, Access access)
 {
-    exported_ = object_.attr(names().cuda_array_interface);
-    const auto facts = nb::cast<nb::dict>(exported_);
-    const auto sizes = numbers_of(facts["shape"]);
-    require_dimensions(what, holds_, sizes);
-    const auto text = nb::cast<std::string>(facts["typestr"]);  // "<f4", "|b1"
-    std::optional<Type> type;
-    if (text.size() == 3 && (text[0] == '<' || text[0] == '|')) {
-        const std::int64_t bytes = text[2] - '0';
-        const char letter = text[1];
-        if (letter == 'b' && bytes == 1)
-            type = Type::boolean;
-        else if (letter == 'i')
-            type = type_of_format("b", bytes);
-        else if (letter == 'u')
-            type = type_of_format("B", bytes);
-        else if (letter == 'f' && bytes >= 2)
-            type = bytes == 2 ? Type::f16 : bytes == 4 ? Type::f32 : Type::f64;
-        else if (letter == 'V' && bytes == 2 && nb::hasattr(object_, "dtype") &&
-                 text_of(object_.attr("dtype")) == "bfloat16")
-            type = Type::bf16;
-    }
+    const auto facts = CudaInterface::of(object_, what);
+    require_dimensions(what, holds_, facts.shape, object_);
+    const auto type = facts.type();
     if (!type)
-        refuse_elements(what, text);
-    std::vector<std::int64_t> strides;
-    if (facts.contains("strides") && !facts["strides"].is_none())
-        strides = numbers_of(facts["strides"]);
-    const auto data = nb::cast<nb::tuple>(facts["data"]);
-    if (access == Access::write && nb::cast<bool>(data[1]))
+        refuse_elements(what, facts.typestr);
+    if (access == Access::write && facts.is_read_only)
         refuse_read_only(what);
-    if (facts.contains("stream") && !facts["stream"].is_none())
-        own_stream_ = nb::cast<std::uintptr_t>(facts["stream"]);
-    const auto* address = reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(data[0]));
+    own_stream_ = facts.stream;
+    const auto* address = reinterpret_cast<const void*>(facts.address);
     device_ =
         kind_ == Kind::cupy ? nb::cast<int>(object_.attr("device").attr("id")) : device_of_address(address);
-    take_memory(what, *type, address, Place::device, sizes, strides);
+    take_memory(what, *type, address, Place::device, facts.shape, facts.strides);
+}
+
+void ArrayIn::take_arrow(const std::string& what, Access access)
+{
+    if (access == Access::write)
+        refuse_read_only(what);
+    arrow_.reset(new ArrowIn(object_, what, holds_));
+    require_dimensions(what, holds_, arrow_->sizes, object_);
+    take_memory(what, arrow_->type, arrow_->data, Place::host, arrow_->sizes, {});
+}
+
+nb::object ArrayIn::dlpack_capsule(const std::string& what) const
+{
+    if (kind_ == Kind::jax) {
+        wait_for_jax(object_, what);
+        return object_;
+    }
+    const auto method = object_.attr(names().dlpack);
+    try {
+        try {  // who knows versions may warn where none is asked for
+            return method(nb::arg("max_version") = nb::make_tuple(1, 0));
+        } catch (const nb::python_error& error) {
+            if (!is_of_arguments(error))
+                throw;
+            return method();  // that one is older than versions
+        }
+    } catch (const nb::python_error& error) {
+        refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));
+    }
 }
 
 void ArrayIn::take_dlpack(const std::string& what, Access access)
 {
-    std::string why;
-    nb::object lent = object_;
-    if (kind_ == Kind::jax)
-        wait_for_jax(object_, what);
-    else
-        try {  // who knows versions may warn where none is asked for
-            lent = object_.attr(names().dlpack)(nb::arg("max_version") = nb::make_tuple(1, 0));
-        } catch (const nb::python_error& error) {
-            if (!error.matches(PyExc_TypeError))  // that one is older than versions
-                why = text_of(error);
-        }
-    if (!nb::try_cast(lent, imported_, false)) {
-        try {
-            if (lent.is(object_) && why.empty())
-                object_.attr(names().dlpack)();
-        } catch (const nb::python_error& error) {
-            why = text_of(error);
-        }
-        refuse(what,
-               why.empty()
-                   ? fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_))
-                   : fmt::format("does not lend its memory: {}{}", why, way_out_of_arrow(object_, what)));
-    }
+    const nb::object lent = dlpack_capsule(what);
+    if (kind_ != Kind::jax && require_dlpack(lent, what) && access == Access::write)
+        refuse_read_only(what);
+    if (!nb::try_cast(lent, imported_, false))
+        refuse(what, fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_)));
     std::vector<std::int64_t> sizes, strides;
     for (std::size_t i = 0; i < imported_.ndim(); ++i)
         sizes.push_back(static_cast<std::int64_t>(imported_.shape(i)));
-    require_dimensions(what, holds_, sizes);
+    require_dimensions(what, holds_, sizes, object_);
     const auto type = type_of_dlpack(imported_.dtype());
     if (!type)
         refuse_elements(what, fmt::format("DLPack code {}, {} bits, {} lanes", imported_.dtype().code,
                                           imported_.dtype().bits, imported_.dtype().lanes));
     for (std::size_t i = 0; i < imported_.ndim(); ++i)
-        strides.push_back(imported_.stride(i) * static_cast<std::int64_t>(size_bytes(*type)));
+        strides.push_back(in_bytes(imported_.stride(i), *type));
     const auto device = imported_.device_type();
     const bool is_on_host = device == nb::device::cpu::value || device == nb::device::cuda_host::value;
     if (!is_on_host && device != nb::device::cuda::value && device != nb::device::cuda_managed::value)
         refuse(what,
                fmt::format("lies on a device of DLPack's kind {}; segfold folds on CPUs and CUDA devices",
                            device));
-    if (access == Access::write) {
-        nb::ndarray<> writable;
-        if (!nb::try_cast(object_, writable, false))
-            refuse_read_only(what);
-    }
     device_ = is_on_host ? 0 : imported_.device_id();
     take_memory(what, *type, imported_.data(), is_on_host ? Place::host : Place::device, sizes, strides);
 }

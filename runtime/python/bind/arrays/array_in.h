@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/session/array_view.h"
+#include "runtime/session/segments_view.h"
 
 namespace segfold::python {
 
@@ -28,7 +29,10 @@ enum class Access : std::uint8_t { read, write };
 /// [n, K] in C order.
 enum class Holds : std::uint8_t { numbers, elements, rows };
 
-/// An array of the caller's, held for as long as this object lives; never copied.
+struct ArrowIn;
+
+/// An array of the caller's, held for as long as this object lives. Nothing is copied but chunks and lists of
+/// Arrow that lie apart.
 class ArrayIn {
 public:
     ArrayIn() = default;
@@ -58,6 +62,10 @@ public:
     /// The ordinal of the GPU that it lies on.
     [[nodiscard]] int device() const { return device_; }
     [[nodiscard]] nb::handle object() const { return object_; }
+    /// The segments that an array of Arrow's lists says of its elements; null for others.
+    [[nodiscard]] const SegmentsView* lists() const;
+    /// Elements, rows or numbers.
+    [[nodiscard]] Holds holds() const { return holds_; }
     /// The stream that the array itself names (`__cuda_array_interface__`), 0 without.
     [[nodiscard]] std::uintptr_t own_stream() const { return own_stream_; }
 
@@ -70,10 +78,16 @@ private:
     void take_memory(const std::string& what, Type type, const void* data, Place place,
                      std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
     void take_cuda_interface(const std::string& what, Access access);
+    void take_arrow(const std::string& what, Access access);
     void take_dlpack(const std::string& what, Access access);
+    /// What `__dlpack__` gives: a capsule, or JAX's array itself.
+    [[nodiscard]] nb::object dlpack_capsule(const std::string& what) const;
 
     struct ReleaseBuffer {
         void operator()(Py_buffer* buffer) const;
+    };
+    struct ReleaseArrow {
+        void operator()(ArrowIn* arrow) const;
     };
 
     ArrayView view_;
@@ -85,6 +99,7 @@ private:
     nb::object object_;
     nb::object exported_;  ///< a view of the object that stands in for it
     std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
+    std::unique_ptr<ArrowIn, ReleaseArrow> arrow_;
     nb::ndarray<nb::ro> imported_;
 };
 

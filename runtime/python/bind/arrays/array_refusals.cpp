@@ -70,20 +70,10 @@ void refuse_no_array(nb::handle object, const std::string& what)
     else if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr()) ||
              nb::hasattr(object, "__array__") || nb::hasattr(object, "__array_interface__"))
         way = fmt::format(": give numpy.asarray({})", what);
-    refuse(what, fmt::format("is a {}; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks "
-                             "DLPack, __cuda_array_interface__ or the buffer protocol{}",
-                             class_name(object), way));
-}
-
-std::string way_out_of_arrow(nb::handle object, const std::string& what)
-{
-    if (!class_name(object).starts_with("pyarrow."))
-        return "";
-    if (nb::hasattr(object, "indices") && nb::hasattr(object, "dictionary"))
-        return fmt::format("; give {}.indices", what);
-    if (nb::hasattr(object, "offsets") && nb::hasattr(object, "flatten"))
-        return fmt::format("; give {0}.values with offsets={0}.offsets", what);
-    return fmt::format("; give {}.to_numpy(zero_copy_only=False)", what);
+    refuse(what,
+           fmt::format("is a {}; an array of NumPy, torch, CuPy, JAX or Arrow is needed, or one that speaks "
+                       "DLPack, __cuda_array_interface__ or the buffer protocol{}",
+                       class_name(object), way));
 }
 
 void refuse_strange_tensor(nb::handle tensor, const std::string& what)
@@ -120,14 +110,24 @@ void require_countable(const std::string& what, std::span<const std::int64_t> si
                                fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "", kMostLentElements));
 }
 
-void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes)
+void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes,
+                        nb::handle object)
 {
-    if (holds != Holds::rows && sizes.size() != 1)
-        refuse(what, fmt::format("has shape {}; an array of one dimension is needed{}", shape_text(sizes),
-                                 holds == Holds::elements && sizes.size() > 1
-                                     ? ": rows of features take an operator over rows (x: row f32), and "
-                                       "reshape(-1) makes each number an element"
-                                     : ""));
+    if (holds != Holds::rows && sizes.size() != 1) {
+        // A numpy.matrix stays one of two dimensions whatever its shape.
+        const bool is_matrix = class_name(object).ends_with(".matrix");
+        const auto flat = is_matrix ? fmt::format("numpy.asarray({}).reshape(-1)", what) : "reshape(-1)";
+        std::string way;
+        if (holds == Holds::elements && sizes.size() > 1)
+            way = fmt::format(
+                ": rows of features take an operator over rows (x: row f32), and {} makes each number an "
+                "element",
+                flat);
+        else if (is_matrix)
+            way = fmt::format(": give {}", flat);
+        refuse(what,
+               fmt::format("has shape {}; an array of one dimension is needed{}", shape_text(sizes), way));
+    }
     if (holds == Holds::rows && sizes.size() != 2)
         refuse(what, fmt::format("has shape {}; an array of two dimensions is needed, a row of features for "
                                  "each entry",
@@ -169,12 +169,6 @@ void require_no_missing_values(nb::handle object, const std::string& what)
 {
     const auto module = text_of(object.type().attr("__module__"));
     const auto root = module.substr(0, module.find('.'));
-    if (root == "pyarrow" && nb::hasattr(object, "null_count") &&
-        nb::cast<std::int64_t>(object.attr("null_count")) > 0)
-        refuse(what,
-               fmt::format("has {} nulls, and a fold knows no missing values; give {}.fill_null(VALUE), "
-                           "where VALUE changes no result, or {}.drop_null()",
-                           nb::cast<std::int64_t>(object.attr("null_count")), what, what));
     if (root == "pandas" && nb::hasattr(object, "isna") && !nb::hasattr(object, "columns") &&
         nb::cast<bool>(nb::bool_(object.attr("isna")().attr("any")())))
         refuse(what, fmt::format("has missing values (NA), and a fold knows none; give {}.to_numpy(dtype, "

@@ -26,20 +26,18 @@ void require_countable(const std::string& what, std::span<const std::int64_t> si
 /// Throws InputError for what is no array, with a way out where there is one.
 [[noreturn]] void refuse_no_array(nb::handle object, const std::string& what);
 
-/// How an array of PyArrow that DLPack cannot lend, as of bits, becomes one that is taken; empty for others.
-[[nodiscard]] std::string way_out_of_arrow(nb::handle object, const std::string& what);
-
 /// Throws InputError for a tensor of torch whose elements do not lie in memory as those of others do.
 [[noreturn]] void refuse_strange_tensor(nb::handle tensor, const std::string& what);
 
-/// Throws InputError for an array of other dimensions than `holds` says.
-void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes);
+/// Throws InputError for an array of other dimensions than `holds` says; `object` is what the caller gave.
+void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes,
+                        nb::handle object);
 
 /// Throws InputError for elements that do not lie side by side, in C order; `strides` in bytes.
 void require_no_gaps(const std::string& what, std::span<const std::int64_t> sizes,
                      std::span<const std::int64_t> strides, std::int64_t item_bytes, Access access);
 
-/// Throws InputError for arrays of PyArrow and pandas in which values are missing.
+/// Throws InputError for arrays of pandas in which values are missing.
 void require_no_missing_values(nb::handle object, const std::string& what);
 
 }  // namespace segfold::python
