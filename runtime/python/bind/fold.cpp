@@ -95,16 +95,17 @@ public:
         std::int64_t length = num_segments();
         if (call_.finds_segments()) {
             length = read_count(stream);
-            objects_.pop_back();
         } else if (!is_ordered_by_stream(call_.model().kind())) {
             synchronize(stream);
         }
-        for (std::size_t i = 0; i < objects_.size(); ++i) {
+        std::vector<nb::object> results;
+        const auto& arrays = call_.out().empty() ? made_ : call_.out();
+        for (std::size_t i = 0; i < call_.typed()->fields.size() + (has_keys() ? 1 : 0); ++i) {
             const bool is_keys = has_keys() && i == 0;
-            objects_[i] = finished(call_.model().kind(), objects_[i],
-                                   is_keys ? length : length_of(call_, has_keys() ? i - 1 : i, length));
+            results.push_back(finished(call_.model().kind(), arrays[i],
+                                       is_keys ? length : length_of(call_, has_keys() ? i - 1 : i, length)));
         }
-        return results_of(call_, std::move(objects_));
+        return results_of(call_, std::move(results));
     }
 
 private:
@@ -113,20 +114,18 @@ private:
     void add(Type type, const ShapeOut& room)
     {
         const auto& out = call_.out();
-        if (objects_.size() < out.size()) {
-            views_.push_back(out[objects_.size()].mutable_view());
-            objects_.push_back(nb::borrow(out[objects_.size()].object()));
+        if (views_.size() < out.size()) {
+            views_.push_back(out[views_.size()].mutable_view());
             return;
         }
-        objects_.push_back(new_on_device(call_.model(), type, room, session_));
-        made_.emplace_back(objects_.back(), "results", Access::write, room.holds());
+        made_.emplace_back(new_on_device(call_.model(), type, room, session_), "results", Access::write,
+                           room.holds());
         views_.push_back(made_.back().mutable_view());
     }
     /// The number of segments, which a kernel writes.
     void add_word(Type type)
     {
-        objects_.push_back(new_on_device(call_.model(), type, {1}, session_));
-        made_.emplace_back(objects_.back(), "results", Access::write);
+        made_.emplace_back(new_on_device(call_.model(), type, {1}, session_), "results", Access::write);
         views_.push_back(made_.back().mutable_view());
     }
     void synchronize(std::uintptr_t stream)
@@ -154,7 +153,6 @@ private:
 
     const Call& call_;
     Session& session_;
-    std::vector<nb::object> objects_;
     std::vector<ArrayIn> made_;
     std::vector<MutableArrayView> views_;
 };
@@ -183,7 +181,7 @@ nb::object found_keys(const Call& call)
     const auto& keys = *call.found()->keys;
     if (!call.out().empty()) {
         store(call.field_names().front(), keys, call.out().front(), false);
-        return finished(Kind::other, nb::borrow(call.out().front().object()), call.found()->num_segments);
+        return finished(Kind::other, call.out().front(), call.found()->num_segments);
     }
     auto object = new_on_host(call.model().kind(), keys.type(), {call.found()->num_segments});
     store(call.field_names().front(), keys, ArrayIn(object, "keys", Access::write), false);
@@ -221,35 +219,31 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     const auto run =
         std::make_shared<Run>(Run{plan, session, call.inputs(), call.segments(), call.found(), {}});
     const auto kind = call.model().kind();
-    std::vector<nb::object> objects;
     const auto num_segments = num_segments_of(call);
     const bool is_new = call.out().empty();
     const std::size_t num_keys = call.gives_keys() ? 1 : 0;
     auto keys = num_keys != 0 ? found_keys(call) : nb::object();
-    std::vector<ArrayIn> made;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (!is_new) {
-            const auto& out = call.out()[num_keys + i];
-            objects.push_back(nb::borrow(out.object()));
-            run->results.push_back(out.mutable_view());
-            continue;
-        }
-        const auto shape = call.shape_of(length_of(call, i, num_segments));
-        objects.push_back(new_on_host(kind, fields[i].type, shape));
-        made.emplace_back(objects.back(), fields[i].name, Access::write, shape.holds());
-        run->results.push_back(made.back().mutable_view());
-    }
-    for (auto& array : made)
-        call.arrays().push_back(std::move(array));
+    auto& arrays = call.arrays();  // of the results too, while the plan runs
+    const auto first = arrays.size() + (is_new ? 0 : num_keys);
     call.hold_out_among_arrays();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (is_new) {
+            const auto shape = call.shape_of(length_of(call, i, num_segments));
+            arrays.emplace_back(new_on_host(kind, fields[i].type, shape), fields[i].name, Access::write,
+                                shape.holds());
+        }
+        run->results.push_back(arrays[first + i].mutable_view());
+    }
     const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
     const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
-    run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
-                call.arrays());
-    for (std::size_t i = 0; i < objects.size(); ++i)
-        objects[i] = finished(is_new ? kind : Kind::other, objects[i], length_of(call, i, num_segments));
+    run_by_size(call.num_elements(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
+                arrays);
+    std::vector<nb::object> objects;
     if (num_keys != 0)
-        objects.insert(objects.begin(), std::move(keys));
+        objects.push_back(std::move(keys));
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        objects.push_back(
+            finished(is_new ? kind : Kind::other, arrays[first + i], length_of(call, i, num_segments)));
     return results_of(call, std::move(objects));
 }
 
@@ -316,7 +310,7 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
         }
         const bool is_output = i + num_outputs >= arrays.size();
         store(names[place], *arrays[i], call.out()[place], is_output);
-        objects.push_back(finished(Kind::other, nb::borrow(call.out()[place].object()),
+        objects.push_back(finished(Kind::other, call.out()[place],
                                    is_output ? call.num_elements() : folded->num_segments()));
     }
     return results_of(call, std::move(objects));

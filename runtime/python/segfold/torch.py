@@ -81,7 +81,10 @@ def function(op):
         model = arrays[(open_places or places)[0]]
         for i, dtype in scalars:
             if not isinstance(arrays[i], _torch.Tensor):
-                arrays[i] = model.new_full((1,), arrays[i], dtype=dtype or model.dtype)
+                wanted = dtype or model.dtype
+                if isinstance(arrays[i], float) and not wanted.is_floating_point:  # which new_full would cut off
+                    raise _segfold.InputError(f"'{parameters[i]}' is {arrays[i]!r}, and the operator takes a value of {wanted} there")
+                arrays[i] = model.new_full((1,), arrays[i], dtype=wanted)
         facts = fixed or by_dtype.get(arrays[open_places[0]].dtype)
         if facts is None:
             listed = ", ".join(str(dtype) for dtype in by_dtype)

@@ -4,11 +4,13 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/python/bind/names.h"
+#include "runtime/python/bind/sessions.h"
 #include "runtime/session/session.h"
 
 namespace segfold::python {
@@ -47,9 +49,14 @@ nb::handle dtype_of(Kind kind, Type type)
     auto& found = (*known)[{kind, type}];
     if (!found.is_valid()) {
         nb::object dtype;
-        if (kind == Kind::torch)
-            dtype = nb::module_::import_("torch").attr(dtype_name(type).c_str());
-        else if (type == Type::bf16)
+        if (kind == Kind::torch) {
+            dtype = nb::getattr(nb::module_::import_("torch"), dtype_name(type).c_str(), nb::none());
+            if (dtype.is_none())
+                throw InputError(
+                    fmt::format("results are {0}, which this torch has no tensors of; take a newer one, or "
+                                "write results of another type, as in i64(x)",
+                                dtype_name(type)));
+        } else if (type == Type::bf16)
             try {
                 dtype = nb::module_::import_("numpy").attr("dtype")(
                     nb::module_::import_("ml_dtypes").attr("bfloat16"));
@@ -137,19 +144,44 @@ nb::object size_of_new(const ShapeOut& shape)
     return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
 }
 
+/// Whether a library has made an array of `type` of what was lent to it. The first time that it has not, this
+/// is said.
+bool is_kept_whole(const nb::object& made, Kind kind, Type type)
+{
+    const nb::object dtype = made.attr("dtype");
+    if (dtype.equal(dtype_of(kind == Kind::torch ? kind : Kind::numpy, type)))
+        return true;
+    static auto* const told = new std::set<std::pair<Kind, Type>>;
+    if (told->emplace(kind, type).second)
+        warn({fmt::format(
+            "{} would make results of {} an array of {}, so they are given as an array of NumPy, or on a GPU "
+            "a "
+            "segfold.DeviceArray{}; this is said once",
+            kind == Kind::jax ? "JAX" : "torch", dtype_name(type), text_of(dtype),
+            kind == Kind::jax ? " (jax.config.update(\"jax_enable_x64\", True) lets JAX keep them)" : "")});
+    return false;
+}
+
+nb::object in_jax(const nb::object& lent)
+{
+    static Imported from_dlpack("jax", "dlpack.from_dlpack");
+    return from_dlpack.get()(lent);
+}
+
 nb::object borrowed_array(Kind kind, Type type, const void* data, const ShapeOut& shape, nb::handle owner)
 {
     const auto dimensions = shape.dimensions();
     const auto sizes = shape.sizes();
     auto* const memory = const_cast<void*>(data);
+    nb::object made;
     if (kind == Kind::torch)
-        return nb::cast(nb::ndarray<nb::pytorch>(memory, dimensions, sizes.data(), owner, nullptr,
+        made = nb::cast(nb::ndarray<nb::pytorch>(memory, dimensions, sizes.data(), owner, nullptr,
                                                  dlpack_type(type), nb::device::cpu::value));
-    if (kind == Kind::jax) {
-        static Imported from_dlpack("jax", "dlpack.from_dlpack");
-        return from_dlpack.get()(nb::cast(nb::ndarray<nb::array_api>(
-            memory, dimensions, sizes.data(), owner, nullptr, dlpack_type(type), nb::device::cpu::value)));
-    }
+    else if (kind == Kind::jax)
+        made = in_jax(nb::cast(nb::ndarray<nb::array_api>(memory, dimensions, sizes.data(), owner, nullptr,
+                                                          dlpack_type(type), nb::device::cpu::value)));
+    if (made.is_valid() && is_kept_whole(made, kind, type))
+        return made;
     const auto stored = type == Type::bf16 ? Type::u16 : type;
     nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, dimensions, sizes.data(), owner, nullptr,
                                                        dlpack_type(stored), nb::device::cpu::value));
@@ -176,8 +208,14 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
     const auto row_length = array.row_length();
     const ShapeOut shape{static_cast<std::int64_t>(array.length() / std::max<std::size_t>(row_length, 1)),
                          static_cast<std::int64_t>(row_length)};
-    if (array.length() == 0)
-        return new_on_host(kind, array.type(), shape);
+    if (array.length() == 0) {
+        const auto none = new_on_host(kind, array.type(), shape);
+        if (kind != Kind::jax)
+            return none;
+        static Imported asarray("jax", "numpy.asarray");  // DLPack has no address of nothing
+        const nb::object made = asarray.get()(none);
+        return is_kept_whole(made, kind, array.type()) ? made : none;
+    }
     const nb::capsule keeper(new std::shared_ptr<const Folded>(owner), [](void* pointer) noexcept {
         delete static_cast<std::shared_ptr<const Folded>*>(pointer);
     });
@@ -213,22 +251,29 @@ nb::object new_on_device(const ArrayIn& model, Type type, const ShapeOut& shape,
     return nb::cast(DeviceArray(*session.backend().context(), type, shape));
 }
 
-nb::object finished(Kind kind, const nb::object& array, std::int64_t length)
+nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length)
 {
-    nb::object part = array;
-    if (nb::isinstance<DeviceArray>(array)) {
-        const auto& own = nb::cast<const DeviceArray&>(array);
-        if (own.length() != length)
-            part = nb::cast(own.first(length));
-        if (kind == Kind::jax) {
-            static Imported from_dlpack("jax", "dlpack.from_dlpack");
-            return from_dlpack.get()(part);
-        }
-        return part;
+    const auto object = nb::borrow(array.object());
+    if (nb::isinstance<DeviceArray>(object)) {
+        const auto& own = nb::cast<const DeviceArray&>(object);
+        const auto part = own.length() == length ? object : nb::cast(own.first(length));
+        if (kind != Kind::jax)
+            return part;
+        const auto made = in_jax(part);
+        return is_kept_whole(made, kind, array.view().type) ? made : part;
     }
-    if (nb::cast<std::int64_t>(nb::object(nb::borrow<nb::tuple>(array.attr("shape"))[0])) != length)
-        part = array[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
-    return part;
+    if (array.num_entries() == length)
+        return object;
+    const bool is_cut_by_slices =
+        array.kind() != Kind::other || PyMemoryView_Check(object.ptr()) ||
+        (array.view().place == Place::device && PyObject_HasAttrString(object.ptr(), "__getitem__"));
+    if (is_cut_by_slices)
+        return object[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
+    if (array.view().place == Place::device)
+        return object;
+    // A slice of array.array, say, would be a copy.
+    const ShapeOut shape{length, array.holds() == Holds::rows ? array.view().num_features : 0};
+    return borrowed_array(Kind::numpy, array.view().type, array.view().data, shape, object);
 }
 
 std::uintptr_t current_stream(const ArrayIn& array)

@@ -25,7 +25,8 @@ struct ShapeOut {
     bool operator==(const ShapeOut&) const = default;
 };
 
-/// An array of the host that shares the memory of `owner`, as an array of `kind`: nothing is copied.
+/// An array of the host that shares the memory of `owner`, as an array of `kind`: nothing is copied. It is
+/// NumPy's, with a warning, where that kind would hold fewer bits, as JAX does without jax_enable_x64.
 [[nodiscard]] nb::object host_array(Kind kind, const Array& array,
                                     const std::shared_ptr<const Folded>& owner);
 
@@ -36,9 +37,9 @@ struct ShapeOut {
 /// A new array on the host, of `kind`; its elements are unspecified.
 [[nodiscard]] nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape);
 
-/// What the caller gets of an array that new_on_device() made and a kernel has filled: its first `length`
-/// entries.
-[[nodiscard]] nb::object finished(Kind kind, const nb::object& array, std::int64_t length);
+/// What the caller gets of an array that is filled, the caller's or a new one: its first `length` entries, of
+/// `kind` where it is new.
+[[nodiscard]] nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length);
 
 /// Whether work on arrays of this kind goes on after the call: their memory is ordered by stream.
 [[nodiscard]] inline bool is_ordered_by_stream(Kind kind)

@@ -7,18 +7,56 @@
 #include "dsl/rounding.h"
 #include "runtime/data/formats/number_text.h"
 #include "runtime/python/bind/arrays/array_in.h"
+#include "runtime/python/bind/arrays/arrow_interface.h"
 #include "runtime/python/bind/names.h"
 
 namespace segfold::python {
+namespace {
+
+/// The float or double that is nearer to zero than a number which `rounded` stands for, with its last bit
+/// set: rounded again to fewer digits, it gives what the number itself would. `is_beyond`: `rounded` is
+/// further from zero than the number.
+template <class Float, class Bits>
+Float rounded_to_odd(Float rounded, bool is_beyond)
+{
+    return std::bit_cast<Float>(static_cast<Bits>((std::bit_cast<Bits>(rounded) - (is_beyond ? 1 : 0)) | 1));
+}
+
+/// `real`, which an object of Python's is as a double, for rounding to a shorter type: an integer may have
+/// more digits.
+double for_shorter_types(double real, nb::handle object)
+{
+    if (!PyLong_Check(object.ptr()))
+        return real;
+    const auto back = nb::steal(PyLong_FromDouble(real));
+    if (!back.is_valid())
+        throw nb::python_error();
+    if (back.equal(object))
+        return real;
+    return rounded_to_odd<double, std::uint64_t>(real, real > 0 ? back > object : back < object);
+}
+
+/// A float that rounds to 16 bits as `real` does.
+float for_half(double real)
+{
+    const auto single = static_cast<float>(real);
+    if (!std::isfinite(single) || single == real)
+        return single;
+    return rounded_to_odd<float, std::uint32_t>(single, std::abs(single) > std::abs(real));
+}
+
+}  // namespace
 
 ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
 {
-    const bool is_array = kind_of(value) != Kind::other ||
-                          PyObject_HasAttr(value.ptr(), names().dlpack.ptr()) ||
-                          PyObject_HasAttr(value.ptr(), names().cuda_array_interface.ptr()) ||
-                          (PyObject_CheckBuffer(value.ptr()) && !PyNumber_Check(value.ptr()));
+    const bool is_array =
+        kind_of(value) != Kind::other || PyObject_HasAttr(value.ptr(), names().dlpack.ptr()) ||
+        PyObject_HasAttr(value.ptr(), names().cuda_array_interface.ptr()) || ArrowLender::is(value) ||
+        (PyObject_CheckBuffer(value.ptr()) && !PyNumber_Check(value.ptr()));
     const auto dimensions = is_array ? nb::getattr(value, "ndim", nb::none()) : nb::object(nb::none());
-    if (PyLong_Check(dimensions.ptr()) && nb::cast<int>(dimensions) == 0 && kind_of(value) != Kind::masked) {
+    int num_dimensions = 0;
+    if (PyLong_Check(dimensions.ptr()) && nb::try_cast(dimensions, num_dimensions) && num_dimensions == 0 &&
+        kind_of(value) != Kind::masked) {
         // A number of NumPy's or JAX's; one that may lie on a GPU stays there.
         const bool stays = kind_of(value) == Kind::torch || kind_of(value) == Kind::cupy;
         return scalar(stays ? value.attr("reshape")(1) : value.attr("item")(), what, type);
@@ -72,9 +110,13 @@ void ArrayIn::take_number(const std::string& what, Type type)
             const nb::python_error error;
             refuse_value(fmt::format("a number of type {}", segfold::name(type)));
         }
-        const auto rounded = round_to(type, near_real(real, side_of(object_, real)));
-        bits = bits_of_real(type, rounded);
-        if (std::isfinite(real) && !std::isfinite(rounded))
+        const auto exact = for_shorter_types(real, object_);
+        bits = type == Type::f64    ? std::bit_cast<std::uint64_t>(real)
+               : type == Type::f32  ? std::bit_cast<std::uint32_t>(static_cast<float>(exact))
+               : type == Type::bf16 ? f32_to_bf16(for_half(exact))
+                                    : f32_to_f16(for_half(exact));
+        const std::uint64_t exponent = type == Type::f16 ? 0x7c00 : type == Type::bf16 ? 0x7f80 : 0x7f800000;
+        if (type != Type::f64 && std::isfinite(real) && (bits & exponent) == exponent)
             refuse_value(fmt::format("a number that {} can hold", segfold::name(type)));
     } else {
         const auto size = 8 * static_cast<int>(size_bytes(type));
