@@ -5,7 +5,7 @@
 >>> sf.standard.sum(x, offsets=[0, 3, 5, 5, 9])
 Traceback (most recent call last):
     ...
-segfold.InputError: 'offsets' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks \
+segfold.InputError: 'offsets' is a builtins.list; an array of NumPy, torch, CuPy, JAX or Arrow is needed, or one that speaks \
 DLPack, __cuda_array_interface__ or the buffer protocol: give numpy.asarray(offsets)
 >>> sf.standard.sum(x, offsets=np.array([0, 3, 5, 5, 9]))
 array([ 8.,  6.,  0., 22.], dtype=float32)
@@ -79,6 +79,8 @@ from ._stream import stream
 from . import standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
+
+bool = bool_  # noqa: A001, F405  not among __all__: a program that imports all keeps Python's
 
 _operator_docs.install()
 _atexit.register(_segfold.wait_for_abandoned)

@@ -11,6 +11,7 @@ from . import _segfold
 from ._arrays import Entries, flat, is_list, spread, values_of
 from ._expressions import FOREIGN, Part, Table, Type, Value, as_type, as_value, make
 from ._kinds import array, each, refuse_kind, row, scalar, table
+from ._lets import lets_of
 from ._operands import OneField, State
 from ._refusal import caller, refuse
 
@@ -18,12 +19,6 @@ _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
 _NAMES = ("state", *_PARTS, "results", "laws")  # of a class, beside its columns
 _A_TYPE = "an annotation is a type of segfold: sf.f32"
-_MOST_LEVELS = 150  # of a tree without names; the language allows 256
-_WORDS = set(
-    "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
-    "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
-    "ceil round fma popcount clz isnan isfinite copysign bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 T".split()
-)
 
 
 def operator_of(definition, **words):
@@ -336,7 +331,8 @@ class _Tracer:
             self.outputs = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         at = at or ("", 0)
         names, lets, known = {}, [], {}
-        for value, name in self.lets(sets, found):
+        taken = {name for name, *_ in [*self.columns, *flat(self.members), *self.results, *self.outputs]}
+        for value, name in lets_of(sets, found, taken):
             lets.append((name, self.node(value, names, {}), value._sf_place))
             names[value._sf_number] = name
         return {
@@ -361,49 +357,6 @@ class _Tracer:
         if value._sf_type is None:
             refuse(f"{part} of operator {self.name} gives result '{name}' no type", "convert it, as in sf.f32(0)", at)
         return value._sf_type
-
-    @staticmethod
-    def always_evaluated(sets):
-        """The numbers of the values that no condition leaves out: a name may stand for them, and reads nothing else."""
-        always, open_values = set(), list(sets.values())
-        while open_values:
-            value = open_values.pop()
-            if value._sf_number not in always:
-                always.add(value._sf_number)
-                is_choice = value._sf_kind == "conditional" or (value._sf_kind == "binary" and value._sf_facts[0] in ("&&", "||"))
-                open_values.extend(value._sf_arguments[:1] if is_choice else value._sf_arguments)
-        return always
-
-    def lets(self, sets, found):
-        """The names of what is returned, in the order in which their values were made: local variables, and such as cut a tree
-        that nests deeply, as a loop's does."""
-        used, open_values = {}, list(sets.values())
-        while open_values:
-            value = open_values.pop()
-            if value._sf_number not in used:
-                used[value._sf_number] = value
-                open_values.extend(value._sf_arguments)
-        taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, _ in flat(self.members)}
-        taken |= {name for name, _ in self.results + self.outputs}
-        lets = {}
-
-        def bind(value, name):
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            lets[value._sf_number] = name
-
-        for name, value in found.items():
-            if isinstance(value, Value) and value._sf_number in used and value._sf_arguments and value._sf_number not in lets:
-                bind(value, name)
-        always = self.always_evaluated(sets)
-        depths = {}  # of values below which no name stands
-        for number in sorted(used):
-            arguments = used[number]._sf_arguments
-            depths[number] = 1 + max((0 if below._sf_number in lets else depths[below._sf_number] for below in arguments), default=0)
-            if depths[number] > _MOST_LEVELS and number in always and number not in lets:
-                bind(used[number], f"step{sum(name.startswith('step') for name in lets.values()) + 1}")
-        return [(used[number], lets[number]) for number in sorted(lets)]
 
 
 def _run(function, arguments):
@@ -469,11 +422,18 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     keeps_results = parts["map"] is None or bool(tracer.results)
     if not keeps_results:  # map alone sees the results, which are the fields of the state
         tracer.result_members = members
-    blocks = {"lift": tracer.run("lift", parts["lift"]), "combine": tracer.run("combine", parts["combine"])}
-    for part in _PARTS[2:]:
+    blocks, errors = {}, []
+    for part in _PARTS:
         if part in ("empty", "map") and parts[part] is not None and not tracer.results:
+            if parts["finish"] is not None and errors:
+                break  # the results are not known
             tracer.result_members = state_results
-        blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
+        try:
+            blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
+        except _segfold.SpecError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else _segfold.SpecError("\n".join(map(str, errors)))
     names = _arguments_of(f"combine of operator {name}", parts["combine"])
     return _segfold.traced_operator({
         "place": at,

@@ -5,7 +5,7 @@ this module make further values; what the function returns is the tree that the 
 become names (``let``) of the operator, so that emitted text reads as the function does.
 """
 
-import sys
+import functools
 
 from ._expressions import (
     Type,
@@ -67,14 +67,14 @@ for _name in _BITS.split():
     globals()[_name] = _function_of_one(_name, True)
 
 
-def minimum(a, b):
-    """The lesser of two; a number wins against NaN, and -0 is less than 0."""
-    return _function_of_numbers("min", a, b)
+def minimum(a, b, *more):
+    """The least of two or more; a number wins against NaN, and -0 is less than 0."""
+    return functools.reduce(functools.partial(_function_of_numbers, "min"), (a, b, *more))
 
 
-def maximum(a, b):
-    """The greater of two; a number wins against NaN, and -0 is less than 0."""
-    return _function_of_numbers("max", a, b)
+def maximum(a, b, *more):
+    """The greatest of two or more; a number wins against NaN, and -0 is less than 0."""
+    return functools.reduce(functools.partial(_function_of_numbers, "max"), (a, b, *more))
 
 
 def absolute(x):
@@ -217,4 +217,3 @@ __all__ = (
     + _REAL.split()
     + _BITS.split()
 )  # fmt: skip
-del sys

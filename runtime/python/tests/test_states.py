@@ -291,3 +291,83 @@ def test_an_argument_with_a_default_that_is_no_column_keeps_it():
             return a + b
 
     assert weighted(x, w=x, backend="reference").tolist() == [14]
+
+
+def inserting(n):
+    """The greatest n values, inserted one after the other, as a person writes it."""
+
+    @sf.operator
+    class greatest:
+        x: sf.f32
+
+        class state:
+            v: sf.f32[n] = -sf.inf
+
+        def lift(x):
+            return [x] + [sf.f32(-sf.inf)] * (n - 1)
+
+        def combine(a, b):
+            kept = list(a.v)
+            for new in b.v:
+                for k in range(n):
+                    is_greater = new > kept[k]
+                    kept[k], new = sf.where(is_greater, new, kept[k]), sf.where(is_greater, kept[k], new)
+            return kept
+
+    return greatest
+
+
+def test_values_that_are_used_twice_are_said_once():
+    lengths = {n: len(inserting(n).text) for n in (2, 4, 8, 16)}
+    for n in (4, 8, 16):
+        assert lengths[n] < 6 * lengths[n // 2]  # as many steps as n * n; a tree would be of 2 to the n
+    x = np.random.default_rng(1).permutation(60).astype(np.float32)
+    found = np.stack(inserting(5)(x, uniform=20).v, axis=1)
+    np.testing.assert_array_equal(found, -np.sort(-x.reshape(3, 20), axis=1)[:, :5])
+    assert "step" not in inserting(2).text.partition("combine")[0]  # constants are no steps
+
+
+def test_what_a_condition_guards_stays_behind_it():
+    """Reads of tables, divisions of integers and shifts are computed where the condition holds, and nowhere else."""
+
+    @sf.operator
+    class guarded:
+        x: sf.i32
+        t: sf.table(sf.i32)
+
+        class state:
+            s: sf.i32 = 0
+
+        def lift(x, t):
+            def read(n):
+                return t[x - 1] / (x - 1) + n
+
+            return sf.where(x > 1, read(0) * (lambda twice: twice + twice)(read(1)), 0)
+
+        def combine(a, b):
+            return a + b
+
+    assert "let" not in guarded.text
+    assert guarded(np.array([1, 0, -5, 3], np.int32), t=np.array([7, 8, 9], np.int32), backend="reference").tolist() == [4 * (5 + 5)]
+
+
+def test_more_than_two_at_once_and_bool():
+    @sf.operator
+    class middle:
+        x: sf.i32
+        is_counted: sf.bool
+
+        class state:
+            low: sf.i32 = sf.highest(sf.i32)
+            high: sf.i32 = sf.lowest(sf.i32)
+
+        def lift(x, is_counted):
+            return dict(low=sf.where(is_counted, sf.minimum(x, 5, x * 2, 90), sf.highest(sf.i32)),
+                        high=sf.where(is_counted, sf.maximum(x, 5, x * 2), sf.lowest(sf.i32)))
+
+        def combine(a, b):
+            return dict(low=sf.minimum(a.low, b.low), high=sf.maximum(a.high, b.high))
+
+    assert sf.bool is sf.bool_ and "bool" not in sf.__all__
+    found = middle(np.array([4, 7, 50], np.int32), np.array([True, True, False]))
+    assert (found.low.tolist(), found.high.tolist()) == ([4], [14])

@@ -269,3 +269,36 @@ def test_what_python_asks_of_states_and_tables_is_refused_with_its_line(message)
     with pytest.raises(sf.SpecError, match=re.escape(message)) as caught:
         sf.operator(asked)
     assert line_of(caught) == wrong.__code__.co_firstlineno
+
+
+def test_errors_of_several_parts_are_told_at_once():
+    class wrong:
+        x: sf.f32
+
+        class state:
+            sum: sf.f32 = 0
+            n: sf.i32 = 0
+
+        def lift(x):
+            return dict(sum=x, n=1 + 0.5 * x)
+
+        def combine(a, b):
+            return dict(sum=a.sum + b.n, n=a.n + b.n)
+
+        def finish(s):
+            return dict(mean=s.total / s.n)
+
+        def empty():
+            return dict(mean=sf.f32(0))
+
+    with pytest.raises(sf.SpecError) as caught:
+        sf.operator(wrong)
+    lines = str(caught.value).splitlines()
+    print(caught.value)
+    assert [line.partition(": ")[2].partition(";")[0] for line in lines] == [
+        "state field 'n' is i32, but its value is f32",
+        "'+' takes two values of one type, and a value of f32 and a value of i32 are given",
+        "unknown state field 'total'",
+    ]
+    first = wrong.lift.__code__.co_firstlineno
+    assert [int(line.split(":")[1]) for line in lines] == [first + 1, first + 4, first + 7]
