@@ -127,6 +127,62 @@ void require_earlier_places(Script& script, const Bytecode& bytecode, const Stat
     }
 }
 
+/// That the integers among values are far from the ends of their types.
+std::string far_from_ends(const std::vector<std::string>& values, const std::vector<Type>& types,
+                          bool has_products)
+{
+    std::string all = "true";
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        if (!is_integer(types[i]))
+            continue;
+        const int digits = has_products ? width_of(types[i]) / 2 - 1 : width_of(types[i]) - 3;
+        const auto most = std::uint64_t{1} << digits;
+        all += is_signed_integer(types[i]) ? fmt::format(" (<= (- {0}) {1} {0})", most, values[i])
+                                           : fmt::format(" (<= {} {})", values[i], most);
+    }
+    return fmt::format("(and {})", all);
+}
+
+/// That a state is ordinary: no operation on such overflows in a law that holds while nothing does.
+void require_ordinary(Script& script, const Bytecode& bytecode, const State& state, bool has_products)
+{
+    auto term = far_from_ends(state, bytecode.state, has_products);
+    if (bytecode.has_identity)
+        term += " " + script.equal(state, script.identity());
+    script.require(fmt::format("(or {})", term));
+}
+
+void require_ordinary_element(Script& script, const Bytecode& bytecode, const State& element)
+{
+    auto types = bytecode.columns;
+    types.insert(types.end(), 3, Type::i64);
+    script.require(far_from_ends(element, types, false));
+}
+
+/// That all equations hold, as one term.
+std::string terms_of(Script& script, const Bytecode& bytecode, std::span<const Equation> equations,
+                     const std::vector<State>& states, const State& element)
+{
+    std::string holds = "true";
+    if (is_of_append(equations.front())) {
+        holds += " " + append_term(script, states[0], element);
+        if (bytecode.has_identity)
+            holds += " " + append_term(script, script.identity(), element);
+    } else {
+        for (const auto equation : equations)
+            holds += " " + equation_term(script, equation, states);
+    }
+    return fmt::format("(and {})", holds);
+}
+
+void require_asked(Script& script, Asked asked, const std::string& holds)
+{
+    const auto fits = script.nothing_overflows();
+    script.require(asked == Asked::overflows ? fmt::format("(not {})", fits) : fits);
+    if (asked == Asked::breaks)
+        script.require(fmt::format("(not {})", holds));
+}
+
 void define_candidates(Script& script, const std::string& prefix, const std::vector<std::string>& terms)
 {
     for (std::size_t i = 0; i < terms.size(); ++i)
@@ -136,9 +192,13 @@ void define_candidates(Script& script, const std::string& prefix, const std::vec
 }  // namespace
 
 std::string law_question(const Bytecode& bytecode, std::span<const Equation> equations,
-                         const ScriptOptions& options, Candidates* invariants, bool negated)
+                         const ScriptOptions& options, Candidates* invariants, Asked asked)
 {
     Script script(bytecode, options);
+    const bool of_append = is_of_append(equations.front());
+    // Of what overflows there are ordinary states alone.
+    const bool of_ordinary = options.in_range && asked != Asked::breaks;
+    const bool has_products = !of_append && equations.front() != Equation::identity_left;
     std::size_t count = 0;
     for (const auto equation : equations)
         count = std::max(count, is_of_append(equation) ? 1 : num_states(equation));
@@ -146,6 +206,8 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
     std::vector<std::vector<std::string>> claims;
     for (std::size_t i = 0; i < count; ++i) {
         states.push_back(script.any_state(kStates[i]));
+        if (of_ordinary)
+            require_ordinary(script, bytecode, states.back(), has_products);
         if (invariants != nullptr)
             claims.push_back(script.results(invariants->bytecode(), states.back()));
     }
@@ -156,19 +218,17 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
             all += " " + of_state[i];
         script.add(fmt::format("(assert (! (and {}) :named inv.{}))", all, i));
     }
-    std::string holds = "true";
-    if (is_of_append(equations.front())) {
-        const auto element = script.element("x");
+    State element;
+    if (of_append) {
+        element = script.element("x");
         require_earlier_places(script, bytecode, states[0], element[bytecode.columns.size()]);
-        holds += " " + append_term(script, states[0], element);
-        if (bytecode.has_identity)
-            holds += " " + append_term(script, script.identity(), element);
-    } else {
-        for (const auto equation : equations)
-            holds += " " + equation_term(script, equation, states);
+        if (of_ordinary)
+            require_ordinary_element(script, bytecode, element);
     }
-    if (negated)
-        script.require(fmt::format("(not (and {}))", holds));
+    if (asked != Asked::possible)
+        require_asked(script, asked, terms_of(script, bytecode, equations, states, element));
+    if (asked == Asked::overflows && !script.may_overflow())
+        return "";
     return script.text() + "(check-sat)\n";
 }
 
@@ -199,6 +259,7 @@ ElementQuestion element_question(const Bytecode& bytecode, Equation equation, co
     }
     if (holds.empty())
         holds = equation_term(script, equation, states);
+    script.require(script.nothing_overflows());
     script.require(fmt::format("(not {})", holds));
     std::string names;
     for (const auto& elements : question.elements)
@@ -221,6 +282,7 @@ std::string invariant_script(const Bytecode& bytecode, Candidates& candidates, c
     define_candidates(script, "later", of(later));
     define_candidates(script, "lifted", of(script.lifted("x")));
     define_candidates(script, "combined", of(script.combined(earlier, later)));
+    script.require(script.nothing_overflows());
     return script.text();
 }
 

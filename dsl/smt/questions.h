@@ -10,11 +10,23 @@
 
 namespace segfold::smt {
 
-/// Whether some of the equations breaks for states a, b, c. With invariants, these are asserted of every
-/// state, named inv.0, inv.1, ..., so that an unsatisfiable core tells which were needed. `negated` false
-/// leaves the law out: what remains must be satisfiable, or the question says nothing.
+/// What a question about equations asks for states a, b, c that keep its invariants.
+enum class Asked : std::uint8_t {
+    breaks,     ///< whether one of the equations breaks while nothing overflows: "unsat" proves them
+    possible,   ///< whether anything is left of these assumptions: after "unsat" that proof is one of nothing
+    overflows,  ///< of ordinary states, whether something overflows all the same: then the proof leaves out
+                ///< more than what is large
+};
+
+/// Whether some of the equations breaks, or what its assumptions are worth. With invariants, these are
+/// asserted of every state, named inv.0, inv.1, ..., so that an unsatisfiable core tells which were needed.
+///
+/// Empty where it asks whether something overflows and nothing can. An ordinary state is the identity, or has
+/// integers far from the ends of their types: by an eighth of their number in laws that combine a state with
+/// the identity or an element, and of half their digits in the others, so that products fit.
 std::string law_question(const Bytecode& bytecode, std::span<const Equation> equations,
-                         const ScriptOptions& options, Candidates* invariants = nullptr, bool negated = true);
+                         const ScriptOptions& options, Candidates* invariants = nullptr,
+                         Asked asked = Asked::breaks);
 
 /// A question about states made of elements.
 struct ElementQuestion {

@@ -164,7 +164,10 @@ std::vector<std::string> Script::results(const Bytecode& other, const State& sta
     const auto zero = constant_term(options_.theory, {0, Type::i64, 0, 0});
     inputs.insert(inputs.end(), {zero, zero});
     types.insert(types.end(), {Type::i64, Type::i64});
-    return run(other.finish, inputs, types, false);
+    const auto of_laws = in_range_;
+    auto results = run(other.finish, inputs, types, false);
+    in_range_ = of_laws;
+    return results;
 }
 
 std::string Script::equal(const State& left, const State& right) const
@@ -217,10 +220,47 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
         run.slots[instruction.out] = step(run, instruction);
         run.types[instruction.out] = result_type(instruction);
     }
+    if (options_.in_range && !leaves_open)
+        add_ranges(run, program);
     std::vector<std::string> outputs;
     for (const auto slot : program.outputs)
         outputs.push_back(run.slots[slot]);
     return outputs;
+}
+
+/// Backwards from the outputs: where a slot's value is used, as a term; empty where nobody uses it.
+void Script::add_ranges(const Run& run, const Program& program)
+{
+    std::vector<std::string> used(program.num_slots);
+    const auto use = [&](std::uint16_t slot, const std::string& where) {
+        auto& all = used[slot];
+        if (slot < program.num_inputs)
+            return;
+        if (all != "true")
+            all = all.empty() || where == "true" ? where : define(Type::boolean, apply("or", all, where));
+    };
+    const auto both = [&](const std::string& where, const std::string& condition) {
+        return define(Type::boolean, where == "true" ? condition : apply("and", where, condition));
+    };
+    for (const auto slot : program.outputs)
+        use(slot, "true");
+    for (auto step = program.code.rbegin(); step != program.code.rend(); ++step) {
+        const auto& where = used[step->out];
+        const bool is_jump = step->opcode == Opcode::jump || step->opcode == Opcode::jump_unless;
+        if (is_jump || step->opcode == Opcode::copy || where.empty())
+            continue;  // what a side copies is left open
+        const auto result = result_type(*step);
+        if (is_integer(result) && is_arithmetic(step->opcode))
+            in_range_ += fmt::format(" (=> {} {})", where, in_range_term(result, run.slots[step->out]));
+        use(step->a, where);
+        if (step->opcode == Opcode::select) {
+            use(step->b, both(where, run.slots[step->a]));
+            use(step->c, both(where, fmt::format("(not {})", run.slots[step->a])));
+        } else {
+            use(step->b, where);
+            use(step->c, where);
+        }
+    }
 }
 
 std::string Script::read_of_tables() const
@@ -237,9 +277,12 @@ std::string Script::step(Run& run, const Instruction& instruction)
         if (options_.theory == Theory::integers && is_float(result))
             return term;
         const auto name = define(result, term);
-        if (options_.in_range && is_integer(result) && is_arithmetic(instruction.opcode))
-            require(in_range_term(result, name));
-        return name;
+        if (!options_.in_range || !run.leaves_open || !is_integer(result) ||
+            !is_arithmetic(instruction.opcode))
+            return name;
+        const auto kept = open_value(result, "what overflows");
+        require(fmt::format("(=> {} (= {} {}))", in_range_term(result, name), kept, name));
+        return kept;
     } catch (const OutOfReach& reason) {
         if (!run.leaves_open)
             throw;

@@ -26,8 +26,8 @@ using UnknownElement = std::vector<Unknown>;
 /// How a script treats values.
 struct ScriptOptions {
     Theory theory = Theory::bits;
-    /// Unbounded integers are required to stay inside of their types, all that is computed on the way too:
-    /// nothing overflows.
+    /// Integers of states and elements are inside of their types, and nothing_overflows() says what keeps
+    /// those inside that are computed of them.
     bool in_range = false;
 };
 
@@ -53,7 +53,8 @@ public:
     State lifted(const State& element);
     State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
-    /// What `finish` of some bytecode with the same state makes of a state.
+    /// What `finish` of some bytecode with the same state makes of a state; nothing_overflows() says nothing
+    /// of it.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
     /// "(and (= l r) ...)", field by field. A float is equal where its bits are, and NaN to NaN.
@@ -66,6 +67,13 @@ public:
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const ScriptOptions& options() const { return options_; }
 
+    /// With `in_range`: a term that holds where no operation overflows whose value is used, in combine and
+    /// append. What is not used may have any value: the side of a condition that is not taken, a `let` that
+    /// nobody reads. What overflows in lift is left open instead.
+    [[nodiscard]] std::string nothing_overflows() const { return "(and true" + in_range_ + ")"; }
+    /// Whether there is any such operation.
+    [[nodiscard]] bool may_overflow() const { return !in_range_.empty(); }
+
     /// The operations that were left open in lift, in words.
     [[nodiscard]] const std::set<std::string>& left_open() const { return left_open_; }
 
@@ -75,6 +83,8 @@ private:
     std::vector<std::string> run(const Program& program, const std::vector<std::string>& inputs,
                                  const std::vector<Type>& types, bool leaves_open);
     std::string step(Run& run, const Instruction& instruction);
+    /// Adds to nothing_overflows() what a program that has run requires.
+    void add_ranges(const Run& run, const Program& program);
     /// What a side of a condition reads that is not taken otherwise: a table where there is one, or a scalar.
     [[nodiscard]] std::string read_of_tables() const;
     std::string translate(Run& run, const Instruction& instruction, Type result);
@@ -87,7 +97,7 @@ private:
 
     const Bytecode& bytecode_;
     ScriptOptions options_;
-    std::string text_;
+    std::string text_, in_range_;
     int num_names_ = 0;
     std::set<std::string> left_open_, functions_;
     std::map<std::string, std::string> keys_;  ///< integers: what floats compute, by what it is made of

@@ -22,6 +22,7 @@ constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfElements = 0.12;
 constexpr double kShareOfEqualities = 0.5;
 constexpr double kShareOfInvariants = 0.5;
+constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
 /// For leaving out of a proof what it does not need.
 constexpr double kTidySeconds = 0.5;
 
@@ -156,8 +157,12 @@ private:
                                      : way.theory == Theory::integers ? "integers"
                                                                       : "reals");
         const auto of_all = questioner_.ask(tag, smt::law_question(bytecode_, list, way), most);
-        if (of_all.kind == Answer::Kind::unsat && is_sound(way))
-            return accept(finding, way.theory, {});
+        if (of_all.kind == Answer::Kind::unsat) {
+            if (says_something(finding.law, way.theory, nullptr))
+                return accept(finding, way.theory, {});
+            finding.unproved = std::string(kEmpty);
+            return options_.invariants && prove_with_invariants(finding, way, tag, most);
+        }
         if (of_all.kind == Answer::Kind::unknown) {
             finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
             if (way.theory == Theory::bits)
@@ -207,8 +212,12 @@ private:
         const auto answer = questioner_.ask(tag + ".reachable", question, most, has_core);
         if (answer.kind == Answer::Kind::unknown)
             finding.unproved += "; " + answer.reason;
-        if (answer.kind != Answer::Kind::unsat || !is_sound(way))
+        if (answer.kind != Answer::Kind::unsat)
             return false;
+        if (!says_something(finding.law, way.theory, &asserted)) {
+            finding.unproved = std::string(kEmpty);
+            return false;
+        }
         auto needed = has_core ? std::vector<smt::Candidate>() : invariants;
         for (const auto number : core_of(answer.rest))
             if (has_core && number < invariants.size())
@@ -238,16 +247,21 @@ private:
         }
     }
 
-    /// That nothing overflows must be possible: from what is not, everything follows.
-    bool is_sound(const smt::ScriptOptions& way)
+    /// From assumptions that cannot be met everything follows. So there must be ordinary states, or the
+    /// identity, that keep the invariants, and nothing that is computed of them may overflow.
+    bool says_something(Law law, Theory theory, smt::Candidates* invariants)
     {
-        if (way.theory != Theory::integers)
-            return true;
-        constexpr Equation all[] = {Equation::associative};
-        const auto question = smt::law_question(bytecode_, all, {way.theory, true}, nullptr, false);
-        const auto answer = questioner_.ask(name_ + ".possible", question, kPossibleSeconds);
-        // What was proved without that requirement needs no example.
-        return way.in_range ? answer.kind == Answer::Kind::sat : answer.kind != Answer::Kind::unsat;
+        const bool may_overflow = theory != Theory::bits;
+        const auto list = equations(law);
+        const auto answer = [&](const char* what, smt::Asked asked) {
+            const auto question =
+                smt::law_question(bytecode_, list, {theory, may_overflow}, invariants, asked);
+            return question.empty()
+                       ? Answer::Kind::unsat
+                       : questioner_.ask(fmt::format("{}.{}", name_, what), question, kPossibleSeconds).kind;
+        };
+        return (invariants == nullptr || answer("possible", smt::Asked::possible) == Answer::Kind::sat) &&
+               (!may_overflow || answer("ordinary", smt::Asked::overflows) == Answer::Kind::unsat);
     }
 
     bool accept(LawFinding& finding, Theory theory, const std::vector<smt::Candidate>& invariants)
