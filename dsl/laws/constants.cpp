@@ -52,7 +52,7 @@ bool is_telling(const Number& number)
 std::vector<Number> numbers_of(const Bytecode& bytecode)
 {
     std::vector<Number> numbers;
-    for (const auto* program : {&bytecode.combine, &bytecode.lift, &bytecode.identity})
+    for (const auto* program : {&bytecode.combine, &bytecode.lift, &bytecode.append, &bytecode.identity})
         for (const auto& constant : program->constants) {
             const auto number = number_of(constant);
             const auto known = [&](const Number& other) {
