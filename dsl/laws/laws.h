@@ -93,6 +93,9 @@ struct LawFinding {
     bool holds_without_overflow = false;
 };
 
+/// The verdict as documents give it: that on the 8-bit version alone is "holds_exhaustively_in_8_bits".
+std::string_view name_of_verdict(const LawFinding& finding);
+
 /// The findings on all laws that an operator claims.
 struct LawReport {
     std::vector<LawFinding> findings;

@@ -66,6 +66,12 @@ std::string_view name(Verdict verdict)
     return names[static_cast<int>(verdict)];
 }
 
+std::string_view name_of_verdict(const LawFinding& finding)
+{
+    const bool is_narrow = finding.verdict == Verdict::holds_exhaustively && finding.eight_bit;
+    return is_narrow ? "holds_exhaustively_in_8_bits" : name(finding.verdict);
+}
+
 std::string_view name(Means means)
 {
     constexpr std::string_view names[] = {"search", "all states", "bit vectors", "integers", "reals"};

@@ -104,7 +104,7 @@ Json json_of(const LawReport& report, const Operator& op)
             {"declared", is_declared},        {"means", name(finding.means)},
             {"seconds", finding.seconds},     {"invariants", finding.invariants},
             {"unproved", finding.unproved},   {"holds_without_overflow", finding.holds_without_overflow},
-            {"law", name(finding.law)},       {"verdict", name(finding.verdict)},
+            {"law", name(finding.law)},       {"verdict", name_of_verdict(finding)},
             {"cases", finding.cases},         {"exhaustive_cases", finding.exhaustive_cases},
             {"eight_bit", finding.eight_bit}, {"spread", finding.spread},
             {"text", print(finding, op)}};

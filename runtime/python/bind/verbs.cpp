@@ -55,7 +55,7 @@ nb::dict finding_of(const LawFinding& finding, const Operator& op)
 {
     nb::dict facts;
     facts["law"] = std::string(name(finding.law));
-    facts["verdict"] = std::string(name(finding.verdict));
+    facts["verdict"] = std::string(name_of_verdict(finding));
     facts["means"] = std::string(name(finding.means));
     facts["seconds"] = finding.seconds;
     facts["invariants"] = finding.invariants;

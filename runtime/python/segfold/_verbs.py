@@ -147,8 +147,8 @@ class LawFinding:
     """What is known of one law; true unless it is refuted."""
 
     law: str  #: ``"associative"``, ``"identity"``, ``"commutative"``, ``"idempotent"``
-    #: ``"proved"``, ``"proved_while_nothing_overflows"``, ``"proved_over_reals"``, ``"holds_exhaustively"``, ``"not_refuted"``,
-    #: ``"holds_up_to_rounding"``, ``"refuted"``
+    #: ``"proved"``, ``"proved_while_nothing_overflows"``, ``"proved_over_reals"``, ``"holds_exhaustively"``,
+    #: ``"holds_exhaustively_in_8_bits"``, ``"not_refuted"``, ``"holds_up_to_rounding"``, ``"refuted"``
     verdict: str
     means: str  #: ``"search"``, ``"all states"``, ``"bit vectors"``, ``"integers"``, ``"reals"``
     seconds: float  #: of the processor, that the prover took
