@@ -9,6 +9,7 @@
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/session/device_plan.h"
+#include "runtime/session/laws/overflow_laws.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
 
@@ -141,7 +142,15 @@ OperatorLaws Plan::State::plan_laws(OperatorLaws laws) const
     return laws;
 }
 
-Shape Plan::State::shape_for(const PlanSizes& of) const
+bool Plan::State::may_overflow(const PlanSizes& of) const
+{
+    const auto& uniform = of.sizes.uniform_length;
+    const auto longest = of.form == SegmentForm::uniform ? uniform : of.sizes.num_elements;
+    return !parts.options.assumes_no_overflow && longest > parts.laws.most_elements &&
+           !broken_by_overflow(parts.laws, parts.op, KnownValues(), {longest, of.sizes.num_elements}).empty();
+}
+
+Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
 {
     const auto& options = parts.options;
     Shape shape{
@@ -215,6 +224,9 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
     chosen.warnings = segfold::warnings(parts.op);
     std::ranges::move(law_warnings(laws, parts.op, problem, shape, catalogue, *made.stage),
                       std::back_inserter(chosen.warnings));
+    if (may_overflow(of))
+        std::ranges::move(overflow_warnings(parts.laws, parts.op, "a plan"),
+                          std::back_inserter(chosen.warnings));
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
     explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
     explanation.taken = fmt::format(

@@ -115,6 +115,8 @@ struct Plan::State {
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
     /// `explanation`, and after a resize() what a new plan would take.
     [[nodiscard]] Explanation explained() const;
+    /// Whether data of these sizes, which the plan does not see, may break laws by overflow.
+    [[nodiscard]] bool may_overflow(const PlanSizes& of) const;
     /// What laws mean for a plan, which knows no data.
     [[nodiscard]] OperatorLaws plan_laws(OperatorLaws laws) const;
     /// The problem of a plan of these sizes, for laws that are known.

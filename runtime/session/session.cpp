@@ -207,6 +207,12 @@ void copy_results(const Results& results, std::span<const MutableArrayView> into
             std::memcpy(into[i].data, array.data(), array.bytes());
 }
 
+/// Whether overflow of the data keeps a fold from relying on associativity.
+bool is_folded_in_order(const OperatorLaws& laws)
+{
+    return std::ranges::find(laws.broken_by_overflow, Law::associative) != laws.broken_by_overflow.end();
+}
+
 /// Bytes that a workload's arrays and results take on a device.
 std::int64_t device_bytes(const Workload& workload)
 {
@@ -283,9 +289,13 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                        const std::string& without_records)
 {
     const auto backend = state().running();
-    if (!backend->runs_stages())
-        return {};
     const auto laws = this->laws(workload);
+    if (!backend->runs_stages()) {
+        Chosen none;
+        if (is_folded_in_order(laws))  // its numbers are as wrapped, and those of other back ends say so
+            none.warnings = law_warnings(laws, workload.op);
+        return none;
+    }
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
     std::optional<ScratchRoom> room;
@@ -295,10 +305,21 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                            device_bytes(workload);
                 },
                 sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
-    auto chosen = choose_among(*state().catalogue(*backend, request.is_reproducible), problem,
-                               shape_of(workload), laws, request, without_records, room ? &*room : nullptr);
+    const auto catalogue = state().catalogue(*backend, request.is_reproducible);
+    auto served = request;
+    if (is_folded_in_order(laws) && request.stage &&
+        catalogue->unmet(catalogue->stage(*request.stage), problem)) {
+        served.stage.reset();
+        served.settings.clear();
+    }
+    auto chosen = choose_among(*catalogue, problem, shape_of(workload), laws, served, without_records,
+                               room ? &*room : nullptr);
     chosen.warnings = law_warnings(laws, workload.op, problem, shape_of(workload),
                                    *state().catalogue(*backend), *chosen.plan->stage);
+    if (served.stage != request.stage)
+        chosen.warnings.front() +=
+            fmt::format("\n{} serves, as {}, which is asked for, relies on laws that overflow breaks",
+                        chosen.plan->stage->name, *request.stage);
     if (auto note = backend->note(); !note.empty() && !state().has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
     return chosen;

@@ -90,8 +90,12 @@ int run_stream(const Arguments& arguments, const Operator& op)
     options.memory_bytes = memory_bound(arguments);
     options.progress = [&](const StreamProgress& at) { progress.show(progress_text(at)); };
     Stream stream(session, op, std::move(prepared.input), options);
-    for (const auto& warning : stream.warnings())
-        write_error("warning: " + warning);
+    std::size_t num_told = 0;
+    const auto tell_warnings = [&] {
+        for (; num_told < stream.warnings().size(); ++num_told)
+            write_error("warning: " + stream.warnings()[num_told]);
+    };
+    tell_warnings();
     std::optional<StreamOutput> output;
     std::string resumed;
     if (const auto path = arguments.value("output")) {
@@ -132,6 +136,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
             }
         });
         progress.clear();
+        tell_warnings();
         if (output)
             output->commit();
     } catch (const Interrupted& at) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <limits>
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
@@ -11,6 +12,7 @@
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/laws/operator_laws.h"
+#include "runtime/session/laws/overflow_laws.h"
 
 namespace segfold::python {
 namespace {
@@ -58,32 +60,44 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// The columns of the call that have what breaks a law on which kept plans rely: infinities or NaN.
-struct NotSpared {
-    std::optional<std::string> not_finite, nan;
-};
-
-NotSpared not_spared(Call& call, const CallsAsk& asks)
+/// Whether the call's data break a law on which the operator's kept plans rely: by NaN or infinities, by an
+/// element that shows that the identity is none, or as they may overflow. `longest` is 0 where it is not
+/// known.
+bool breaks_laws_of_plans(Call& call, CallsAsk asks, std::int64_t longest)
 {
-    if (!asks.finite && !asks.nan)
-        return {};
-    struct Look {
+    if (asks.overflow && (longest > 0 ? longest : call.num_elements()) <= asks.overflow->most_elements)
+        asks.overflow = nullptr;
+    if (!asks.finite && !asks.nan && !asks.elements && !asks.overflow)
+        return false;
+    struct Trial {
         std::shared_ptr<TypedOperator> typed;
         std::vector<Array> arrays;
         CallsAsk asks;
-        NotSpared found = {};
+        std::int64_t longest;
+        bool is_refuted = false;
     };
-    const auto look = std::make_shared<Look>(Look{call.typed(), {}, asks});
+    const auto trial = std::make_shared<Trial>(Trial{call.typed(),
+                                                     {},
+                                                     call.num_elements(),
+                                                     call.num_features(),
+                                                     asks,
+                                                     longest > 0 ? longest : call.num_elements()});
     for (const auto& input : call.inputs())
         look->arrays.push_back(Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
     run_by_size(
         call.num_elements(), kElementsOfAShortFold,
-        [look] {
-            const auto& op = look->typed->op;
-            if (look->asks.finite)
-                look->found.not_finite = find_not_finite(op, look->arrays);
-            if (look->asks.nan)
-                look->found.nan = find_nan(op, look->arrays);
+        [trial] {
+            const auto& op = trial->typed->op;
+            trial->is_refuted = (trial->asks.finite && find_not_finite(op, trial->arrays)) ||
+                                (trial->asks.nan && find_nan(op, trial->arrays)) ||
+                                (trial->asks.overflow &&
+                                 !broken_by_overflow(*trial->asks.overflow, op, trial->arrays,
+                                                     trial->num_elements, [&] { return trial->longest; })
+                                      .empty()) ||
+                                (trial->asks.elements &&
+                                 try_identity_on_some(op, trial->arrays, trial->num_elements,
+                                                      trial->num_features, Elements::all_with_overflow)
+                                     .counter_example);
         },
         call.arrays());
     return look->found;
@@ -223,41 +237,64 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         words.key(),
         *longest,
         num_findings(),
-        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0,
-        ranges ? index_bits_for({ranges->num_elements}) : 0};
-    if (is_known)
-        key.words += doubtful_scalars(call, asks);
-    if (spared.not_finite)
-        key.words += " any";
-    if (spared.nan)
-        key.words += " nan " + *spared.nan;
-    auto entry = known_entry(call, key, is_known);
-    if (!entry) {
-        const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
-                                                            num_elements, call.plan_options(), call.inputs(),
-                                                            num_findings(), spared.not_finite || spared.nan});
-        making->options.longest = *longest;
-        if (spared.nan)
-            making->options.with_nan = fmt::format("'{}' has NaN", *spared.nan);
-        // A text may have to be compiled, which Ctrl-C ends.
-        run_interruptible([making] { making->make(); }, call.arrays());
-        call.typed()->asks[words.session.assume] = making->asks;
-        if (!making->plan)
-            return nullptr;
-        warn_of_caches();
-        if (!making->told.empty())
-            warn({making->told});
-        if (!is_known)
-            key.words += doubtful_scalars(call, making->asks);
-        entry = std::make_shared<const PlanCache::Entry>(
-            PlanCache::Entry{std::move(key), session, std::move(making->plan)});
-        call.typed()->plans.add(entry);
-    }
-    if (spared.not_finite)
-        warn(
-            {fmt::format("operator {} runs without its identity: the identity is neutral on finite values "
-                         "alone, and '{}' has infinities or NaN",
-                         call.op().name, *spared.not_finite)});
+        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
+    auto& plans = call.typed()->plans;
+    if (auto entry = plans.find(key))
+        return breaks_laws_of_plans(call, call.typed()->asks[words.session.assume], *longest) ? nullptr
+                                                                                              : entry;
+    struct Making {
+        std::shared_ptr<TypedOperator> typed;
+        std::shared_ptr<Session> session;
+        SegmentsView segments;
+        std::shared_ptr<const Segments> found;
+        std::int64_t num_elements;
+        PlanOptions options;
+        std::vector<ArrayView> inputs;
+        std::uint64_t findings;
+        CallsAsk asks = {};
+        std::shared_ptr<Plan> plan = nullptr;
+    };
+    const auto making =
+        std::make_shared<Making>(Making{call.typed(), session, segments, call.found(), num_elements,
+                                        call.plan_options(), call.inputs(), num_findings()});
+    making->options.longest = *longest;
+    // A text may have to be compiled, which Ctrl-C ends.
+    run_interruptible(
+        [making] {
+            const auto& op = making->typed->op;
+            const auto laws = making->session->laws(op);
+            const bool is_finite_asked = depends_on_finite(laws);
+            making->asks = {depends_on_data(laws) && !is_finite_asked,
+                            is_finite_asked,
+                            depends_on_nan(laws),
+                            laws.most_elements < std::numeric_limits<std::int64_t>::max()
+                                ? std::make_shared<const OperatorLaws>(laws)
+                                : nullptr,
+                            laws.doubts_identity,
+                            doubt_of_scalars(op, laws.report),
+                            making->findings};
+            if (!making->asks.keeps_plan(op, making->inputs))
+                return;
+            // What the elements refute is said by a fold, which looks at them.
+            const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
+            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
+                of_data.usable.associative == laws.usable.associative && of_data.has_sound_identity &&
+                !of_data.without_identity && of_data.broken_by_overflow.empty()) {
+                making->options.assumes_no_overflow = true;
+                // What NaN or infinities alone refute is no matter for calls whose data have none.
+                making->options.assumes_finite |= making->asks.nan || making->asks.finite;
+                making->plan = std::make_shared<Plan>(
+                    making->session->plan(op, making->segments, making->num_elements, making->options));
+            }
+        },
+        call.arrays());
+    call.typed()->asks[words.session.assume] = making->asks;
+    if (!making->plan)
+        return nullptr;
+    warn_of_caches();
+    const auto entry =
+        std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
+    plans.add(entry);
     return entry;
 }
 

@@ -23,6 +23,9 @@ struct CallsAsk {
     bool data = false;
     bool finite = false;  ///< a plan is kept, and serves where the data are finite
     bool nan = false;     ///< a plan is kept, and serves where the data have no NaN
+    /// A plan is kept, and serves calls of no more elements, and those whose data do not overflow. Null: all.
+    std::shared_ptr<const OperatorLaws> overflow = nullptr;
+    bool elements = false;  ///< a plan is kept, and serves where no element shows that the identity is none
     ScalarDoubt scalars = ScalarDoubt::none;
     std::uint64_t findings = 0;  ///< num_findings() when it was asked
 };

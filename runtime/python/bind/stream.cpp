@@ -219,6 +219,7 @@ public:
     {
         const nb::gil_scoped_release released;
         stream_.emplace(*session_, op_, std::move(input), std::move(options));
+        warnings_ = stream_->warnings();
     }
     ~PyStream() { close(); }
     PyStream(const PyStream&) = delete;
@@ -305,9 +306,12 @@ public:
             names.push_back(field.name);
         return names;
     }
-    [[nodiscard]] std::vector<std::string> warnings() const
+    /// What has been told so far; more may follow.
+    [[nodiscard]] std::vector<std::string> warnings()
     {
-        return stream_ ? stream_->warnings() : std::vector<std::string>();
+        const nb::gil_scoped_release released;
+        const std::lock_guard lock(mutex_);
+        return warnings_;
     }
 
 private:
@@ -325,6 +329,7 @@ private:
                 if (results.num_segments == 0)
                     return;
                 ready_ = std::move(results.results);
+                warnings_ = stream_->warnings();
                 changed_.notify_all();
             });
         } catch (const Stopped&) {
@@ -333,6 +338,7 @@ private:
             failure = std::current_exception();
         }
         const std::lock_guard lock(mutex_);
+        warnings_ = stream_->warnings();
         failure_ = failure;
         is_done_ = true;
         changed_.notify_all();
@@ -364,6 +370,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<Results> ready_;
+    std::vector<std::string> warnings_;
     Closed closed_;                                                           ///< written under mutex_
     std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();  ///< stopped once it is closed
     bool is_done_ = false;

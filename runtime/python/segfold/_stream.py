@@ -123,12 +123,13 @@ def stream(
     )
     _sweep()
     _open.add(work)
-    for text in work.warnings:
+    told = work.warnings
+    for text in told:
         _results.warn(text)
-    return _parts(work, (["keys"] if layout == "keys" else []) + work.names)
+    return _parts(work, (["keys"] if layout == "keys" else []) + work.names, len(told))
 
 
-def _parts(work, names):
+def _parts(work, names, num_told):
     try:
         make = _results.result_class(tuple(names))._make if len(names) > 1 else _operator.itemgetter(0)
         while True:
@@ -138,6 +139,9 @@ def _parts(work, names):
                 if not work.leave():
                     _left.append(work)
                 raise
+            for text in work.warnings[num_told:]:
+                _results.warn(text)
+                num_told += 1
             if arrays is None:
                 break
             yield make(arrays)

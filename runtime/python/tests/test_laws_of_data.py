@@ -296,4 +296,35 @@ def test_a_plan_is_kept_for_data_that_are_finite(name):
     for values in ([3, 4, 0, 2], [1, 2, 2, 7], [3, np.inf, 0, 2], [3, 4, 0, 2], [np.nan, 1, 1, 1], [-np.inf, 0, 0, 5], [2, 3, 6, 1]):
         x = np.array(values, np.float32)
         np.testing.assert_allclose(op(x, offsets=offsets, backend="cpu"), op(x, offsets=offsets, backend="reference"), rtol=1e-6)
-    assert op._cached_plans() == 2
+    assert op._cached_plans() == 1
+
+
+STREAK = """operator streak(x: i32) -> i16 {
+  state { n: i16 = 0; leading: i16 = 0; trailing: i16 = 0; longest: i16 = 0 }
+  lift { let late = i16(x > 0); n = 1; leading = late; trailing = late; longest = late }
+  combine(a, b) {
+    n = a.n + b.n;
+    leading = a.leading == a.n ? a.n + b.leading : a.leading;
+    trailing = b.trailing == b.n ? a.trailing + b.n : b.trailing;
+    longest = max(max(a.longest, b.longest), a.trailing + b.leading)
+  }
+  finish longest
+}"""
+
+
+def test_counts_that_overflow_are_folded_from_left_to_right():
+    streak = sf.operator(STREAK)
+    ones = np.ones(100000, "i4")
+    right = streak(ones, backend="reference")
+    for _ in range(2):
+        with pytest.warns(sf.FoldWarning, match="obeys its laws while nothing overflows, and these data may"):
+            assert streak(ones, backend="cpu") == right
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(streak(ones, uniform=10000, backend="cpu")) == [10000] * 10
+        assert list(streak(ones, uniform=10000, backend="cpu")) == [10000] * 10
+        assert list(sf.stream(streak, ones, uniform=10000, backend="cpu", memory="64K")) != []
+    with pytest.warns(sf.FoldWarning, match="and a stream does not know its data"):
+        list(sf.stream(streak, ones, backend="cpu", memory="64K"))
+    with pytest.warns(sf.FoldWarning, match="and a plan does not know its data"):
+        sf.plan(streak, ones, backend="cpu")

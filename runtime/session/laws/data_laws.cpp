@@ -6,8 +6,10 @@
 #include "dsl/laws/data/growth.h"
 #include "dsl/laws/elements.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/data/shape.h"
 #include "runtime/session/laws/element_laws.h"
 #include "runtime/session/laws/law_search.h"
+#include "runtime/session/laws/overflow_laws.h"
 
 namespace segfold {
 namespace {
@@ -75,11 +77,12 @@ namespace {
 /// alone refutes.
 bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 {
-    const auto ranges = data_ranges(workload);
     // The search among the data's values must not overflow either.
-    if (!overflows_nowhere(workload.op, ranges, std::max(workload.segments.num_elements, kFoldOfSearch)))
+    const auto longest = std::max(shape_of(workload.segments).longest, kFoldOfSearch);
+    const FoldLength length{longest, std::max(workload.segments.num_elements, kFoldOfSearch)};
+    if (!overflows_nowhere(workload.op, known_values(workload.op, workload.arrays), length))
         return false;
-    const auto found = report_on(ranges, workload);
+    const auto found = report_on(data_ranges(workload), workload);
     return std::ranges::none_of(laws.refuted_by_overflow, [&](Law law) { return found.refuted(law); });
 }
 
@@ -197,6 +200,8 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             laws.without_identity = "the identity is neutral while nothing overflows, and these data may";
         }
     }
+    const auto broken = broken_by_overflow(laws, workload.op, workload.arrays, workload.segments.num_elements,
+                                           [&] { return shape_of(workload.segments).longest; });
     if (depends_on_data(laws))
         judge_identity(laws, workload);
     if (laws.has_sound_identity && !laws.refuted_by_nan.empty()) {
@@ -211,7 +216,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
     }
     try_doubtful_identity(laws, workload);
     judge_associativity(laws, workload);
-    return laws;
+    return broken.empty() ? laws : without_broken(std::move(laws), broken);
 }
 
 OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
@@ -236,6 +241,18 @@ OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
         laws.has_sound_identity = laws.spares_data = !found.refuted(Law::identity);
     laws.without_identity.reset();
     std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
+    return laws;
+}
+
+OperatorLaws on_stream(OperatorLaws laws, const Operator& op)
+{
+    laws = while_nothing_overflows(std::move(laws), op);
+    if (depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
+        laws.without_identity =
+            "the identity is neutral on finite values alone, and a stream does not know its data";
+    laws.knows_data = false;
+    laws.unseen_data =
+        "a fold in one piece asks its data whether they show it, and a stream does not know them";
     return laws;
 }
 

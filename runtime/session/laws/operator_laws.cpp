@@ -14,6 +14,8 @@
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
 #include "runtime/session/laws/law_search.h"
+#include "runtime/session/laws/overflow_laws.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -110,6 +112,7 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
     const auto* identity = laws.report.find(Law::identity);
     laws.doubts_identity = identity != nullptr && laws.has_sound_identity && !laws.assumes_identity &&
                            doubt_of(op, *identity) != ScalarDoubt::none && may_change_elements(op);
+    laws.most_elements = most_elements_without_overflow(laws, op);
     return laws;
 }
 
@@ -118,6 +121,7 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
 OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op)
 {
     for (const auto law : std::exchange(laws.refuted_by_overflow, {})) {
+        laws.spared_overflow.push_back(law);
         for (auto& finding : laws.report.findings)
             if (finding.law == law) {
                 finding.verdict = Verdict::not_refuted;
@@ -330,6 +334,17 @@ std::string tried_elements(const OperatorLaws& laws)
 
 }  // namespace
 
+std::vector<std::string> overflow_warnings(const OperatorLaws& laws, const Operator& op,
+                                           std::string_view knows_no_data)
+{
+    const auto* finding = laws.report.find(Law::associative);
+    return {fmt::format(
+        "operator {} obeys its laws while nothing overflows, and {} does not know its data; where "
+        "segments of more than {} overflow, results may depend on the stage{}",
+        op.name, knows_no_data, count_text(laws.most_elements, "element"),
+        finding == nullptr ? "" : "\n" + print(*finding, op))};
+}
+
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
                                       const std::string& ordered_stage)
 {
@@ -352,7 +367,16 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
         warnings.push_back(fmt::format(
             "operator {} does not declare that it is commutative, and is proved to be; stages may rely on it",
             op.name));
-    if (laws.without_identity && laws.knows_data)
+    const auto is_broken = [&](Law law) { return contains(laws.broken_by_overflow, law); };
+    const bool is_ordered_by_overflow = is_broken(Law::associative);
+    if (is_ordered_by_overflow)
+        warn(
+            Law::associative,
+            fmt::format(
+                "obeys its laws while nothing overflows, and these data may; it is folded strictly from left "
+                "to right{}",
+                is_broken(Law::identity) && laws.without_identity ? ", without its identity" : ""));
+    if (laws.without_identity && laws.knows_data && !(is_ordered_by_overflow && is_broken(Law::identity)))
         warnings.push_back(
             fmt::format("operator {} runs without its identity: {}", op.name, *laws.without_identity));
     for (const auto law : laws.refuted_by_nan)
@@ -364,17 +388,20 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
                               ? fmt::format("; the stage {} folds from left to right, as the reference does",
                                             ordered_stage)
                               : ""));
-    if (!laws.usable.associative)
+    if (!laws.usable.associative && !is_ordered_by_overflow)
         warn(Law::associative,
              fmt::format("is {}; only stages that fold strictly from left to right can serve",
                          laws.with_nan ? "associative for all states but NaN, and " + *laws.with_nan
                                        : "not associative"));
-    if (laws.report.refuted(Law::commutative) && !laws.usable.commutative)
+    if (laws.report.refuted(Law::commutative) && !is_broken(Law::commutative) && !laws.usable.commutative)
         warn(Law::commutative, "is not commutative; the order of the elements is kept");
     if (laws.report.refuted(Law::idempotent) && !laws.usable.idempotent)
         warn(Law::idempotent, "is not idempotent; no element is folded twice");
-    if (!laws.has_sound_append)
-        warn(Law::append, "has an append that is not combine(a, lift); combine and lift serve instead");
+    if (!laws.has_sound_append && !is_ordered_by_overflow)
+        warn(Law::append, fmt::format("has an append that is {}; combine and lift serve instead",
+                                      is_broken(Law::append)
+                                          ? "combine(a, lift) while nothing overflows, and these data may"
+                                          : "not combine(a, lift)"));
     return warnings;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What a run may rely on of an operator's laws.
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,12 @@ struct OperatorLaws {
     std::optional<std::string> with_nan = {};
     /// Not relied on, as overflow refutes them and nothing else does: see while_nothing_overflows().
     std::vector<Law> refuted_by_overflow;
+    /// Relied on by while_nothing_overflows(), though overflow refutes them.
+    std::vector<Law> spared_overflow = {};
+    /// Folds of more elements than these may overflow, and break laws whose verdicts do not speak of that.
+    std::int64_t most_elements = std::numeric_limits<std::int64_t>::max();
+    /// Not relied on, as these data may overflow: see broken_by_overflow().
+    std::vector<Law> broken_by_overflow = {};
     std::vector<Law> assumed;          ///< refuted, and relied on because the user asked for it
     bool assumes_identity = false;     ///< the user vouches for it where no data are known
     bool assumes_associative = false;  ///< the user vouches for it
@@ -113,15 +120,19 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// Relies on the laws that overflow alone refutes, as if they were not refuted.
 [[nodiscard]] OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op);
 
-/// What the data change: laws that overflow alone refutes are relied on where no order of combining these
-/// data overflows, and such an identity is left out elsewhere. An identity that only other values refute is
-/// relied on, and one that is neutral on finite values alone is left out where infinities or NaN occur. One
-/// that is not refuted, and not known to be neutral to whatever lift may give, is tried on the elements: it
-/// is left out where only states that are not finite show that it is none, or overflow does, and is refuted
-/// else. Associativity that is not known for all states is refuted where some neighbouring elements show
-/// that. Associativity that NaN alone refutes is not relied on where the data have NaN. Laws that NaN alone
-/// refutes are not warned of where values of the data's range show none.
+/// What the data change: laws that their verdicts leave to what does not overflow are not relied on where
+/// these data may, nor is such an identity or append. Laws that overflow alone refutes are relied on where no
+/// order of combining these data overflows, and such an identity is left out elsewhere. An identity that only
+/// other values refute is relied on, and one that is neutral on finite values alone is left out where
+/// infinities or NaN occur. One that is not refuted, and not known to be neutral to whatever lift may give,
+/// is tried on the elements: it is left out where only states that are not finite show that it is none, or
+/// overflow does, and is refuted else. Associativity that is not known for all states is refuted where some
+/// neighbouring elements show that. Associativity that NaN alone refutes is not relied on where the data have
+/// NaN. Laws that NaN alone refutes are not warned of where values of the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
+
+/// What a stream relies on, which does not know its data.
+[[nodiscard]] OperatorLaws on_stream(OperatorLaws laws, const Operator& op);
 
 /// The same of data of which no more is known than that all values are finite.
 [[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
@@ -132,6 +143,10 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// Throws SpecError with the counter-example where the identity is refuted and cannot be relied on; ways out
 /// are named.
 void require_sound_identity(const OperatorLaws& laws, const Operator& op);
+
+/// That a fold which `knows_no_data`, as "a plan" does, relies on laws that overflow may break.
+[[nodiscard]] std::vector<std::string> overflow_warnings(const OperatorLaws& laws, const Operator& op,
+                                                         std::string_view knows_no_data);
 
 /// What the user should know before relying on results; no line breaks at the ends. Where NaN alone refutes
 /// associativity, `ordered_stage` is named, a stage that folds from left to right.

@@ -16,6 +16,7 @@
 #include "runtime/data/data_ranges.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/column_lengths.h"
+#include "runtime/session/scale/overflow_watch.h"
 #include "runtime/session/scale/slices/slice_buffers.h"
 #include "runtime/session/scale/slices/slice_bytes.h"
 #include "runtime/session/scale/slices/slice_pipeline.h"
@@ -53,18 +54,6 @@ struct LoadedSlice {
 double seconds_since(Clock::time_point begin)
 {
     return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-OperatorLaws laws_without_data(OperatorLaws laws, const Operator& op)
-{
-    laws = while_nothing_overflows(std::move(laws), op);
-    if (depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
-        laws.without_identity =
-            "the identity is neutral on finite values alone, and a stream does not know its data";
-    laws.knows_data = false;
-    laws.unseen_data =
-        "a fold in one piece asks its data whether they show it, and a stream does not know them";
-    return laws;
 }
 
 }  // namespace
@@ -105,6 +94,7 @@ struct Stream::State {
         cursor = segment_cursor(std::move(input.segments), num_elements);
         num_elements = cursor->num_elements();
         problem = make_problem();
+        overflow.emplace(op, problem.laws, tables, engine ? 0 : slice_elements);
         block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
         if (const auto least = std::max<std::int64_t>(1, block); slice_elements < least)
             throw_no_room(options.memory_bytes, share, bytes, least);
@@ -288,6 +278,7 @@ struct Stream::State {
     SliceResults fold(const LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
+        overflow->see(window, loaded.columns, warnings);
         try {
             if (!pipeline)
                 return folder->fold(loaded.prepared, &times);
@@ -390,6 +381,7 @@ struct Stream::State {
     std::int64_t block = 0;
     std::vector<Array> tables;
     std::vector<std::string> warnings;
+    std::optional<OverflowWatch> overflow;
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
@@ -418,7 +410,7 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
         const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,
                                          is_cut && state_->kind == LayoutKind::whole};
-        auto laws = laws_without_data(session.laws(op, state_->scalars()), op);
+        auto laws = on_stream(session.laws(op, state_->scalars()), op);
         state_->warnings = law_warnings(laws, op);
         return slice_problem(session, op, std::move(laws), slice_options);
     });
