@@ -6,6 +6,79 @@
 #include "dsl/stopped.h"
 
 namespace segfold {
+namespace {
+
+bool is_narrower(Type target, Type type)
+{
+    return is_float(type) && is_float(target) && target != type &&
+           size_bytes_of_type(target) <= size_bytes_of_type(type);
+}
+
+/// True where a small change of a float operand can change the value by much, or where the text asks for a
+/// rounding.
+bool decides(const Instruction& step)
+{
+    if (!is_float(step.type))
+        return false;
+    switch (step.opcode) {
+        case Opcode::floor:
+        case Opcode::ceiling:
+        case Opcode::round:
+            return true;
+        case Opcode::convert:
+            return !is_float(step.target) || is_narrower(step.target, step.type);
+        default:
+            return is_test(step.opcode);
+    }
+}
+
+/// True where working precision may round the value.
+bool rounds(const Instruction& step)
+{
+    switch (step.opcode) {
+        case Opcode::convert:
+            return is_float(step.target) && (!is_float(step.type) || is_narrower(step.target, step.type));
+        case Opcode::copy:
+        case Opcode::select:
+        case Opcode::negate:
+        case Opcode::minimum:
+        case Opcode::maximum:
+        case Opcode::absolute:
+        case Opcode::copy_sign:
+        case Opcode::gather:
+            return false;
+        default:
+            return is_float(step.type) && !decides(step);
+    }
+}
+
+/// Runs a program in both precisions, step by step; what decides, and so every jump, integer and truth, is
+/// as working precision has it.
+Outcome run_side_by_side(const Program& program, Slot<long double>* wide, Slot<double>* working,
+                         const TableView* tables)
+{
+    const auto& code = program.code;
+    for (std::size_t at = 0; at < code.size(); ++at) {
+        const auto& step = code[at];
+        if (step.opcode == Opcode::jump || step.opcode == Opcode::jump_unless) {
+            if (step.opcode == Opcode::jump || !working[step.a].bits)
+                at = step.out - std::size_t{1};
+            continue;
+        }
+        if (const auto outcome = Machine<double>::run(&step, 1, working, tables); outcome.failed)
+            return outcome;
+        const auto type = step.opcode == Opcode::convert ? step.target : step.type;
+        if (!decides(step))
+            Machine<long double>::run(&step, 1, wide, tables);
+        else if (is_float(type) && !is_test(step.opcode))
+            wide[step.out].real = Machine<double>::get_real(working[step.out], type);
+        else
+            wide[step.out].bits = working[step.out].bits;
+    }
+    return {};
+}
+
+}  // namespace
 
 template <class Real>
 Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tables)
@@ -18,7 +91,14 @@ Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tabl
       finish_(make_frame(bytecode.finish)),
       empty_(make_frame(bytecode.empty)),
       map_(make_frame(bytecode.map))
-{}
+{
+    const auto& code = bytecode.lift.code;
+    if (!Machine<Real>::kWide || std::ranges::none_of(code, decides) || std::ranges::none_of(code, rounds))
+        return;
+    deciding_.resize(bytecode.lift.num_slots);
+    for (const auto& constant : bytecode.lift.constants)
+        Machine<double>::set_constant(deciding_[constant.slot], constant);
+}
 
 template <class Real>
 auto Evaluator<Real>::make_frame(const Program& program) -> Frame
@@ -39,6 +119,32 @@ void Evaluator<Real>::run(Frame& frame, Value* out, std::int64_t element)
         report(outcome, element);
     for (std::size_t i = 0; i < program.outputs.size(); ++i)
         out[i] = frame.slots[program.outputs[i]];
+}
+
+template <class Real>
+void Evaluator<Real>::run_lift(std::int64_t index)
+{
+    const auto& program = bytecode_.lift;
+    Outcome outcome;
+    if constexpr (Machine<Real>::kWide) {
+        if (!deciding_.empty()) {
+            const auto& columns = bytecode_.columns;
+            for (std::size_t i = 0; i < program.num_inputs; ++i)
+                if (i < columns.size() && is_float(columns[i]))
+                    Machine<double>::set_real(deciding_[i], columns[i],
+                                              static_cast<double>(lift_.slots[i].real));
+                else
+                    deciding_[i].bits = lift_.slots[i].bits;
+            outcome = run_side_by_side(program, lift_.slots.data(), deciding_.data(), tables_.data());
+            if (outcome.failed)
+                report(outcome, index);
+            return;
+        }
+    }
+    outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
+                                 lift_.slots.data(), tables_.data());
+    if (outcome.failed)
+        report(outcome, index);
 }
 
 template <class Real>
@@ -64,7 +170,9 @@ void Evaluator<Real>::lift(std::span<const void* const> columns, std::int64_t in
     lift_.slots[columns.size()].bits = static_cast<std::uint64_t>(index);
     lift_.slots[columns.size() + 1].bits = static_cast<std::uint64_t>(position);
     lift_.slots[columns.size() + 2].bits = static_cast<std::uint64_t>(segment);
-    run(lift_, state, index);
+    run_lift(index);
+    for (std::size_t i = 0; i < bytecode_.lift.outputs.size(); ++i)
+        state[i] = lift_.slots[bytecode_.lift.outputs[i]];
 }
 
 template <class Real>
@@ -76,7 +184,9 @@ void Evaluator<Real>::lift(const Value* values, std::int64_t index, std::int64_t
     lift_.slots[n].bits = static_cast<std::uint64_t>(index);
     lift_.slots[n + 1].bits = static_cast<std::uint64_t>(position);
     lift_.slots[n + 2].bits = static_cast<std::uint64_t>(segment);
-    run(lift_, state, index);
+    run_lift(index);
+    for (std::size_t i = 0; i < bytecode_.lift.outputs.size(); ++i)
+        state[i] = lift_.slots[bytecode_.lift.outputs[i]];
 }
 
 template <class Real>
@@ -146,7 +256,6 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     Value* const lifted = lift_.slots.data();
     Value* const earlier = combine_.slots.data();
     Value* const later = earlier + n;
-    const auto& lift_code = bytecode_.lift.code;
     const auto& combine_code = bytecode_.combine.code;
     const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
     const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
@@ -159,10 +268,7 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
             Machine<Real>::load(lifted[c], bytecode_.columns[c], columns[c], i);
         lifted[num_columns].bits = static_cast<std::uint64_t>(i);
         lifted[num_columns + 1].bits = static_cast<std::uint64_t>(position + (i - begin));
-        if (const auto outcome = Machine<Real>::run(lift_code.data(), static_cast<int>(lift_code.size()),
-                                                    lifted, tables_.data());
-            outcome.failed)
-            report(outcome, i);
+        run_lift(i);
         for (std::size_t f = 0; f < n; ++f)
             later[f] = lifted[lift_out[f]];
         if (const auto outcome = Machine<Real>::run(

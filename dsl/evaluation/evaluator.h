@@ -11,6 +11,10 @@
 namespace segfold {
 
 /// Working precision rounds as the types say; wide precision holds every float in long double.
+///
+/// What a lift decides is the same in both: comparisons, integers made of floats, floor, ceil, round and
+/// conversions to narrower floats take the values that working precision gives them. So an element is what
+/// the language makes of it, and only what is added up afterwards is wide.
 enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
@@ -60,6 +64,8 @@ private:
     };
 
     static Frame make_frame(const Program& program);
+    /// Runs lift in its frame, whose inputs are in place; the element is the one at `index`.
+    void run_lift(std::int64_t index);
     /// `element` is the one that is lifted; other parts read no tables.
     void run(Frame& frame, Value* out, std::int64_t element = 0);
     [[noreturn]] void report(const Outcome& outcome, std::int64_t element) const;
@@ -67,6 +73,8 @@ private:
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, append_, finish_, empty_, map_;
+    /// Lift's slots in working precision, where a wide lift decides by rounded values; else empty.
+    std::vector<Slot<double>> deciding_;
 };
 
 /// The message about a table that `element` reads outside of its length.

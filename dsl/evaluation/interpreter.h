@@ -315,10 +315,14 @@ struct Machine {
         return in_single(type) ? static_cast<Real>(slot.single) : slot.real;
     }
 
+    /// A constant has its type's value in wide precision too.
     static constexpr void set_constant(Value& slot, const Constant& constant)
     {
-        if (is_float(constant.type))
-            set_real(slot, constant.type, static_cast<Real>(constant.real));
+        if (constant.type == Type::f64)
+            slot.real = static_cast<Real>(constant.real);
+        else if (is_float(constant.type))
+            set_real(slot, constant.type,
+                     static_cast<Real>(round_single(constant.type, static_cast<float>(constant.real))));
         else
             slot.bits = constant.bits;
     }

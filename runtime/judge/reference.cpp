@@ -1,5 +1,7 @@
 #include "runtime/judge/reference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -15,6 +17,7 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
 constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
+constexpr std::int64_t kChunkLength = std::int64_t{1} << 9;
 
 /// A workload as evaluators want it.
 struct Folding {
@@ -27,6 +30,24 @@ struct Folding {
     OperatorInputs inputs;
 };
 
+/// Folds elements in chunks, each left to right, and so the chunks: a sum rounds fewer times at its full
+/// size. Strictly from left to right where chunks are as long as all. `chunk` is room for a state.
+template <class Real>
+void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int64_t begin, std::int64_t end,
+                    std::int64_t position, std::int64_t segment, std::int64_t chunk_length, Slot<Real>* state,
+                    std::vector<Slot<Real>>& chunk)
+{
+    const auto& columns = folding.inputs.columns;
+    const auto chunk_end = [&](std::int64_t from) {
+        return end - from > chunk_length ? from + chunk_length : end;
+    };
+    evaluator.fold(columns, begin, chunk_end(begin), position, segment, state);
+    for (auto from = chunk_end(begin); from < end; from = chunk_end(from)) {
+        evaluator.fold(columns, from, chunk_end(from), position + (from - begin), segment, chunk.data());
+        evaluator.combine(state, chunk.data(), state);
+    }
+}
+
 /// Folds parts of a segment, then the parts' states, both left to right; the parts by all threads.
 template <class Real>
 void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Slot<Real>* state)
@@ -38,11 +59,12 @@ void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Sl
     std::vector<Slot<Real>> states(static_cast<std::size_t>(num_parts) * n);
     for_blocks(num_parts, threads, [&](std::int64_t first, std::int64_t last) {
         Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+        std::vector<Slot<Real>> chunk(n);
         for (std::int64_t part = first; part < last; ++part) {
             const std::int64_t position = part * kPartLength;
-            evaluator.fold(folding.inputs.columns, begin + position,
-                           std::min(begin + position + kPartLength, end), position, segment,
-                           &states[static_cast<std::size_t>(part) * n]);
+            fold_in_chunks(evaluator, folding, begin + position,
+                           std::min(begin + position + kPartLength, end), position, segment, kChunkLength,
+                           &states[static_cast<std::size_t>(part) * n], chunk);
         }
     });
     Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
@@ -51,10 +73,10 @@ void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Sl
         evaluator.combine(state, &states[part * n], state);
 }
 
-/// Folds every segment and hands `store(segment, result)` the values of its result fields. Segments of
-/// `long_length` elements and more are folded in parts.
+/// Folds every segment and hands `store(segment, result)` the values of its result fields. `in_chunks`: not
+/// strictly from left to right, and long segments by all threads.
 template <class Real, class Store>
-void fold_segments(const Workload& workload, int threads, std::int64_t long_length, const Store& store)
+void fold_segments(const Workload& workload, int threads, bool in_chunks, const Store& store)
 {
     check_workload(workload);
     const Folding folding(workload);
@@ -63,12 +85,12 @@ void fold_segments(const Workload& workload, int threads, std::int64_t long_leng
     std::vector<std::int64_t> long_segments;
     for_blocks(segments.num_segments, threads, [&](std::int64_t first, std::int64_t last) {
         Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
-        std::vector<Slot<Real>> state(evaluator.state_fields());
+        std::vector<Slot<Real>> state(evaluator.state_fields()), chunk(evaluator.state_fields());
         std::vector<Slot<Real>> result(evaluator.result_fields());
         for (std::int64_t segment = first; segment < last; ++segment) {
             const std::int64_t begin = segments.begin(segment);
             const std::int64_t end = segments.end(segment);
-            if (end - begin >= long_length) {
+            if (in_chunks && end - begin >= kLongReference) {
                 const std::lock_guard lock(mutex);
                 long_segments.push_back(segment);
                 continue;
@@ -76,7 +98,8 @@ void fold_segments(const Workload& workload, int threads, std::int64_t long_leng
             if (begin == end) {
                 evaluator.empty(segment, result.data());
             } else {
-                evaluator.fold(folding.inputs.columns, begin, end, 0, segment, state.data());
+                fold_in_chunks(evaluator, folding, begin, end, 0, segment, in_chunks ? kChunkLength : kNever,
+                               state.data(), chunk);
                 evaluator.finish(state.data(), segment, end - begin, result.data());
             }
             store(segment, result);
@@ -119,7 +142,7 @@ Results fold_and_round(const Workload& workload, int threads)
         for (std::size_t f = first; f < last; ++f)
             Machine<Real>::store(values[f - first], results[f].array.type(), results[f].array.data(), place);
     };
-    fold_segments<Real>(workload, threads, kNever,
+    fold_segments<Real>(workload, threads, false,
                         [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
                             if (workload.op.keeps_results)
                                 store(result, 0, first_output, segment);
@@ -177,6 +200,26 @@ Results map_elements(const Workload& workload, Results results, int threads)
     return mapped;
 }
 
+Precision precision_of_reference(const Operator& op)
+{
+    return is_exact(op) ? Precision::working : Precision::wide;
+}
+
+std::string_view name(Precision precision) { return precision == Precision::working ? "working" : "wide"; }
+
+std::string text_of(Precision precision)
+{
+    if (precision == Precision::working)
+        return "the types of the operator, in which nothing rounds";
+    return fmt::format("long double ({} bits of significand), rounded once at the end",
+                       std::numeric_limits<long double>::digits);
+}
+
+Results right_results(const Workload& workload, int threads)
+{
+    return reduce_sequentially(workload, precision_of_reference(workload.op), threads);
+}
+
 Results reduce_sequentially(const Workload& workload, Precision precision, int threads)
 {
     if (has_rows(workload.op)) {
@@ -189,7 +232,7 @@ Results reduce_sequentially(const Workload& workload, Precision precision, int t
                                            : fold_and_round<long double>(workload, threads);
 }
 
-WideResults reduce_widely(const Workload& workload, int threads)
+WideResults reduce_widely(const Workload& workload, int threads, bool is_associative)
 {
     WideResults results;
     for (const auto& field : workload.op.results)
@@ -203,7 +246,7 @@ WideResults reduce_widely(const Workload& workload, int threads)
     const Folding folding(workload);
     try {
         fold_segments<long double>(
-            workload, threads, kLongReference,
+            workload, threads, is_associative,
             [&](std::int64_t segment, const std::vector<WideValue>& result) {
                 for (std::size_t f = 0; f < num_results; ++f)
                     results[f].values[static_cast<std::size_t>(segment)] = result[f];

@@ -1,6 +1,7 @@
 #pragma once
 // The right answer: each segment folded one element after the other by the evaluator of the language.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsl/evaluation/evaluator.h"
@@ -36,7 +37,20 @@ using WideResults = std::vector<WideField>;
 /// segment are zero.
 Results map_elements(const Workload& workload, Results results, int threads = 0);
 
-/// Folds each segment in order: the definition every back end is compared with.
+/// Which precision defines the right answer: working where nothing in the operator rounds, so that it is
+/// exact, else wide.
+[[nodiscard]] Precision precision_of_reference(const Operator& op);
+
+/// "working", "wide"
+[[nodiscard]] std::string_view name(Precision precision);
+
+/// "long double (64 bits of significand), rounded once at the end"; of working precision that nothing rounds.
+[[nodiscard]] std::string text_of(Precision precision);
+
+/// The right answer: reduce_sequentially() in precision_of_reference().
+Results right_results(const Workload& workload, int threads = 0);
+
+/// Folds each segment in order.
 ///
 /// Working precision rounds after every operation as the types say; wide precision rounds once, to the type
 /// of the result. Segments are spread over `threads` threads (0: all); one segment is always folded by one
@@ -48,8 +62,9 @@ Results reduce_sequentially(const Workload& workload, Precision precision = Prec
 /// The same in wide precision, with the results as they are: 16 bytes for each segment and field. Of an
 /// operator with a `map` all results, whether it keeps them or not, and then the outputs.
 ///
-/// Segments of 2^20 elements and more are folded in parts of 2^14 by all threads, and then the parts: in
-/// floating point that is closer to the exact result than the sequential fold.
-WideResults reduce_widely(const Workload& workload, int threads = 0);
+/// Elements are folded in chunks of 2^9, and then the chunks: in floating point that is closer to the exact
+/// result than the sequential fold. Segments of 2^20 elements and more are folded by all threads, in parts of
+/// 2^14. Where the operator is not associative, all are folded from left to right.
+WideResults reduce_widely(const Workload& workload, int threads = 0, bool is_associative = true);
 
 }  // namespace segfold

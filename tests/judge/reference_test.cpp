@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "dsl/half.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/resolve.h"
+#include "runtime/judge/compare.h"
 #include "runtime/support/processes/segment_blocks.h"
 #include "tests/common/message_of.h"
 #include "tests/common/small_workloads.h"
@@ -169,6 +172,81 @@ TEST(Reference, WorkingPrecisionRoundsAndWideDoesNot)
     EXPECT_EQ(wide.at(0).name, "result");
     EXPECT_EQ(wide.at(0).type, Type::f32);
     EXPECT_EQ(wide.at(0).values.at(0).real, 16777218.0L);
+}
+
+/// Added up in order in f32, the mean of a long ramp from 300 to 301 would be far from its middle.
+TEST(Reference, TheRightAnswerOfWhatRoundsIsWide)
+{
+    constexpr std::int64_t kElements = 1 << 20;
+    Array ramp(Type::f32, kElements);
+    for (std::size_t i = 0; i < kElements; ++i)
+        ramp.as<float>()[i] = 300 + static_cast<float>(i) / static_cast<float>(kElements - 1);
+    const auto op = parse_operator("mean.seg", R"(
+        operator mean(x: f32) -> f32 {
+          state { n: i64 = 0; s: f32 = 0 }
+          lift { n = 1; s = x }
+          combine(a, b) { n = a.n + b.n; s = a.s + b.s }
+          finish s / f32(n)
+        })");
+    const auto workload = workload_of(op, whole_segments(kElements), ramp.copy());
+    EXPECT_NEAR(values_of<float>(right_results(workload)).at(0), 300.5F, 1e-4);
+    EXPECT_GT(std::fabs(values_of<float>(reduce_sequentially(workload)).at(0) - 300.5F), 1e-3);
+    EXPECT_EQ(precision_of_reference(op), Precision::wide);
+
+    const auto sum = standard_operator("sum_i32");
+    EXPECT_EQ(precision_of_reference(sum), Precision::working);
+    EXPECT_EQ(values_of<std::int32_t>(right_results(
+                  workload_of(sum, whole_segments(2), array_of<std::int32_t>(Type::i32, {1, 2})))),
+              (List<std::int32_t>{3}));
+}
+
+/// What lift decides, it decides by the values of its types: 7 times 0.1 is 0.7 in f32 and more in long
+/// double, ten times 0.7 is 7 and less. What it adds up is not rounded.
+TEST(Reference, WidePrecisionDecidesAsTheTypesDo)
+{
+    const auto op = parse_operator("decide.seg", R"(
+        operator decide(x: f32) -> (above: i64, literal: i64, step: i64, floors: f32, halves: f32, sum: f32) {
+          state { above: i64 = 0; literal: i64 = 0; step: i64 = 0; floors: f32 = 0; halves: f32 = 0; sum: f32 = 0 }
+          lift {
+            above = i64(x * 0.1 > 0.7);
+            literal = i64(x > 0.1);
+            step = i64(x * 10);
+            floors = x > 1 ? 0 : floor(x * 10);
+            halves = f32(f16(x));
+            sum = x * 0.1
+          }
+          combine(a, b) {
+            above = a.above + b.above; literal = a.literal + b.literal; step = a.step + b.step;
+            floors = a.floors + b.floors; halves = a.halves + b.halves; sum = a.sum + b.sum
+          }
+        })");
+    const auto workload = workload_of(op, segments_from_offsets(indices({0, 1, 2, 3}), 3),
+                                      array_of<float>(Type::f32, {7, 0.1F, 0.7F}));
+    const auto right = right_results(workload);
+    const auto working = reduce_sequentially(workload);
+    EXPECT_EQ(values_of<std::int64_t>(right, 0), (List<std::int64_t>{0, 0, 0}));
+    EXPECT_EQ(values_of<std::int64_t>(right, 1), (List<std::int64_t>{1, 0, 1}));
+    EXPECT_EQ(values_of<std::int64_t>(right, 2), (List<std::int64_t>{70, 1, 7}));
+    EXPECT_EQ(values_of<float>(right, 3), (List<float>{0, 1, 7}));
+    for (std::size_t f = 0; f < 5; ++f)
+        for (std::int64_t s = 0; s < 3; ++s)
+            EXPECT_TRUE(same_bits(right[f].array, working[f].array, s)) << "field " << f << ", segment " << s;
+    const auto wide = reduce_widely(workload);
+    EXPECT_EQ(wide[4].values[1].real, static_cast<long double>(f16_to_f32(f32_to_f16(0.1F))));
+    EXPECT_EQ(wide[5].values[0].real, 7 * static_cast<long double>(0.1F));
+}
+
+/// Where combine is not associative, parts would have another result.
+TEST(Reference, FoldsInOrderWhereTheOperatorIsNotAssociative)
+{
+    constexpr std::int64_t kElements = (std::int64_t{1} << 20) + 3;
+    const auto op = parse_operator(
+        "less.seg", "operator less(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a - b }");
+    Array ones(Type::f32, kElements);
+    std::ranges::fill(ones.as<float>(), 1.0F);
+    const auto workload = workload_of(op, whole_segments(kElements), ones.copy());
+    EXPECT_EQ(reduce_widely(workload, 2, false).at(0).values.at(0).real, 2.0L - kElements);
+    EXPECT_EQ(values_of<float>(right_results(workload)).at(0), static_cast<float>(2 - kElements));
 }
 
 TEST(Reference, AgreesWithFoldsWrittenOut)

@@ -110,14 +110,14 @@ public:
 private:
     static bool has_compiler() { return cpu::reason_without_compiler().empty(); }
 
-    /// Where combine is not associative, strictly from left to right, as the only stage that serves does; so
-    /// rows and what is mapped, too.
+    /// Where combine is not associative, strictly from left to right, as the only stage that serves does.
+    /// Rows and what is mapped as the reference folds them.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
         if (is_associative && !has_rows(workload.op) && !workload.op.map)
             cpu::interpret(workload, results);
         else
-            results = reduce_sequentially(workload);
+            results = is_associative ? right_results(workload) : reduce_sequentially(workload);
     }
 
     static TimedLaunch prepare(const Workload& workload, const PlanText& plan, Results& results)
