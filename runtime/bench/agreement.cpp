@@ -125,7 +125,11 @@ Agreement Agreements::against_reference(const Filled& filled)
     if (filled.is_by_key)
         results = put_in_place(std::move(results), judge_->reference(), filled);
     const auto comparison = judge_->compare(results);
-    return {true, comparison.agrees(), comparison.agrees() ? "reference" : print(comparison)};
+    const auto unsaid = unsaid_in_brief(comparison);
+    return {true, comparison.agrees(),
+            !comparison.agrees() ? print(comparison)
+            : unsaid.empty()     ? "reference"
+                                 : "reference; " + unsaid};
 }
 
 Agreement Agreements::against_first(const Filled& filled)
@@ -224,10 +228,12 @@ std::optional<Agreement> Agreements::judge_doubtful() const
     const auto comparison =
         Judge(workload, options_).compare(places_of(actual, chosen), places_of(first, chosen), first_name_);
     if (comparison.agrees())
-        return Agreement{true, true,
-                         fmt::format("{}, within rounding; {} of {} segments that differ by more are within "
-                                     "their bounds of the reference",
-                                     first_name_, chosen.size(), doubtful.size())};
+        return Agreement{
+            true, true,
+            fmt::format("{}, within rounding; {} of {} segments that differ by more are within "
+                        "their bounds of the reference{}{}",
+                        first_name_, chosen.size(), doubtful.size(),
+                        comparison.is_judged() ? "" : ", of which ", unsaid_in_brief(comparison))};
     const auto wrong = comparison.first_wrong ? comparison.first_wrong->segment : 0;
     return Agreement{true, false,
                      fmt::format("{} of {} segments that differ from {} are out of their bounds of the "

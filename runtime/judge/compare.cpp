@@ -5,21 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <mutex>
 
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
+#include "runtime/judge/bounded.h"
 #include "runtime/judge/mapped.h"
-#include "runtime/judge/tolerance.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/support/processes/segment_blocks.h"
 
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;  // judged alone, by all threads
-constexpr std::int64_t kShownElements = 8;                    // at each end
+constexpr std::int64_t kShownElements = 8;  // at each end
 
 void check_shape(const Operator& op, const Workload& workload, const Results& results,
                  const std::string& name)
@@ -87,165 +85,6 @@ Comparison compare_bits(const Workload& workload, const Results& actual, const R
     return comparison;
 }
 
-/// Compares with wide results within bounds.
-class BoundedComparison {
-public:
-    BoundedComparison(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
-                      const WideResults& wide, const Results& actual, const JudgeOptions& options)
-        : workload_(workload),
-          wide_(wide),
-          actual_(actual),
-          options_(options),
-          tolerance_(workload, bytecode, inputs, options.seed, options.is_associative)
-    {}
-
-    Comparison run()
-    {
-        const std::int64_t num_segments = workload_.segments.num_segments;
-        // Most segments agree at once; the long ones among the others are judged one by one, each by all
-        // threads.
-        std::vector<std::int64_t> open;
-        for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
-            std::vector<std::int64_t> open_here;
-            Values values(actual_.size(), wide_.size());
-            for (std::int64_t segment = begin; segment < end; ++segment) {
-                read(segment, values);
-                if (!tolerance_.agrees_at_once(values.actual, values.wide))
-                    open_here.push_back(segment);
-            }
-            const std::lock_guard lock(mutex_);
-            open.insert(open.end(), open_here.begin(), open_here.end());
-        });
-        std::ranges::sort(open);
-        for (const std::int64_t segment : open)
-            if (is_long(segment))
-                judge(segment, thread_count(options_.threads));
-        for_blocks(static_cast<std::int64_t>(open.size()), options_.threads,
-                   [&](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t i = begin; i < end; ++i)
-                           if (!is_long(open[static_cast<std::size_t>(i)]))
-                               judge(open[static_cast<std::size_t>(i)], 1);
-                   });
-        // Few are left: kernels bracket in ways of their own.
-        const bool are_few = refused_.size() <= kFewSegments;
-        for (auto& [segment, verdict] : refused_) {
-            if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
-                Values values(actual_.size(), wide_.size());
-                read(segment, values);
-                verdict = tolerance_.judge_by_runs(segment, values.actual, values.wide);
-                known_verdicts_[segment] = verdict;
-            }
-            note(segment, verdict);
-        }
-        return summary();
-    }
-
-private:
-    static constexpr std::size_t kFewSegments = 4096;
-
-    struct Values {
-        Values(std::size_t actual_fields, std::size_t wide_fields) : actual(actual_fields), wide(wide_fields)
-        {}
-        std::vector<WideValue> actual, wide;
-    };
-
-    void read(std::int64_t segment, Values& values) const
-    {
-        read_wide(actual_, segment, values.actual);
-        for (std::size_t f = 0; f < wide_.size(); ++f)
-            values.wide[f] = wide_[f].values[static_cast<std::size_t>(segment)];
-    }
-
-    void judge(std::int64_t segment, int threads)
-    {
-        Values values(actual_.size(), wide_.size());
-        read(segment, values);
-        const auto verdict = tolerance_.judge(segment, values.actual, values.wide, threads);
-        const std::lock_guard lock(mutex_);
-        if (is_long(segment))
-            known_verdicts_[segment] = verdict;
-        if (verdict.agrees)
-            note(segment, verdict);
-        else
-            refused_[segment] = verdict;
-    }
-
-    void note(std::int64_t segment, const SegmentVerdict& verdict)
-    {
-        if (verdict.agrees && std::ranges::count(verdict.overflowed, true) != 0) {
-            ++num_overflowed_;
-            first_overflowed_ = std::min(first_overflowed_, segment);
-            if (verdict.ratio == 0)
-                return;
-        }
-        if (!verdict.agrees) {
-            ++num_wrong_;
-            first_wrong_ = std::min(first_wrong_, segment);
-        }
-        // Wrong ones before right ones, then by ratio, then by place: the same with any number of threads.
-        if (worst_ < 0 || verdict.ratio > worst_ratio_ ||
-            (verdict.ratio == worst_ratio_ && segment < worst_)) {
-            worst_ratio_ = verdict.ratio;
-            worst_ = segment;
-        }
-    }
-
-    [[nodiscard]] bool is_long(std::int64_t segment) const
-    {
-        return workload_.segments.length(segment) >= kJudgedAlone;
-    }
-
-    /// A short segment is judged with every fold, so that its bound does not depend on the results.
-    [[nodiscard]] ComparedSegment describe(std::int64_t segment)
-    {
-        Values values(actual_.size(), wide_.size());
-        read(segment, values);
-        const auto known = known_verdicts_.find(segment);
-        const auto verdict =
-            known != known_verdicts_.end()
-                ? known->second
-                : tolerance_.judge(segment, values.actual, values.wide, thread_count(options_.threads), true);
-        auto described = describe_segment(workload_, segment);
-        described.ratio = static_cast<double>(verdict.ratio);
-        for (std::size_t f = 0; f < actual_.size(); ++f)
-            described.fields.push_back(
-                {actual_[f].name, value_text(actual_[f].array, segment),
-                 value_text(wide_[f].type, values.wide[f]), "", static_cast<double>(verdict.errors[f]),
-                 static_cast<double>(verdict.bounds[f]), verdict.wrong[f], verdict.overflowed[f]});
-        return described;
-    }
-
-    Comparison summary()
-    {
-        Comparison comparison;
-        comparison.num_segments = workload_.segments.num_segments;
-        comparison.num_wrong = num_wrong_;
-        if (num_wrong_ != 0)
-            comparison.first_wrong = describe(first_wrong_);
-        if (worst_ >= 0)
-            comparison.worst = worst_ == first_wrong_ ? comparison.first_wrong : describe(worst_);
-        comparison.num_overflowed = num_overflowed_;
-        if (num_overflowed_ != 0)
-            comparison.first_overflowed = describe(first_overflowed_);
-        return comparison;
-    }
-
-    const Workload& workload_;
-    const WideResults& wide_;
-    const Results& actual_;
-    const JudgeOptions& options_;
-    Tolerance tolerance_;
-    std::mutex mutex_;
-    std::map<std::int64_t, SegmentVerdict> known_verdicts_;
-    std::map<std::int64_t, SegmentVerdict> refused_;
-    std::int64_t num_wrong_ = 0;
-    std::int64_t first_wrong_ = std::numeric_limits<std::int64_t>::max();
-    std::int64_t num_overflowed_ = 0;
-    std::int64_t first_overflowed_ = std::numeric_limits<std::int64_t>::max();
-    std::int64_t worst_ = -1;
-    long double worst_ratio_ = 0;
-};
-
 /// Adds what the other results say about a segment.
 void add_other(std::optional<ComparedSegment>& described, const Results& other)
 {
@@ -303,12 +142,16 @@ ComparedSegment describe_segment(const Workload& workload, std::int64_t segment)
     return described;
 }
 
-void Comparison::take_overflow(Comparison& other)
+void Comparison::take_unsaid(Comparison& other)
 {
-    if (other.num_overflowed <= num_overflowed)
-        return;
-    num_overflowed = other.num_overflowed;
-    first_overflowed = std::move(other.first_overflowed);
+    if (other.num_overflowed > num_overflowed) {
+        num_overflowed = other.num_overflowed;
+        first_overflowed = std::move(other.first_overflowed);
+    }
+    if (other.num_unjudged > num_unjudged) {
+        num_unjudged = other.num_unjudged;
+        first_unjudged = std::move(other.first_unjudged);
+    }
 }
 
 struct Judge::Feature {
@@ -344,7 +187,7 @@ Judge::Judge(const Workload& workload, JudgeOptions options)
     if (bit_for_bit_)
         exact_ = reduce_sequentially(workload_, Precision::working, options.threads);
     else
-        wide_ = reduce_widely(workload_, options.threads);
+        wide_ = reduce_widely(workload_, options.threads, options.is_associative);
 }
 
 Judge::~Judge() = default;
@@ -356,14 +199,15 @@ Comparison Judge::over_features(
     Comparison said;
     for (std::size_t feature = 0; feature < features_.size(); ++feature) {
         auto found = compare(features_[feature]->judge, static_cast<std::int64_t>(feature));
-        for (auto* described : {&found.first_wrong, &found.worst, &found.first_overflowed})
+        for (auto* described :
+             {&found.first_wrong, &found.worst, &found.first_overflowed, &found.first_unjudged})
             if (*described)
                 for (auto& field : (*described)->fields)
                     field.name += fmt::format(" of feature {}", feature);
         const bool is_worse = found.worst && (!said.worst || found.worst->ratio > said.worst->ratio);
         if (feature == 0 || !found.agrees() || is_worse)
             std::swap(said, found);
-        said.take_overflow(found);
+        said.take_unsaid(found);
         if (!said.agrees())
             break;
     }
@@ -406,7 +250,7 @@ Comparison Judge::compare_segments(const Results& actual) const
 {
     auto comparison = bit_for_bit_
                           ? compare_bits(workload_, actual, exact_, options_.threads)
-                          : BoundedComparison(workload_, bytecode_, inputs_, wide_, actual, options_).run();
+                          : compare_within_bounds(workload_, bytecode_, inputs_, wide_, actual, options_);
     comparison.against = "the reference";
     return comparison;
 }
@@ -429,7 +273,7 @@ Comparison Judge::compare(const Results& actual) const
         of_elements.worst && (!of_segments.worst || of_elements.worst->ratio > of_segments.worst->ratio);
     const bool are_segments = !of_segments.agrees() || (of_elements.agrees() && !is_worse);
     auto& said = are_segments ? of_segments : of_elements;
-    said.take_overflow(are_segments ? of_elements : of_segments);
+    said.take_unsaid(are_segments ? of_elements : of_segments);
     said.bit_for_bit = of_segments.bit_for_bit && of_elements.bit_for_bit;
     return std::move(said);
 }
@@ -448,9 +292,11 @@ Comparison Judge::compare_segments(const Results& actual, const Results& other, 
             comparison = std::move(of_other);
             comparison.culprit = name;
         } else {
-            add_other(comparison.first_overflowed, other);
-            turn_around(of_other.first_overflowed, actual);
-            comparison.take_overflow(of_other);
+            for (auto* described : {&comparison.first_overflowed, &comparison.first_unjudged})
+                add_other(*described, other);
+            for (auto* described : {&of_other.first_overflowed, &of_other.first_unjudged})
+                turn_around(*described, actual);
+            comparison.take_unsaid(of_other);
         }
     }
     if (comparison.culprit.empty()) {
@@ -486,7 +332,7 @@ Comparison Judge::compare(const Results& actual, const Results& other, const std
             comparison = std::move(of_other);
             comparison.culprit = name;
         }
-    comparison.take_overflow(of_segments);
+    comparison.take_unsaid(of_segments);
     comparison.against = name;
     return comparison;
 }

@@ -24,6 +24,10 @@ struct ComparedField {
     std::optional<double> bound;  ///< how large the error may be
     bool wrong = false;
     bool overflowed = false;  ///< finite on one side alone, and nothing can be said of it (tolerance.h)
+    /// Decimal digits that the data leave, where that is too little to judge the value by (tolerance.h).
+    std::optional<double> digits_left = {};
+
+    [[nodiscard]] bool unjudged() const { return digits_left.has_value(); }
 };
 
 /// The first and last elements of a column in a segment, at most eight each.
@@ -59,9 +63,16 @@ struct Comparison {
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
+    /// Segments beside these and the wrong ones that hold a value that cannot be judged: its bound is more
+    /// than a quarter of it. Of several features, or of results and outputs, as with overflow.
+    std::int64_t num_unjudged = 0;
+    std::optional<ComparedSegment> first_unjudged;
+
+    /// True where no segment is wrong; that all could be judged is_judged() says.
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
-    /// Takes what the other says of overflow, where it has more.
-    void take_overflow(Comparison& other);
+    [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
+    /// Takes what the other says of overflow and of values that cannot be judged, where it has more.
+    void take_unsaid(Comparison& other);
 };
 
 /// A report: one line when all agree, else the number of wrong segments, the first one with its
@@ -74,6 +85,15 @@ std::string print(const Comparison& comparison);
 
 /// What the report says of segments of which nothing can be said; empty where there are none.
 std::string print_overflow(const Comparison& comparison);
+
+/// What it says of segments that cannot be judged; empty where there are none.
+///
+///     3 of 40 segments cannot be judged, the first one is segment 4 (elements 80 to 99, length 20): variance
+///     is 1.25, reference says 1, bound 0.9: the data leave no digit
+std::string print_unjudged(const Comparison& comparison);
+
+/// Both in brief: "3 of 40 segments cannot be judged"; empty where all could be.
+std::string unsaid_in_brief(const Comparison& comparison);
 
 struct JudgeOptions {
     int threads = 0;           ///< 0: all

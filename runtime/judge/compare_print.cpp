@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "runtime/judge/compare.h"
 
@@ -20,21 +21,24 @@ std::string place_of(const ComparedSegment& segment)
                        segment.end - 1, length);
 }
 
-/// True where a bound lies above both values: any other value of that size would have passed too.
-bool judges_nothing(const ComparedField& field)
+/// "no digit", "0.5 digits"
+std::string digits_text(double digits)
 {
-    const auto size = [](const std::string& text) { return std::fabs(std::strtod(text.c_str(), nullptr)); };
-    return !field.wrong && *field.bound > size(field.actual) && *field.bound > size(field.expected);
+    return digits < 0.05 ? "no digit" : fmt::format("{:.1f} digits", digits);
 }
+
+bool is_wrong(const ComparedField& field) { return field.wrong; }
+bool is_overflowed(const ComparedField& field) { return field.overflowed; }
+bool is_unjudged(const ComparedField& field) { return field.unjudged(); }
 
 /// "mean is 3.25, reference says 3.5, bound 2.1e-06"; of the fields that are `marked`, or all where none is.
 std::string fields_of(const ComparedSegment& segment, const Comparison& comparison,
-                      bool ComparedField::*marked = &ComparedField::wrong)
+                      bool (&marked)(const ComparedField&) = is_wrong)
 {
     const bool any_marked = std::ranges::any_of(segment.fields, marked);
     std::string text;
     for (const auto& field : segment.fields) {
-        if (any_marked && !(field.*marked))
+        if (any_marked && !marked(field))
             continue;
         text += text.empty() ? "" : "; ";
         text += fmt::format("{} is {}", field.name, field.actual);
@@ -43,8 +47,9 @@ std::string fields_of(const ComparedSegment& segment, const Comparison& comparis
         const bool other_only = comparison.bit_for_bit && comparison.against != "the reference";
         text += fmt::format(", {} says {}", other_only ? comparison.against : "reference", field.expected);
         if (field.bound && std::isfinite(*field.bound))
-            text += fmt::format(", bound {:.2g}{}", *field.bound,
-                                judges_nothing(field) ? ", above both, so it judges neither" : "");
+            text += fmt::format(", bound {:.2g}", *field.bound);
+        if (field.digits_left)
+            text += fmt::format(": the data leave {}", digits_text(*field.digits_left));
     }
     return text;
 }
@@ -60,12 +65,18 @@ std::string elements_of(const ComparedSegment& segment)
     return text;
 }
 
-/// Of the segments of which something can be said.
+/// Segments of which something can be said.
+std::int64_t num_judged(const Comparison& comparison)
+{
+    return comparison.num_segments - comparison.num_overflowed - comparison.num_unjudged;
+}
+
+/// Of those.
 std::string agreement(const Comparison& comparison)
 {
-    const auto judged = comparison.num_segments - comparison.num_overflowed;
+    const auto judged = num_judged(comparison);
     const auto segments = comparison.num_segments == 1 ? std::string("the segment agrees")
-                          : comparison.num_overflowed == 0
+                          : comparison.is_judged()
                               ? fmt::format("all {} segments agree", judged)
                               : fmt::format("{} of {} segments {}", judged, comparison.num_segments,
                                             judged == 1 ? "agrees" : "agree");
@@ -97,16 +108,42 @@ std::string print_overflow(const Comparison& comparison)
         others == 0   ? ""
         : others == 1 ? " and another one"
                       : fmt::format(" and {} others", others),
-        fields_of(first, comparison, &ComparedField::overflowed));
+        fields_of(first, comparison, is_overflowed));
+}
+
+std::string print_unjudged(const Comparison& comparison)
+{
+    if (!comparison.first_unjudged)
+        return "";
+    const auto& first = *comparison.first_unjudged;
+    const auto fields = fields_of(first, comparison, is_unjudged);
+    if (comparison.num_unjudged == 1)
+        return fmt::format("{} cannot be judged: {}", place_of(first), fields);
+    return fmt::format("{} of {} segments cannot be judged, the first one is {}: {}", comparison.num_unjudged,
+                       comparison.num_segments, place_of(first), fields);
+}
+
+std::string unsaid_in_brief(const Comparison& comparison)
+{
+    const auto count = comparison.num_overflowed + comparison.num_unjudged;
+    if (count == 0)
+        return "";
+    return comparison.num_segments == 1
+               ? "the segment cannot be judged"
+               : fmt::format("{} of {} segments cannot be judged", count, comparison.num_segments);
 }
 
 std::string print(const Comparison& comparison)
 {
-    if (comparison.agrees() && comparison.num_overflowed == 0)
-        return agreement(comparison);
-    if (comparison.agrees())
-        return (comparison.num_overflowed < comparison.num_segments ? agreement(comparison) + "; " : "") +
-               print_overflow(comparison);
+    if (comparison.agrees()) {
+        std::vector<std::string> parts;
+        if (num_judged(comparison) > 0 || comparison.is_judged())
+            parts.push_back(agreement(comparison));
+        for (auto part : {print_unjudged(comparison), print_overflow(comparison)})
+            if (!part.empty())
+                parts.push_back(std::move(part));
+        return fmt::format("{}", fmt::join(parts, "; "));
+    }
     std::string text = comparison.culprit.empty() ? "" : comparison.culprit + ": ";
     text += comparison.num_segments == 1
                 ? std::string("the segment is wrong:")

@@ -51,18 +51,51 @@ WideValue widened(Type type, const Slot<double>& slot)
     return value;
 }
 
+/// What was found out about one output of a segment's elements.
+struct OutputVerdict {
+    ValueVerdict worst,
+        unjudged;  ///< the largest ratio of those that could be judged; the first that could not
+    std::int64_t worst_at = -1, overflowed_at = -1, unjudged_at = -1;
+
+    void note(const ValueVerdict& verdict, std::int64_t element)
+    {
+        if (verdict.unjudged) {
+            if (unjudged_at < 0) {
+                unjudged = verdict;
+                unjudged_at = element;
+            }
+            return;
+        }
+        if (worst_at < 0 || verdict.ratio() > worst.ratio()) {
+            worst = verdict;
+            worst_at = element;
+        }
+        if (verdict.overflowed && overflowed_at < 0)
+            overflowed_at = element;
+    }
+};
+
+/// The size of the largest of an output's values: one element that nearly cancels lies among others that do
+/// not, and a bound that is small beside those judges it.
+long double largest_size(const WideField& output, std::int64_t begin, std::int64_t end)
+{
+    long double largest = 0;
+    for (auto i = begin; i < end; ++i)
+        largest = std::max(largest, size_of(output.type, output.values[static_cast<std::size_t>(i)]));
+    return largest;
+}
+
 }  // namespace
 
 /// What was found out about segments, by several threads in turn.
 struct MappedJudge::Found {
-    std::int64_t num_wrong = 0, num_overflowed = 0;
-    std::optional<ComparedSegment> first_wrong, worst, first_overflowed;
+    std::int64_t num_wrong = 0, num_overflowed = 0, num_unjudged = 0;
+    std::optional<ComparedSegment> first_wrong, worst, first_overflowed, first_unjudged;
 
-    void note_overflow(ComparedSegment segment, std::int64_t count)
+    static void keep_first(std::optional<ComparedSegment>& first, std::optional<ComparedSegment> segment)
     {
-        num_overflowed += count;
-        if (!first_overflowed || segment.segment < first_overflowed->segment)
-            first_overflowed = std::move(segment);
+        if (segment && (!first || segment->segment < first->segment))
+            first = std::move(segment);
     }
     void note(ComparedSegment segment, bool is_wrong)
     {
@@ -82,8 +115,10 @@ struct MappedJudge::Found {
         if (other.worst)
             note(std::move(*other.worst), false);
         num_wrong += other.num_wrong;
-        if (other.first_overflowed)
-            note_overflow(std::move(*other.first_overflowed), other.num_overflowed);
+        num_overflowed += other.num_overflowed;
+        keep_first(first_overflowed, std::move(other.first_overflowed));
+        num_unjudged += other.num_unjudged;
+        keep_first(first_unjudged, std::move(other.first_unjudged));
     }
 };
 
@@ -118,7 +153,7 @@ MappedJudge::MappedJudge(const Workload& workload, JudgeOptions options)
         for (std::size_t i = first; i < all.size(); ++i)
             exact_.push_back(std::move(all[i]));
     } else {
-        wide_ = reduce_widely(workload, options.threads);
+        wide_ = reduce_widely(workload, options.threads, options.is_associative);
     }
 }
 
@@ -158,6 +193,8 @@ Comparison MappedJudge::over_segments(const Judge& judge) const
         comparison.worst = std::move(found.worst);
     comparison.num_overflowed = found.num_overflowed;
     comparison.first_overflowed = std::move(found.first_overflowed);
+    comparison.num_unjudged = found.num_unjudged;
+    comparison.first_unjudged = std::move(found.first_unjudged);
     comparison.against = "the reference";
     return comparison;
 }
@@ -203,8 +240,8 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
     std::vector<Slot<double>> out(num_outputs);
     std::vector<WideValue> wide_out(num_outputs);
     ComparedSegment described;
-    std::vector<ValueVerdict> worst(num_outputs);  // of each output
-    std::vector<std::int64_t> worst_at(num_outputs, -1), overflowed_at(num_outputs, -1);
+    std::vector<OutputVerdict> verdicts(num_outputs);
+    std::vector<long double> sizes(num_outputs);
     bool is_wrong = false;
     for (auto i = begin; i < end; ++i) {
         const auto is_at_once = [&](std::size_t f) {
@@ -219,6 +256,8 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
             continue;
         if (!samples) {
             samples = samples_of(segment);
+            for (std::size_t f = 0; f < num_outputs; ++f)
+                sizes[f] = largest_size(wide_[num_results + f], begin, end);
             evaluator.emplace(bytecode_);
             for (const auto& sample : samples->working) {
                 auto& slots = rounded_samples.emplace_back();
@@ -244,20 +283,15 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
             const auto& wide = wide_[num_results + f];
             const auto verdict =
                 weigh_value(wide.type, wide_at(outputs[f].array, i), wide.values[static_cast<std::size_t>(i)],
-                            working_values[f], disturbed_values[f]);
-            if (worst_at[f] < 0 || verdict.ratio() > worst[f].ratio()) {
-                worst[f] = verdict;
-                worst_at[f] = i;
-            }
-            if (verdict.overflowed && overflowed_at[f] < 0)
-                overflowed_at[f] = i;
+                            working_values[f], disturbed_values[f], false, sizes[f]);
+            verdicts[f].note(verdict, i);
             is_wrong = is_wrong || verdict.wrong;
         }
     }
     if (!samples)
         return;
     described = describe_segment(workload_, segment);
-    auto overflowed = described;
+    auto overflowed = described, unjudged = described;
     const auto field = [&](std::size_t f, std::int64_t i) -> ComparedField {
         const auto& wide = wide_[num_results + f];
         return {fmt::format("{} of element {}", outputs[f].name, i),
@@ -267,18 +301,34 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
                 std::nullopt,
                 std::nullopt};
     };
+    const auto weighed = [&](std::size_t f, std::int64_t i, const ValueVerdict& verdict) {
+        auto said = field(f, i);
+        said.error = static_cast<double>(verdict.error);
+        said.bound = static_cast<double>(verdict.bound);
+        said.wrong = verdict.wrong;
+        return said;
+    };
     for (std::size_t f = 0; f < num_outputs; ++f) {
-        auto& of_worst = described.fields.emplace_back(field(f, worst_at[f]));
-        of_worst.error = static_cast<double>(worst[f].error);
-        of_worst.bound = static_cast<double>(worst[f].bound);
-        of_worst.wrong = worst[f].wrong;
-        if (overflowed_at[f] >= 0)
-            overflowed.fields.emplace_back(field(f, overflowed_at[f])).overflowed = true;
-        described.ratio = std::max(described.ratio, static_cast<double>(worst[f].ratio()));
+        const auto& found_here = verdicts[f];
+        if (found_here.worst_at >= 0) {
+            described.fields.push_back(weighed(f, found_here.worst_at, found_here.worst));
+            described.ratio = std::max(described.ratio, static_cast<double>(found_here.worst.ratio()));
+        }
+        if (found_here.overflowed_at >= 0)
+            overflowed.fields.emplace_back(field(f, found_here.overflowed_at)).overflowed = true;
+        if (found_here.unjudged_at >= 0)
+            unjudged.fields.emplace_back(weighed(f, found_here.unjudged_at, found_here.unjudged))
+                .digits_left = digits_left(found_here.unjudged.bound, sizes[f]);
     }
-    if (!is_wrong && !overflowed.fields.empty())
-        found.note_overflow(std::move(overflowed), 1);
-    found.note(std::move(described), is_wrong);
+    if (!is_wrong && !overflowed.fields.empty()) {
+        ++found.num_overflowed;
+        Found::keep_first(found.first_overflowed, std::move(overflowed));
+    } else if (!is_wrong && !unjudged.fields.empty()) {
+        ++found.num_unjudged;
+        Found::keep_first(found.first_unjudged, std::move(unjudged));
+    }
+    if (!described.fields.empty())
+        found.note(std::move(described), is_wrong);
 }
 
 Comparison MappedJudge::compare(const Results& outputs) const

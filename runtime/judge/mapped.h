@@ -9,7 +9,8 @@ namespace segfold {
 ///
 /// Where nothing in the operator rounds, outputs must have the reference's bits. Else an output may differ
 /// from the one in wide precision as far as that moves when its segment is folded in other orders, when
-/// roundings are disturbed, and by a few units in the last place: Tolerance, for each element.
+/// roundings are disturbed, and by a few units in the last place: Tolerance, for each element. A bound is
+/// held against the largest value that the output has in the segment.
 class MappedJudge {
 public:
     /// Computes the reference. The workload must outlive the judge.

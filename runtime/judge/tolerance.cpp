@@ -11,6 +11,7 @@ namespace {
 constexpr long double kInfiniteError = std::numeric_limits<long double>::infinity();
 constexpr long double kMargin = 3;
 constexpr long double kUlps = 4;
+constexpr long double kMostOfValue = 0.25L;  ///< a bound beyond that says little of the value
 constexpr int kMaxFolds = 24;
 constexpr int kMinFolds = 3;
 constexpr int kFoldsOfGrossError = 6;
@@ -123,38 +124,92 @@ bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide)
                                 : std::fabs(value - expected) <= kUlps * ulp(type, expected);
 }
 
+double digits_left(long double bound, long double value)
+{
+    return bound > 0 && bound < value ? static_cast<double>(std::log10(value / bound)) : 0;
+}
+
+long double size_of(Type type, const WideValue& value)
+{
+    const long double size = std::fabs(number(value, type));
+    return std::isfinite(size) ? size : 0;
+}
+
+namespace {
+
+/// The verdict where one side is not finite: only the kind of non-finite counts.
+ValueVerdict weigh_kinds(Type type, long double value, long double expected,
+                         std::span<const WideValue> working, bool overflows)
+{
+    const Kind kind = kind_of(value);
+    bool seen = kind == kind_of(round_to(type, expected)) || (kind != Kind::finite && overflows);
+    for (const auto& sample : working) {
+        const long double other = number(sample, type);
+        if (kind_of(other) == kind)
+            seen = seen || kind != Kind::finite || std::fabs(value - other) <= kUlps * ulp(type, other);
+    }
+    ValueVerdict verdict;
+    verdict.error = seen ? 0 : kInfiniteError;
+    verdict.bound = kInfiniteError;
+    verdict.wrong = !seen;
+    verdict.overflowed = seen && kind != kind_of(round_to(type, expected));
+    return verdict;
+}
+
+/// What the samples widen the bound of a finite value by.
+class Widening {
+public:
+    Widening(Type type, long double expected) : type_(type), expected_(expected) {}
+
+    void add_working(const WideValue& sample) { widen(spread_, sample); }
+    void add_disturbed(const WideValue& sample) { widen(movement_, sample); }
+    [[nodiscard]] long double bound() const
+    {
+        return is_float(type_) ? kMargin * (spread_ + movement_) + kUlps * ulp(type_, expected_) +
+                                     smallest_positive(type_)
+                               : std::max(spread_, movement_);
+    }
+
+private:
+    void widen(long double& distance, const WideValue& sample) const
+    {
+        if (const long double other = number(sample, type_); std::isfinite(other))
+            distance = std::max(distance, std::fabs(other - expected_));
+    }
+
+    Type type_;
+    long double expected_, spread_ = 0, movement_ = 0;
+};
+
+}  // namespace
+
 ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wide,
                          std::span<const WideValue> working, std::span<const WideValue> disturbed,
-                         bool overflows)
+                         bool overflows, long double size)
 {
     const long double value = number(actual, type);
     const long double expected = number(wide, type);
-    const Kind kind = kind_of(value);
-    const bool comparable = kind == Kind::finite && std::isfinite(expected);
-    long double spread = 0;
-    long double movement = 0;
-    bool seen =
-        !comparable && (kind == kind_of(round_to(type, expected)) || (kind != Kind::finite && overflows));
-    for (const auto& sample : working) {
-        const long double other = number(sample, type);
-        if (comparable && std::isfinite(other))
-            spread = std::max(spread, std::fabs(other - expected));
-        if (!comparable && kind_of(other) == kind)
-            seen = seen || kind != Kind::finite || std::fabs(value - other) <= kUlps * ulp(type, other);
-    }
-    for (const auto& sample : disturbed) {
-        const long double other = number(sample, type);
-        if (comparable && std::isfinite(other))
-            movement = std::max(movement, std::fabs(other - expected));
+    if (kind_of(value) != Kind::finite || !std::isfinite(expected))
+        return weigh_kinds(type, value, expected, working, overflows);
+    // Bounds grow with each sample; the largest that still says something of the value is `judging`.
+    const long double most = kMostOfValue * std::max(size, std::fabs(expected));
+    Widening widening(type, expected);
+    long double judging = kUlps * ulp(type, expected);
+    for (std::size_t i = 0; i < std::max(working.size(), disturbed.size()); ++i) {
+        if (i < working.size())
+            widening.add_working(working[i]);
+        if (widening.bound() <= most)
+            judging = widening.bound();
+        if (i < disturbed.size())
+            widening.add_disturbed(disturbed[i]);
+        if (widening.bound() <= most)
+            judging = widening.bound();
     }
     ValueVerdict verdict;
-    verdict.error = comparable ? std::fabs(value - expected) : seen ? 0 : kInfiniteError;
-    verdict.bound = !comparable      ? kInfiniteError
-                    : is_float(type) ? kMargin * (spread + movement) + kUlps * ulp(type, expected) +
-                                           smallest_positive(type)
-                                     : std::max(spread, movement);
-    verdict.wrong = comparable ? verdict.error > verdict.bound : !seen;
-    verdict.overflowed = !comparable && seen && kind != kind_of(round_to(type, expected));
+    verdict.error = std::fabs(value - expected);
+    verdict.bound = verdict.error <= judging ? judging : widening.bound();
+    verdict.wrong = verdict.error > verdict.bound;
+    verdict.unjudged = !verdict.wrong && verdict.error > judging;
     return verdict;
 }
 
@@ -258,6 +313,7 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
         verdict.bounds.push_back(found.bound);
         verdict.wrong.push_back(found.wrong);
         verdict.overflowed.push_back(found.overflowed);
+        verdict.unjudged.push_back(found.unjudged);
         verdict.agrees = verdict.agrees && !found.wrong;
         verdict.ratio = std::max(verdict.ratio, found.ratio());
     }

@@ -19,6 +19,7 @@ struct SegmentVerdict {
         bounds;  ///< what the distance may be; inf where only the kind of non-finite counts
     std::vector<bool> wrong;
     std::vector<bool> overflowed;  ///< not wrong, and not right either: see ValueVerdict
+    std::vector<bool> unjudged;    ///< the same
     bool agrees = true;
     long double ratio = 0;  ///< largest error in units of its bound
 };
@@ -45,6 +46,9 @@ struct SegmentVerdict {
 /// Those folds rarely meet the brackets of a kernel: a lane folds a run of elements from left to right, runs
 /// begin where lanes do, and lanes are joined as a tree. Where products cancel, one such cut can cost more
 /// than all others; judge_by_runs() folds a segment along every such cut.
+///
+/// A bound of more than a quarter of the value would let too much pass. A result that no smaller bound
+/// admits, and that this one does, is neither right nor wrong: it cannot be judged.
 ///
 /// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as
 /// one of the working-precision folds, which may overflow where long double does not. Where some order of
@@ -109,17 +113,26 @@ struct ValueVerdict {
     /// Of another kind than the wide value, as folds in working precision are: values on the way leave the
     /// range of their type. Then nothing can be said of it.
     bool overflowed = false;
+    /// Within the bound, which is more than a quarter of the value, and outside of all that are not.
+    bool unjudged = false;
     [[nodiscard]] long double ratio() const;
 };
+
+/// Decimal digits of a value that an error of `bound` leaves; 0 where it may be as large as the value.
+[[nodiscard]] double digits_left(long double bound, long double value);
 
 /// The cheap test: within 4 ulp of the wide value, or of the same kind where that is not finite.
 [[nodiscard]] bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide);
 
 /// Holds a value against the same value by folds in working precision and by disturbed ones, as Tolerance
-/// says.
+/// says. `size`: what a bound must be small beside; at least the value's own.
 [[nodiscard]] ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wide,
                                        std::span<const WideValue> working,
-                                       std::span<const WideValue> disturbed, bool overflows = false);
+                                       std::span<const WideValue> disturbed, bool overflows = false,
+                                       long double size = 0);
+
+/// |value|; 0 where it is not finite.
+[[nodiscard]] long double size_of(Type type, const WideValue& value);
 
 /// Distance from |value| to the next greater value of a floating-point type; for a type that is not, 0.
 [[nodiscard]] long double ulp(Type type, long double value);

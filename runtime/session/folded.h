@@ -65,13 +65,19 @@ public:
     [[nodiscard]] const std::vector<Law>& doubtful_laws() const { return doubtful_laws_; }
     /// What FoldOptions::check has found, one line for each judge; empty without.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
-    /// False where a check has found a difference. Segments of which it can say nothing are none.
+    /// False where a check has found a difference. Segments of which it can say nothing, or that it cannot
+    /// judge, are none.
     [[nodiscard]] bool agrees() const { return agrees_; }
     /// Segments of which a check can say nothing: a result is finite on one side alone, as values on the way
     /// overflow, or are undefined, in some order of combining. 0 without a check.
     [[nodiscard]] std::int64_t num_overflowed() const { return num_overflowed_; }
     /// What check() says of the first of them: its place, the result and the reference's. Empty without any.
     [[nodiscard]] const std::string& overflow() const { return overflow_; }
+    /// Segments with a value that a check cannot judge: roundings alone may change it by more than a quarter.
+    /// 0 without a check.
+    [[nodiscard]] std::int64_t num_unjudged() const { return num_unjudged_; }
+    /// What check() says of the first of them, with the digits that the data leave. Empty without any.
+    [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
 
 private:
     friend class Session;
@@ -85,8 +91,8 @@ private:
     std::vector<std::string> warnings_, check_;
     std::vector<Law> doubtful_laws_;
     bool agrees_ = true;
-    std::int64_t num_overflowed_ = 0;
-    std::string overflow_;
+    std::int64_t num_overflowed_ = 0, num_unjudged_ = 0;
+    std::string overflow_, unjudged_;
 };
 
 }  // namespace segfold

@@ -416,6 +416,10 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
                 folded.num_overflowed_ = comparison.num_overflowed;
                 folded.overflow_ = print_overflow(comparison);
             }
+            if (comparison.num_unjudged > folded.num_unjudged_) {
+                folded.num_unjudged_ = comparison.num_unjudged;
+                folded.unjudged_ = print_unjudged(comparison);
+            }
         }
         if (!validation.without_thrust.empty())
             folded.check_.push_back("thrust has no say: " + validation.without_thrust);

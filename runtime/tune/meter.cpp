@@ -221,7 +221,9 @@ Evaluation PlanMeter::validate(const Point& point)
         const auto comparison = state.judge->compare(state.placed->results());
         if (!comparison.agrees())
             return failure(Outcome::wrong, print(comparison));
-        return {};
+        Evaluation right;
+        right.reason = unsaid_in_brief(comparison);
+        return right;
     });
 }
 

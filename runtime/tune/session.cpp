@@ -123,6 +123,7 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         throw_if_stopped();
         if (verdict.outcome == Outcome::correct) {
             session.winner = winner->place;
+            session.unjudged = verdict.reason;
             session.reason = dropped;
             session.is_certain = !stays || !gains(*fastest, *today);
             if (!session.is_certain)

@@ -29,6 +29,7 @@ struct Session {
     /// False where the plan that runs today stays because runs differ too much to tell that another is
     /// faster.
     bool is_certain = true;
+    std::string unjudged = {};  ///< of the winner's results: how many segments cannot be judged, if any
 };
 
 struct SessionListener {

@@ -47,6 +47,43 @@ protected:
 constexpr const char* kSum =
     "operator s(x: i32) -> i32 {\n  state s: i32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
 
+/// Squares of values far from zero: what is left of their variance in f32 is noise.
+TEST_F(RunTest, WhatTheDataDoNotDetermineCannotBeJudged)
+{
+    (void)folder_.write("v.seg",
+                        "operator v(x: f32) -> f32 {\n"
+                        "  state { n: i64 = 0; s: f32 = 0; q: f32 = 0 }\n"
+                        "  lift { n = 1; s = x; q = x * x }\n"
+                        "  combine(a, b) { n = a.n + b.n; s = a.s + b.s; q = a.q + b.q }\n"
+                        "  finish q / f32(n) - s / f32(n) * (s / f32(n))\n"
+                        "}\n");
+    std::vector<float> far(4096);
+    for (std::size_t i = 0; i < far.size(); ++i)
+        far[i] = i % 2 == 0 ? 1013.25F : 1013.375F;
+    write_npy(folder_.file("far.npy"), Array::of<float>(Type::f32, far));
+    const std::vector<std::string> words = {"run", "v.seg", "--input", "far.npy", "--check"};
+    const auto document = run_json(words);
+    EXPECT_EQ(document["agrees"], true);
+    const auto& comparison = document["comparisons"][0];
+    EXPECT_EQ(comparison["num_unjudged"], 1);
+    EXPECT_EQ(comparison["num_wrong"], 0);
+    EXPECT_EQ(comparison["precision"], "wide");
+    EXPECT_FALSE(document.contains("precision"));
+    const auto text = run(words).output;
+    EXPECT_NE(text.find("\njudged     by a reference in long double ("), std::string::npos) << text;
+    EXPECT_NE(text.find(" cannot be judged: result is "), std::string::npos) << text;
+    EXPECT_NE(text.find(": the data leave no digit\n"), std::string::npos) << text;
+    // The reference itself is not in doubt, and says how it computes.
+    const std::vector<std::string> by_reference = {"run",     "v.seg",     "--input",
+                                                   "far.npy", "--backend", "reference"};
+    const auto right = run_json(by_reference);
+    EXPECT_EQ(right["precision"], "wide");
+    EXPECT_EQ(right["results"][0]["fields"]["result"], 0.00390625);
+    EXPECT_NE(run(by_reference).output.find("; in long double ("), std::string::npos);
+    EXPECT_EQ(run_json({"run", "sum_i32", "--elements", "8", "--backend", "reference"})["precision"],
+              "working");
+}
+
 TEST_F(RunTest, CarriageReturnsAreRefusedBeforeAnythingIsCompiled)
 {
     (void)folder_.write("cr.seg",

@@ -138,6 +138,19 @@ TEST(Session, ACheckSaysOfWhatItCanSayNothing)
     }
 }
 
+TEST(Session, ACheckSaysWhatItCannotJudge)
+{
+    auto session = session_on("simt");
+    const auto op = parse_operator("squares.seg",
+                                   "operator squares(x: f32) -> f32 { state s: f32 = 0  lift x * x\n"
+                                   "  combine(a, b) a + b  finish s - 4096001024 }");
+    const std::vector<float> values(4096, 1000.0001F);  // whose squares come to 4096001000, f32 to 24 more
+    const auto folded = session.fold(op, {values}, uniform(4096), {.check = true});
+    EXPECT_TRUE(folded.agrees());
+    EXPECT_EQ(folded.num_unjudged(), 1);
+    EXPECT_TRUE(folded.unjudged().ends_with(": the data leave no digit")) << folded.unjudged();
+}
+
 TEST(Session, ResultsGoIntoTheCallersMemory)
 {
     auto session = session_on("reference");

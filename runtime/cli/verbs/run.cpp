@@ -92,6 +92,16 @@ std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequ
     return text;
 }
 
+/// "cpu: 8 threads"; of the reference in which precision it computes.
+std::string back_end_text(const RunReport& report)
+{
+    const auto text = fmt::format("{}: {}", report.backend.name(), report.backend.description());
+    if (report.backend.name() != "reference")
+        return text;
+    return fmt::format("{}; in {}{}", text, text_of(precision_of_reference(report.prepared.workload.op)),
+                       report.num_slices != 0 ? " of each slice" : "");
+}
+
 std::string report_text(const RunReport& report)
 {
     const auto& segments = report.prepared.workload.segments;
@@ -105,7 +115,7 @@ std::string report_text(const RunReport& report)
                              count_text(segments.num_segments, "segment"),
                              visible(print(report.request.layout)), segments.index_bits())},
         {"inputs", describe_inputs(report.prepared, report.request)},
-        {"back end", fmt::format("{}: {}", report.backend.name(), report.backend.description())}};
+        {"back end", back_end_text(report)}};
     if (report.num_slices != 0)
         facts.emplace_back("slices", fmt::format("{}", report.num_slices));
     if (report.backend.interprets())
@@ -121,6 +131,9 @@ std::string report_text(const RunReport& report)
         text += "\n" + table;
     facts.clear();
     if (const auto& judgement = report.judgement) {
+        if (const auto precision = precision_of_reference(report.prepared.workload.op);
+            precision == Precision::wide && report.backend.name() != "reference")
+            facts.emplace_back("judged", "by a reference in " + text_of(precision));
         for (const auto& comparison : judgement->comparisons)
             facts.emplace_back(comparison.against == "thrust" ? "thrust" : "reference", print(comparison));
         if (!judgement->without_thrust.empty())
@@ -148,6 +161,8 @@ Json run_document(const RunReport& report)
             describe_input(report.prepared, report.request, i);
     document["backend"] = report.backend.name();
     document["device"] = report.backend.description();
+    if (report.backend.name() == "reference")
+        document["precision"] = name(precision_of_reference(workload.op));
     if (const auto& plan = report.plan; plan && !report.backend.interprets()) {
         document["stage"] = plan->stage->name;
         document["chosen_by"] = plan->chosen_by();

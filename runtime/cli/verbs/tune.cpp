@@ -275,7 +275,8 @@ private:
                                                   "is timed; their share counts the offsets alone",
                                                   name(problem_.form)));
         if (session.winner)
-            end.emplace_back("results", "agree with the reference");
+            end.emplace_back("results", "agree with the reference" +
+                                            (session.unjudged.empty() ? "" : "; " + session.unjudged));
         end.emplace_back("records", tuning_.path());
         return print_facts(facts) + "\n" + (table.empty() ? "" : table.print() + "\n") + print_facts(end);
     }
@@ -301,6 +302,8 @@ private:
                          {"known_before", tuning_.known().size()},
                          {"finalists", Json::array()},
                          {"reason", session.reason}};
+        if (!session.unjudged.empty())
+            document["unjudged"] = session.unjudged;
         for (const auto& [place, evaluation] : session.finalists) {
             auto row = plan(place);
             const auto runs = quartiles(evaluation.samples);

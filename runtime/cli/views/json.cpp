@@ -119,9 +119,14 @@ Json json_of(const LawReport& report, const Operator& op)
 
 Json json_of(const Comparison& comparison)
 {
-    Json object = {{"against", comparison.against},         {"agrees", comparison.agrees()},
-                   {"bit_for_bit", comparison.bit_for_bit}, {"num_segments", comparison.num_segments},
-                   {"num_wrong", comparison.num_wrong},     {"num_overflowed", comparison.num_overflowed}};
+    Json object = {{"against", comparison.against},
+                   {"agrees", comparison.agrees()},
+                   {"bit_for_bit", comparison.bit_for_bit},
+                   {"num_segments", comparison.num_segments},
+                   {"num_wrong", comparison.num_wrong},
+                   {"num_overflowed", comparison.num_overflowed},
+                   {"num_unjudged", comparison.num_unjudged},
+                   {"precision", name(comparison.bit_for_bit ? Precision::working : Precision::wide)}};
     if (comparison.first_wrong)
         object["first_wrong"] = comparison.first_wrong->segment;
     object["text"] = print(comparison);

@@ -292,6 +292,8 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
                                 call.where_to_look(folded->doubtful_laws())));
     if (folded->num_overflowed() != 0)
         warn({"check=True could not judge all results: " + folded->overflow()});
+    if (folded->num_unjudged() != 0)
+        warn({"check=True could not judge all results: " + folded->unjudged()});
     std::vector<nb::object> objects;
     std::vector<const Array*> arrays;
     if (call.gives_keys() && call.found())

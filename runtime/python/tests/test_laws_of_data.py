@@ -98,6 +98,25 @@ def test_a_check_warns_of_what_it_cannot_judge():
         op(x, decay=0.5, uniform=1500, backend="simt", check=True)
 
 
+SQUARES = """operator squares(x: f32) -> f32 {
+  state { n: i64 = 0; s: f32 = 0; q: f32 = 0 }  lift { n = 1; s = x; q = x * x }
+  combine(a, b) { n = a.n + b.n; s = a.s + b.s; q = a.q + b.q }
+  finish q / f32(n) - s / f32(n) * (s / f32(n))
+}"""
+
+
+def test_a_check_warns_of_digits_that_the_data_do_not_leave():
+    variance = sf.operator(SQUARES)
+    near_zero = np.tile(np.float32([-1, 1]), 2048)
+    with pytest.warns(sf.FoldWarning, match=r"^check=True could not judge all results: segment 0 .* the data leave no digit"):
+        variance(near_zero * np.float32(1e-3) + np.float32(1013.3), backend="cpu", check=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert variance(near_zero, backend="cpu", check=True)[0] == 1
+    x = (1013.3 + np.float64(1e-3) * near_zero).astype(np.float32)
+    assert variance(x, backend="reference")[0] == pytest.approx(np.var(x.astype(np.float64)), rel=1e-6)
+
+
 TABLE = """operator {name}(x: i32, t: table f64) -> f64 {{
   state v: f64 = -inf  lift t[x]  combine(a, b) max(a, b)  laws commutative
 }}"""

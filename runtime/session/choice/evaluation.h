@@ -32,7 +32,7 @@ struct Evaluation {
     Outcome outcome = Outcome::correct;
     double milliseconds = 0;  ///< the median; of what was abandoned that of one run; 0 where there is none
     std::vector<double> samples = {};
-    std::string reason = {};  ///< why the outcome is not correct
+    std::string reason = {};  ///< why the outcome is not correct; of one that is, what could not be judged
     double compile_milliseconds = 0;
 };
 
