@@ -6,7 +6,9 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/simt/program.h"
+#include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
+#include "runtime/regress/elements_to_go_round.h"
 #include "runtime/regress/smallest_configuration.h"
 #include "runtime/regress/spread_stage.h"
 #include "runtime/regress/trial.h"
@@ -16,15 +18,36 @@
 namespace segfold::regress {
 namespace {
 
-/// Ranges in descending order, each reaching one element into the next segment; elements that are mapped
-/// belong to one segment alone.
+constexpr std::int64_t kOddLength = 31, kMostVectorItems = 16;
+constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind = 70;
+
+/// The second quarter of the segments as one, and where there may be empty ones, runs of them before all, in
+/// the middle and behind all.
+Segments with_runs(const Segments& segments, bool allows_empty)
+{
+    const auto n = segments.num_segments;
+    const auto empties = [&](std::int64_t count) { return allows_empty ? count : 0; };
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(empties(kEmptiesBefore)), 0);
+    for (std::int64_t s = 0; s < n; ++s)
+        if (s <= n / 4 || s > n / 2)
+            offsets.insert(offsets.end(),
+                           static_cast<std::size_t>(s == n * 3 / 4 ? 1 + empties(kEmptiesBetween) : 1),
+                           segments.begin(s));
+    offsets.insert(offsets.end(), static_cast<std::size_t>(1 + empties(kEmptiesBehind)),
+                   segments.num_elements);
+    return segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), segments.num_elements);
+}
+
+/// Ranges in descending order, each that is not empty reaching one element into the next segment; elements
+/// that are mapped belong to one segment alone.
 Segments backwards(const Segments& segments, bool is_mapped)
 {
     const std::int64_t reach = is_mapped ? 0 : 1;
     std::vector<std::int64_t> begins, ends;
     for (std::int64_t s = segments.num_segments - 1; s >= 0; --s) {
         begins.push_back(segments.begin(s));
-        ends.push_back(std::min(segments.end(s) + reach, segments.num_elements));
+        ends.push_back(segments.length(s) == 0 ? segments.end(s)
+                                               : std::min(segments.end(s) + reach, segments.num_elements));
     }
     return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
                                 Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
@@ -38,9 +61,12 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     wanted.seed = seed;
     auto prepared = make_checked_workload(op, wanted);
     if (layout.recast) {
-        const auto& segments = prepared.workload.segments;
-        auto recast = *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
-                                                            : given_as(*layout.recast, segments);
+        auto segments = prepared.workload.segments.copy();
+        if (layout.has_runs)
+            segments = with_runs(segments, op.allows_empty());
+        auto recast = *layout.recast == SegmentForm::offsets  ? std::move(segments)
+                      : *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
+                                                              : given_as(*layout.recast, segments);
         const int bits = wanted.index_bits.value_or(recast.index_bits());
         prepared.workload.segments = with_index_bits(std::move(recast), bits);
     }
@@ -80,11 +106,13 @@ public:
             outcome.unmet = reason_against_parts();
         if (outcome.unmet)
             return;
+        const auto shape = shape_of(workload_);
         const auto configure_stage = [&](const Stage& of, const Problem& problem) {
             if (tiles == Tiles::smallest && chosen.empty())
-                return smallest_configuration(of, problem);
+                return smallest_configuration(of, problem, {}, shape);
             // What is chosen belongs to the one stage; another one folds pieces.
-            return configure(of, &of == &stage ? chosen : std::map<std::string, int>{}, plan_facts(problem));
+            return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
+                             plan_facts(problem, shape));
         };
         outcome.configuration = configure_stage(stage, problem_);
         try {
@@ -120,7 +148,9 @@ private:
         if (!request_.is_spread()) {
             const auto emitted = emit(problem_, stage, configure_stage(stage, problem_), catalogue_);
             const PlanText plan{emitted, stage.name};
-            return backend_.run(workload_, &plan, {.round = round});
+            // What a launch leaves behind must serve the next one.
+            const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
+            return backend_.run(workload_, &plan, {.launches = leaves ? 2 : 1, .round = round});
         }
         const SpreadStage how{laws_, catalogue_, stage, configure_stage};
         if (request_.ranks != nullptr)
@@ -176,17 +206,24 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
         const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
         for (std::size_t i = 0; i < request.layouts.size(); ++i) {
             const auto& layout = request.layouts[i];
-            const auto tiles =
-                (static_cast<std::size_t>(round) + i) % 2 == 0 ? Tiles::chosen : Tiles::smallest;
+            // Kinds of tiles take turns; both where segments are of one length, or the most awkward.
+            std::vector<Tiles> kinds = {(static_cast<std::size_t>(round) + i) % 2 == 0 ? Tiles::chosen
+                                                                                       : Tiles::smallest};
+            const bool takes_both =
+                layout.recast == SegmentForm::offsets || layout.layout.kind == LayoutKind::uniform;
+            if (takes_both && request.chosen.empty())
+                kinds = {Tiles::chosen, Tiles::smallest};
             progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
             const auto prepared = prepare(op, request, layout, seed);
             matrix.num_elements = prepared.workload.segments.num_elements;
             const Column column(prepared.workload, laws, backend, catalogue, request);
             for (const auto* stage : request.stages) {
                 progress(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
-                matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
-                column.run(*stage, request.chosen, tiles, static_cast<std::uint64_t>(round),
-                           matrix.outcomes.back());
+                for (const auto tiles : kinds) {
+                    matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
+                    column.run(*stage, request.chosen, tiles, static_cast<std::uint64_t>(round),
+                               matrix.outcomes.back());
+                }
             }
             matrix.thrust = column.thrust().description;
             matrix.without_thrust = column.thrust().reason;
@@ -240,20 +277,38 @@ std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest req
 
 }  // namespace
 
+std::int64_t elements_for(const Operator& op, std::span<const Stage* const> stages,
+                          const Catalogue& catalogue, const Target& target, std::int64_t least,
+                          std::int64_t most)
+{
+    Problem problem(op, SegmentForm::offsets);
+    problem.target = target;
+    auto needed = least;
+    for (const auto* stage : stages)
+        needed = std::max(needed, elements_to_go_round(*stage, problem, catalogue, needed, most));
+    const auto step = kOddLength * kMostVectorItems;
+    return (needed + step - 1) / step * step;
+}
+
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
 {
-    std::int64_t length = 32;
-    while (num_elements % length != 0)
-        --length;
+    // An odd length if one divides, so that segments begin anywhere in tiles and vectors.
+    std::int64_t length = kOddLength;
+    while (length > 1 && num_elements % length != 0)
+        length -= 2;
+    for (std::int64_t even = 32; length == 1 && even > 1; even -= 2)
+        length = num_elements % even == 0 ? even : 1;
     std::vector<CheckLayout> layouts;
+    const std::string uneven = op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700";
     for (const auto& text :
-         {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"),
-          std::string(op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700")})
+         {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"), uneven})
         layouts.push_back({text, parse_layout(text)});
-    layouts.push_back({"ranges", layouts.back().layout, SegmentForm::ranges});
+    layouts.push_back({"ranges", layouts.back().layout, SegmentForm::ranges, true});
     // Neither can express an empty segment.
     for (const auto form : {SegmentForm::flags, SegmentForm::keys})
         layouts.push_back({std::string(name(form)), parse_layout("bimodal:short=3,long=700"), form});
+    layouts.push_back(
+        {op.allows_empty() ? "empty_runs" : "giant", parse_layout(uneven), SegmentForm::offsets, true});
     return layouts;
 }
 

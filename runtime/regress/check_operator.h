@@ -23,9 +23,19 @@ struct CheckLayout {
     std::string name;
     Layout layout;
     /// flags, keys: the segments given as these; ranges: from the last to the first, each one element too
-    /// long
+    /// long; offsets: as they are
     std::optional<SegmentForm> recast = {};
+    /// Of what is recast: a quarter of the segments made one, and runs of empty ones before all, in the
+    /// middle and behind all.
+    bool has_runs = false;
 };
+
+/// How many elements a check takes where nobody says: `least`, or as many as make the loops of the smallest
+/// plans of all these stages go round, at most `most`. Then a few more, so that segments of one odd length
+/// suit, and all elements are whole vectors.
+std::int64_t elements_for(const Operator& op, std::span<const Stage* const> stages,
+                          const Catalogue& catalogue, const Target& target, std::int64_t least,
+                          std::int64_t most);
 
 /// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);

@@ -12,6 +12,7 @@
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/reference.h"
 #include "runtime/regress/derived_operators.h"
+#include "runtime/regress/elements_to_go_round.h"
 #include "runtime/regress/spread_relations.h"
 #include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/support/text_table.h"
@@ -71,7 +72,7 @@ Results join(const Operator& op, const Results& states, Segments groups)
     for (const auto& field : states)
         workload.arrays.push_back(field.array.copy());
     workload.segments = std::move(groups);
-    return reduce_sequentially(workload);
+    return right_results(workload);
 }
 
 std::optional<Breach> attempt_fold_of_segments(Trial& trial)
@@ -185,6 +186,8 @@ std::optional<Breach> attempt_empty_segments(Trial& trial)
     for (const auto form : trial.forms({offsets, ranges})) {
         auto lengths = trial.lengths(true);
         lengths.insert(lengths.begin() + trial.lot(3, static_cast<std::int64_t>(lengths.size()) + 1), 2, 0);
+        lengths.insert(lengths.begin(), 2, 0);
+        lengths.insert(lengths.end(), 2, 0);
         const auto& data = trial.material(op, segments_of(form, lengths), "with empty segments");
         std::erase(lengths, 0);
         const auto& others = trial.material(op, segments_of(form, lengths), "without empty segments");
@@ -383,8 +386,13 @@ std::string tried_part(const Operator& op)
 RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage, Tiles tiles,
                         Materials& materials)
 {
-    RelationOutcome outcome{
-        relation.name, stage.name, tiles, setting.seed, relation.objection(setting.op), {}};
+    RelationOutcome outcome{relation.name,
+                            stage.name,
+                            tiles,
+                            setting.seed,
+                            setting.num_elements,
+                            relation.objection(setting.op),
+                            {}};
     if (outcome.objection.empty() && relation.missing != nullptr)
         outcome.objection = relation.missing(setting);
     if (!outcome.objection.empty())
@@ -409,8 +417,24 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
     } catch (const InternalError& error) {  // a number of segments that no input has
         fault(error);
     }
+    outcome.unjudged = trial.unjudged();
     return outcome;
 }
+
+namespace {
+
+std::int64_t elements_of(const RelationRequest& request, const Setting& setting, const Stage& stage)
+{
+    if (request.most_elements == 0)
+        return request.num_elements;
+    Problem problem(setting.op, offsets);
+    problem.laws = setting.laws;
+    problem.target = setting.backend.target();
+    return elements_to_go_round(stage, problem, setting.catalogue, request.num_elements,
+                                request.most_elements);
+}
+
+}  // namespace
 
 std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const RelationRequest& request,
                                             Backend& backend,
@@ -419,24 +443,26 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
     std::vector<RelationOutcome> outcomes;
     const auto fold = without_map(of_one_feature(named.op));  // relations are about that of each feature
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
-        const Setting setting{fold,
-                              named.laws,
-                              request.catalogue,
-                              backend,
-                              request.num_elements,
-                              request.seed + i,
-                              request.make_arrays,
-                              request.others,
-                              request.ranks,
-                              tried_part(named.op).empty() ? nullptr : &named.op};
+        Setting setting{fold,
+                        named.laws,
+                        request.catalogue,
+                        backend,
+                        request.num_elements,
+                        request.seed + i,
+                        request.make_arrays,
+                        request.others,
+                        request.ranks,
+                        tried_part(named.op).empty() ? nullptr : &named.op};
         Materials materials;
-        for (const auto* stage : request.stages)
+        for (const auto* stage : request.stages) {
+            setting.num_elements = elements_of(request, setting, *stage);
             for (const auto* relation : request.relations) {
                 if (progress)
                     progress(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
                 for (const auto tiles : request.tiles)
                     outcomes.push_back(attempt(*relation, setting, *stage, tiles, materials));
             }
+        }
     }
     return outcomes;
 }

@@ -35,8 +35,10 @@ struct RelationOutcome {
     std::string stage;
     Tiles tiles = Tiles::chosen;
     std::uint64_t seed = 0;
+    std::int64_t num_elements = 0;
     std::string objection;         ///< why it was not tried; empty where it was
     std::optional<Breach> breach;  ///< nothing where it held
+    std::string unjudged = {};     ///< of one that held: which results could not be judged, and why
 
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
@@ -55,6 +57,8 @@ struct RelationRequest {
     std::vector<Tiles> tiles;
     const Catalogue& catalogue;
     std::int64_t num_elements = 0;
+    /// Not 0: as many elements, at most, as make the loops of a stage's smallest plan go round.
+    std::int64_t most_elements = 0;
     std::uint64_t seed = 7;  ///< the first one
     std::uint64_t num_seeds = 1;
     MakeArrays make_arrays = uniform_arrays;

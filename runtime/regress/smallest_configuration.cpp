@@ -10,9 +10,10 @@
 
 namespace segfold::regress {
 
-Configuration smallest_configuration(const Stage& stage, const Problem& problem, std::string_view uncounted)
+Configuration smallest_configuration(const Stage& stage, const Problem& problem, std::string_view uncounted,
+                                     const Shape& shape)
 {
-    const auto facts = plan_facts(problem);
+    const auto facts = plan_facts(problem, shape);
     const auto size = [uncounted](const auto& chosen) {
         std::int64_t product = 1;
         for (const auto& [name, value] : chosen)

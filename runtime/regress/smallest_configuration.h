@@ -8,8 +8,8 @@
 namespace segfold::regress {
 
 /// The configuration with the least of everything: elements a tile, room, blocks; whatever its speed. The
-/// tunable `uncounted`, if the stage has it, may take any value.
+/// tunable `uncounted`, if the stage has it, may take any value. `shape` is what is known of the data.
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
-                                                   std::string_view uncounted = {});
+                                                   std::string_view uncounted = {}, const Shape& shape = {});
 
 }  // namespace segfold::regress

@@ -298,10 +298,13 @@ Breach Trial::breach(std::string text) const
     return breach;
 }
 
-std::optional<Breach> Trial::breach(const Comparison& comparison) const
+std::optional<Breach> Trial::breach(const Comparison& comparison)
 {
-    if (comparison.agrees())
+    if (comparison.agrees()) {
+        if (unjudged_.empty() && comparison.num_unjudged != 0)
+            unjudged_ = fmt::format("against {}: {}", comparison.against, print_unjudged(comparison));
         return std::nullopt;
+    }
     return breach(fmt::format("against {}: {}", comparison.against, print(comparison)));
 }
 

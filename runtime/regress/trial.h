@@ -119,8 +119,10 @@ public:
 
     /// A breach of the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
-    /// Nothing where a comparison agrees.
-    [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison) const;
+    /// Nothing where a comparison agrees; what it cannot judge is kept, the first time.
+    [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison);
+    /// "against thrust: 3 of 40 segments cannot be judged, ..."; empty where all could be.
+    [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
     /// Nothing where two runs of one workload gave the same bits.
     [[nodiscard]] std::optional<Breach> unequal_bits(const Results& results, const Results& usual,
                                                      const std::string& what) const;
@@ -137,6 +139,7 @@ private:
     Materials& materials_;
     std::map<std::string, Emitted> emitted_;
     Breach last_;
+    std::string unjudged_;
 };
 
 /// Segments of the given lengths; form offsets, ranges, flags or keys, the latter two without empty ones.

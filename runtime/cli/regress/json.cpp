@@ -20,6 +20,8 @@ Json report_json(const RelationsReport& report, const OperatorRelations& relatio
                                                       : "broken";
         if (!outcome.objection.empty())
             row["reason"] = outcome.objection;
+        if (!outcome.unjudged.empty())
+            row["unjudged"] = outcome.unjudged;
         if (outcome.breach) {
             row["form"] = name(outcome.breach->form);
             row["configuration"] = outcome.breach->configuration;

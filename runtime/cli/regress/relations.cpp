@@ -10,7 +10,7 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::int64_t kTriedOnGpu = std::int64_t{1} << 18;
-constexpr std::int64_t kTriedOnHost = std::int64_t{1} << 11;
+constexpr std::int64_t kTriedOnHost = std::int64_t{1} << 11, kMostTriedOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostTriedElements = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRepeats = 1000000;
 constexpr std::string_view kTilesNames[] = {"chosen", "smallest"};
@@ -21,6 +21,8 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     regress::RelationRequest request{.relations = {}, .stages = {}, .tiles = {}, .catalogue = catalogue};
     request.num_elements =
         arguments.integer("elements", 1, kMostTriedElements).value_or(on_gpu ? kTriedOnGpu : kTriedOnHost);
+    if (!on_gpu && !arguments.has("elements"))
+        request.most_elements = kMostTriedOnHost;
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     request.num_seeds = static_cast<std::uint64_t>(arguments.integer("repeat", 1, kMostRepeats).value_or(1));
     if (const auto wanted = arguments.value("relation"))

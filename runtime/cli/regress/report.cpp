@@ -19,7 +19,7 @@ std::string replay_command(const RelationsReport& report, const OperatorRelation
     const auto starter = report.num_ranks > 0 ? fmt::format("mpirun -n {} ", report.num_ranks) : "";
     return fmt::format("{}segfold regress {} --relation {} --stage {} --tiles {} --seed {} --elements {} {}",
                        starter, relations.op, outcome.relation, outcome.stage, name(outcome.tiles),
-                       outcome.seed, report.num_elements, report.replay_words);
+                       outcome.seed, outcome.num_elements, report.replay_words);
 }
 
 bool RelationsReport::any_broken() const

@@ -112,6 +112,21 @@ std::string tiles_text(const RelationsReport& report)
                                                       : " with the tiles of a run alone";
 }
 
+/// Of relations that hold as far as results could be judged: how many, and the first; empty without any.
+std::string print_unjudged(const RelationsReport& report)
+{
+    std::size_t count = 0;
+    std::string first;
+    for (const auto& relations : report.operators)
+        for (const auto& outcome : relations.outcomes)
+            if (outcome.held() && !outcome.unjudged.empty() && count++ == 0)
+                first = fmt::format("{} of {} in {}, {}", outcome.relation, relations.op, outcome.stage,
+                                    outcome.unjudged);
+    return count == 0 ? ""
+                      : fmt::format("\nin {} not all results can be judged, the first: {}\n",
+                                    count_text(static_cast<std::int64_t>(count), "relation"), first);
+}
+
 std::string print_relations(const RelationsReport& report)
 {
     std::size_t num_tried = 0, num_broken = 0;
@@ -142,7 +157,7 @@ std::string print_relations(const RelationsReport& report)
     }
     const auto tiles = tiles_text(report);
     return print_facts(facts) + "\n" + print_table(report) + (untried.empty() ? "" : "\n") + untried +
-           breaches +
+           breaches + print_unjudged(report) +
            (num_tried == 0    ? "\nno relation could be tried\n"
             : num_broken == 0 ? fmt::format("\n{} tried{}, all hold\n", tried, tiles)
                               : fmt::format("\n{} of {} broken{}\n", num_broken, tried, tiles));
@@ -359,6 +374,38 @@ std::string print_times(const TimeReport& report)
                               report.count(ambiguous));
 }
 
+/// "not tried: ...": in one line what a user might take for tried.
+std::string print_left(const RegressReport& report)
+{
+    std::vector<std::string> left;
+    const auto add = [&](bool is_left, std::string_view what) {
+        if (is_left)
+            left.emplace_back(what);
+    };
+    add(!report.relations, "relations");
+    if (const auto& relations = report.relations) {
+        std::size_t num_left = 0;
+        std::set<std::uint64_t> seeds;
+        std::set<regress::Tiles> tiles;
+        for (const auto& of : relations->operators)
+            for (const auto& outcome : of.outcomes) {
+                num_left += !outcome.objection.empty();
+                seeds.insert(outcome.seed);
+                tiles.insert(outcome.tiles);
+            }
+        add(num_left != 0, fmt::format("{} that say nothing of an operator or a stage",
+                                       count_text(static_cast<std::int64_t>(num_left), "relation")));
+        add(!tiles.contains(regress::Tiles::chosen), "the tiles of a run (--tiles chosen)");
+        add(!tiles.contains(regress::Tiles::smallest), "the smallest tiles (--tiles smallest)");
+        add(seeds.size() == 1, "other lengths and values (--repeat K)");
+        add(true, "operators but for those above");
+        add(relations->backend.starts_with("simt"), "a GPU");
+    }
+    add(!report.static_costs || !report.static_costs->left_out.empty(), "static costs");
+    add(!report.times || !report.times->left_out.empty(), "times");
+    return fmt::format("not tried: {}\n", fmt::join(left, "; "));
+}
+
 }  // namespace
 
 std::string print(const RegressReport& report)
@@ -377,6 +424,7 @@ std::string print(const RegressReport& report)
         add(report.dropped + "\n");
     if (!report.unsaved.empty())
         add(report.unsaved + "\n");
+    add(print_left(report));
     return text;
 }
 

@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "dsl/error.h"
 #include "runtime/cli/arguments/backend_argument.h"
@@ -14,10 +13,10 @@
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/judge_ranks.h"
+#include "runtime/cli/views/check_view.h"
 #include "runtime/cli/views/fault_view.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/data/generated/generated_arrays.h"
 #include "runtime/regress/check_operator.h"
 #include "runtime/regress/tree.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
@@ -32,9 +31,8 @@ using regress::CheckOutcome;
 using regress::CheckRequest;
 
 constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
-constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
+constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostSeeds = 1000000;
-constexpr std::size_t kShownFailures = 3;
 constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
                                 {"set", "NAME=VALUE", true},
                                 {"kernels", "DIR"},
@@ -135,13 +133,15 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     request.workload = workload_request(arguments, op, false);
     if (!arguments.has("values"))
         request.workload.values = suiting_values(op);
-    request.workload.standard_elements = backend.device() ? kElementsOnGpu : kElementsOnHost;
+    request.stages = asked_stages(arguments, catalogue);
+    request.workload.standard_elements = regress::elements_for(
+        op, request.stages, catalogue, backend.target(), backend.device() ? kElementsOnGpu : kElementsOnHost,
+        backend.device() ? kElementsOnGpu : kMostOnHost);
     if (const auto layout = arguments.value("layout"))
         request.layouts = {{*layout, request.workload.layout}};
     else
         request.layouts = regress::standard_layouts(
             op, request.workload.num_elements.value_or(request.workload.standard_elements));
-    request.stages = asked_stages(arguments, catalogue);
     if (arguments.value("stage").value_or("all") == "all")
         arguments.refuse("set", "belongs to one stage; give --stage beside it");
     request.chosen = settings(arguments);
@@ -166,174 +166,6 @@ void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
     if (std::ranges::none_of(matrix.outcomes, serves))
         throw InputError(
             fmt::format("{}: {}", matrix.outcomes.front().stage, *matrix.outcomes.front().unmet));
-}
-
-/// "ok", "wrong", "fault" or "-" of a stage over a layout, all seeds together.
-std::string cell(const CheckMatrix& matrix, const std::string& stage, const std::string& layout)
-{
-    std::string text = "-";
-    for (const auto& outcome : matrix.outcomes) {
-        if (outcome.stage != stage || outcome.layout != layout || outcome.unmet)
-            continue;
-        if (outcome.failed())
-            return outcome.fault ? "fault" : "wrong";
-        text = "ok";
-    }
-    return text;
-}
-
-std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
-{
-    std::vector<TextTable::Column> columns = {{"stage"}};
-    for (const auto& layout : request.layouts)
-        columns.push_back({layout.name});
-    TextTable table(std::move(columns));
-    std::vector<std::string> names;
-    for (const auto* stage : request.stages)
-        names.push_back(stage->name);
-    if (matrix.without_thrust.empty())
-        names.emplace_back("thrust");
-    for (const auto& name : names) {
-        std::vector<std::string> row = {name};
-        for (const auto& layout : request.layouts)
-            row.push_back(cell(matrix, name, layout.name));
-        table.add(std::move(row));
-    }
-    return table.print();
-}
-
-/// Why stages could not serve. Forms of segments that are missing stand in the table, and are not repeated.
-std::string print_unmet(const CheckMatrix& matrix)
-{
-    std::map<std::string, std::vector<std::string>> stages_by_reason;
-    for (const auto& outcome : matrix.outcomes) {
-        if (!outcome.unmet || outcome.unmet->starts_with("takes segments"))
-            continue;
-        auto& stages = stages_by_reason[*outcome.unmet];
-        if (std::ranges::find(stages, outcome.stage) == stages.end())
-            stages.push_back(outcome.stage);
-    }
-    std::string text;
-    const auto takes_other_forms = [](const CheckOutcome& outcome) {
-        return outcome.unmet && outcome.unmet->starts_with("takes segments");
-    };
-    if (std::ranges::any_of(matrix.outcomes, takes_other_forms))
-        text = "\n-: the stage takes no segments that are given so; 'segfold stages' says which it takes\n";
-    for (const auto& [reason, stages] : stages_by_reason)
-        text += fmt::format("\n{}: {}\n", fmt::join(stages, ", "), reason);
-    return text;
-}
-
-/// "All 17 runs agree." or how many do not.
-std::string print_summary(const CheckMatrix& matrix)
-{
-    std::int64_t num_runs = 0, num_failed = 0;
-    for (const auto& outcome : matrix.outcomes) {
-        num_runs += !outcome.unmet;
-        num_failed += outcome.failed();
-    }
-    const auto against = matrix.without_thrust.empty() ? "the reference and with Thrust" : "the reference";
-    if (num_runs == 0)
-        return "\nno stage could serve\n";
-    if (num_failed == 0)
-        return fmt::format("\n{} with {}\n",
-                           num_runs == 1 ? "the run agrees" : fmt::format("all {} runs agree", num_runs),
-                           against);
-    return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
-}
-
-/// "warp_stream over whole, seed 7", and what disagrees with what.
-std::string print_failure(const CheckOutcome& outcome, const std::string& command)
-{
-    const auto with =
-        outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
-    auto text = fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
-    if (outcome.fault)
-        text += indented(*outcome.fault);
-    for (const auto& comparison : outcome.comparisons)
-        if (!comparison.agrees())
-            text += indented("against " + comparison.against + ": " + print(comparison));
-    return command.empty() ? text : text + indented("again: " + command);
-}
-
-/// The command that meets an outcome again, by its number of elements.
-using CommandOf = std::function<std::string(const CheckOutcome& outcome, std::int64_t num_elements)>;
-
-std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_of)
-{
-    std::string text;
-    std::size_t count = 0;
-    for (const auto& outcome : matrix.outcomes)
-        if (outcome.failed() && ++count <= kShownFailures)
-            text += print_failure(outcome, command_of(outcome, matrix.num_elements));
-    return text;
-}
-
-/// A failure over parts once more, by as few elements as it was met.
-std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
-{
-    if (!check.smallest || check.smallest->num_elements == check.matrix.num_elements)
-        return "";
-    return fmt::format("\nThe first of them, by {}:\n", count_text(check.smallest->num_elements, "element")) +
-           print_failure(check.smallest->outcome,
-                         command_of(check.smallest->outcome, check.smallest->num_elements));
-}
-
-std::string print_checks(const CheckRequest& request, const regress::Check& check, const Backend& backend,
-                         const CommandOf& command_of)
-{
-    const auto& matrix = check.matrix;
-    const auto first = request.workload.seed;
-    const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
-    const auto seeds =
-        first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
-    std::vector<std::pair<std::string, std::string>> facts = {
-        {"data", fmt::format("{}, {}, {}", count_text(matrix.num_elements, "element"),
-                             name(request.workload.values), seeds)},
-        {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
-    if (request.is_spread())
-        facts.emplace_back("parts", request.spread_text() + ", joined in order");
-    facts.emplace_back(
-        "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
-    return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
-           print_failures(matrix, command_of) + print_smallest(check, command_of) + print_summary(matrix);
-}
-
-Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of, std::int64_t num_elements)
-{
-    Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
-    row["outcome"] = outcome.unmet      ? "cannot_serve"
-                     : outcome.fault    ? "fault"
-                     : outcome.failed() ? "wrong"
-                                        : "ok";
-    if (!outcome.configuration.empty())
-        row["configuration"] = outcome.configuration;
-    if (outcome.unmet)
-        row["reason"] = *outcome.unmet;
-    if (outcome.fault)
-        row["reason"] = *outcome.fault;
-    row["comparisons"] = Json::array();
-    for (const auto& comparison : outcome.comparisons)
-        row["comparisons"].push_back(json_of(comparison));
-    if (const auto command = outcome.failed() ? command_of(outcome, num_elements) : ""; !command.empty())
-        row["replay"] = command;
-    return row;
-}
-
-Json outcomes_of(const CheckMatrix& matrix, const CommandOf& command_of)
-{
-    Json list = Json::array();
-    for (const auto& outcome : matrix.outcomes)
-        list.push_back(json_of_outcome(outcome, command_of, matrix.num_elements));
-    return list;
-}
-
-Json smallest_of(const regress::Check& check, const CommandOf& command_of)
-{
-    if (!check.smallest)
-        return {};
-    return {{"num_elements", check.smallest->num_elements},
-            {"check", json_of_outcome(check.smallest->outcome, command_of, check.smallest->num_elements)}};
 }
 
 std::string print_trees(const std::vector<regress::TreeRow>& rows)
@@ -447,6 +279,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
                     {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
                     {"backend", backend.name()},
                     {"device", backend.description()},
+                    {"precision", name(precision_of_reference(op))},
                     {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
                     {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
@@ -457,7 +290,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
         auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
                     scalar_note(laws.report, request) + nan_note(laws) + law_notes(laws) +
                     print_faults(arguments, op, backend, found.faults) + "\n";
-        text += found.has_stages ? print_checks(request, found, backend, command)
+        text += found.has_stages ? print_checks(op, request, found, backend, command)
                                  : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);
     }

@@ -1,0 +1,241 @@
+#include "runtime/cli/views/check_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "runtime/cli/views/terminal.h"
+#include "runtime/data/generated/generated_arrays.h"
+#include "runtime/judge/reference.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+using regress::CheckMatrix;
+using regress::CheckOutcome;
+using regress::CheckRequest;
+
+constexpr std::size_t kShownFailures = 3;
+
+/// "ok", "wrong", "fault" or "-" of a stage over a layout, all seeds together.
+std::string cell(const CheckMatrix& matrix, const std::string& stage, const std::string& layout)
+{
+    std::string text = "-";
+    for (const auto& outcome : matrix.outcomes) {
+        if (outcome.stage != stage || outcome.layout != layout || outcome.unmet)
+            continue;
+        if (outcome.failed())
+            return outcome.fault ? "fault" : "wrong";
+        text = "ok";
+    }
+    return text;
+}
+
+std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
+{
+    std::vector<TextTable::Column> columns = {{"stage"}};
+    for (const auto& layout : request.layouts)
+        columns.push_back({layout.name});
+    TextTable table(std::move(columns));
+    std::vector<std::string> names;
+    for (const auto* stage : request.stages)
+        names.push_back(stage->name);
+    if (matrix.without_thrust.empty())
+        names.emplace_back("thrust");
+    for (const auto& name : names) {
+        std::vector<std::string> row = {name};
+        for (const auto& layout : request.layouts)
+            row.push_back(cell(matrix, name, layout.name));
+        table.add(std::move(row));
+    }
+    return table.print();
+}
+
+/// Why stages could not serve. Forms of segments that are missing stand in the table, and are not repeated.
+std::string print_unmet(const CheckMatrix& matrix)
+{
+    std::map<std::string, std::vector<std::string>> stages_by_reason;
+    for (const auto& outcome : matrix.outcomes) {
+        if (!outcome.unmet || outcome.unmet->starts_with("takes segments"))
+            continue;
+        auto& stages = stages_by_reason[*outcome.unmet];
+        if (std::ranges::find(stages, outcome.stage) == stages.end())
+            stages.push_back(outcome.stage);
+    }
+    std::string text;
+    const auto takes_other_forms = [](const CheckOutcome& outcome) {
+        return outcome.unmet && outcome.unmet->starts_with("takes segments");
+    };
+    if (std::ranges::any_of(matrix.outcomes, takes_other_forms))
+        text = "\n-: the stage takes no segments that are given so; 'segfold stages' says which it takes\n";
+    for (const auto& [reason, stages] : stages_by_reason)
+        text += fmt::format("\n{}: {}\n", fmt::join(stages, ", "), reason);
+    return text;
+}
+
+/// How many runs have results that cannot be judged, and the first of them; empty without any.
+std::string print_unjudged(const CheckMatrix& matrix)
+{
+    std::int64_t count = 0;
+    std::string first;
+    for (const auto& outcome : matrix.outcomes) {
+        const auto unjudged = std::ranges::find_if(
+            outcome.comparisons, [](const auto& comparison) { return comparison.num_unjudged != 0; });
+        if (!outcome.failed() && unjudged != outcome.comparisons.end() && count++ == 0)
+            first = fmt::format("{} over {}, seed {}, against {}: {}", outcome.stage, outcome.layout,
+                                outcome.seed, unjudged->against, segfold::print_unjudged(*unjudged));
+    }
+    return count == 0 ? ""
+                      : fmt::format("\nin {} not all results can be judged, the first: {}\n",
+                                    count_text(count, "run"), first);
+}
+
+/// "not tried: ...": in one line what a user might take for checked.
+std::string print_untried(const Operator& op, const CheckRequest& request, const CheckMatrix& matrix,
+                          const Backend& backend)
+{
+    std::vector<std::string> untried;
+    std::set<std::string> serving, idle;
+    for (const auto& outcome : matrix.outcomes)
+        (outcome.unmet ? idle : serving).insert(outcome.stage);
+    std::erase_if(idle, [&](const auto& stage) { return serving.contains(stage); });
+    if (!idle.empty())
+        untried.push_back(count_text(std::ssize(idle), "stage") + " that cannot serve");
+    untried.push_back(request.chosen.empty() ? "tunables but for those of a run and the smallest, by turns"
+                                             : "other tunables");
+    if (request.layouts.size() == 1)
+        untried.emplace_back("other layouts");
+    if (op.laws.commutative)
+        untried.emplace_back("the order of operands, as the operator commutes");
+    if (!op.allows_empty())
+        untried.emplace_back("empty segments, which the operator refuses");
+    if (request.workload.index_bits.value_or(32) == 32)
+        untried.emplace_back("64-bit indices");
+    if (std::ranges::any_of(op.parameters, [](const auto& parameter) { return is_float(parameter.type); }))
+        untried.emplace_back("infinities and NaN");
+    if (!request.is_spread())
+        untried.emplace_back("slices");
+    if (!backend.device())
+        untried.emplace_back("a GPU");
+    return fmt::format("not tried: {}\n", fmt::join(untried, "; "));
+}
+
+/// "All 17 runs agree." or how many do not.
+std::string print_summary(const CheckMatrix& matrix)
+{
+    std::int64_t num_runs = 0, num_failed = 0;
+    for (const auto& outcome : matrix.outcomes) {
+        num_runs += !outcome.unmet;
+        num_failed += outcome.failed();
+    }
+    const auto against = matrix.without_thrust.empty() ? "the reference and with Thrust" : "the reference";
+    if (num_runs == 0)
+        return "\nno stage could serve\n";
+    if (num_failed == 0)
+        return fmt::format("\n{} with {}\n",
+                           num_runs == 1 ? "the run agrees" : fmt::format("all {} runs agree", num_runs),
+                           against);
+    return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
+}
+
+/// "warp_stream over whole, seed 7", and what disagrees with what.
+std::string print_failure(const CheckOutcome& outcome, const std::string& command)
+{
+    const auto with =
+        outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
+    auto text = fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
+    if (outcome.fault)
+        text += indented(*outcome.fault);
+    for (const auto& comparison : outcome.comparisons)
+        if (!comparison.agrees())
+            text += indented("against " + comparison.against + ": " + print(comparison));
+    return command.empty() ? text : text + indented("again: " + command);
+}
+
+std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_of)
+{
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& outcome : matrix.outcomes)
+        if (outcome.failed() && ++count <= kShownFailures)
+            text += print_failure(outcome, command_of(outcome, matrix.num_elements));
+    return text;
+}
+
+/// A failure over parts once more, by as few elements as it was met.
+std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
+{
+    if (!check.smallest || check.smallest->num_elements == check.matrix.num_elements)
+        return "";
+    return fmt::format("\nThe first of them, by {}:\n", count_text(check.smallest->num_elements, "element")) +
+           print_failure(check.smallest->outcome,
+                         command_of(check.smallest->outcome, check.smallest->num_elements));
+}
+
+Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of, std::int64_t num_elements)
+{
+    Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
+    row["outcome"] = outcome.unmet      ? "cannot_serve"
+                     : outcome.fault    ? "fault"
+                     : outcome.failed() ? "wrong"
+                                        : "ok";
+    if (!outcome.configuration.empty())
+        row["configuration"] = outcome.configuration;
+    if (outcome.unmet)
+        row["reason"] = *outcome.unmet;
+    if (outcome.fault)
+        row["reason"] = *outcome.fault;
+    row["comparisons"] = Json::array();
+    for (const auto& comparison : outcome.comparisons)
+        row["comparisons"].push_back(json_of(comparison));
+    if (const auto command = outcome.failed() ? command_of(outcome, num_elements) : ""; !command.empty())
+        row["replay"] = command;
+    return row;
+}
+
+}  // namespace
+
+std::string print_checks(const Operator& op, const CheckRequest& request, const regress::Check& check,
+                         const Backend& backend, const CommandOf& command_of)
+{
+    const auto& matrix = check.matrix;
+    const auto first = request.workload.seed;
+    const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
+    const auto seeds =
+        first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"data", fmt::format("{}, {}, {}", count_text(matrix.num_elements, "element"),
+                             name(request.workload.values), seeds)},
+        {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
+    if (request.is_spread())
+        facts.emplace_back("parts", request.spread_text() + ", joined in order");
+    if (const auto precision = precision_of_reference(op); precision == Precision::wide)
+        facts.emplace_back("judged", "by a reference in " + text_of(precision));
+    facts.emplace_back(
+        "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
+    return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
+           print_failures(matrix, command_of) + print_smallest(check, command_of) + print_unjudged(matrix) +
+           print_summary(matrix) + print_untried(op, request, matrix, backend);
+}
+
+Json outcomes_of(const CheckMatrix& matrix, const CommandOf& command_of)
+{
+    Json list = Json::array();
+    for (const auto& outcome : matrix.outcomes)
+        list.push_back(json_of_outcome(outcome, command_of, matrix.num_elements));
+    return list;
+}
+
+Json smallest_of(const regress::Check& check, const CommandOf& command_of)
+{
+    if (!check.smallest)
+        return {};
+    return {{"num_elements", check.smallest->num_elements},
+            {"check", json_of_outcome(check.smallest->outcome, command_of, check.smallest->num_elements)}};
+}
+
+}  // namespace segfold::cli

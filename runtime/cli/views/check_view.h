@@ -1,0 +1,25 @@
+#pragma once
+// How a check shows what came of stages over layouts.
+#include <functional>
+#include <string>
+
+#include "runtime/backends/backend.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/regress/check_operator.h"
+
+namespace segfold::cli {
+
+/// The command that meets an outcome again, by its number of elements.
+using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome, std::int64_t num_elements)>;
+
+/// Tables and sentences; the last line says what was not tried.
+std::string print_checks(const Operator& op, const regress::CheckRequest& request,
+                         const regress::Check& check, const Backend& backend, const CommandOf& command_of);
+
+/// The outcomes as objects of the document.
+Json outcomes_of(const regress::CheckMatrix& matrix, const CommandOf& command_of);
+
+/// The first failure over parts, by as few elements as it was met; null where there is none.
+Json smallest_of(const regress::Check& check, const CommandOf& command_of);
+
+}  // namespace segfold::cli

@@ -1,0 +1,168 @@
+// The data that a check and relations make: what a stage may stumble over must be among it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/backends/launch_plan.h"
+#include "runtime/data/shape.h"
+#include "runtime/regress/check_operator.h"
+#include "runtime/regress/elements_to_go_round.h"
+#include "runtime/regress/relations.h"
+#include "runtime/regress/smallest_configuration.h"
+#include "tests/common/skeleton_backend.h"
+
+namespace segfold::check_shapes_test {
+namespace {
+
+/// What a run was given.
+struct Seen {
+    SegmentForm form;
+    std::vector<std::int64_t> lengths;
+    std::string stage;
+    Configuration configuration, of_a_run;
+    int launches;
+};
+
+/// Folds by the reference and keeps what it was given.
+class Watching : public test::SkeletonBackend {
+public:
+    explicit Watching(std::vector<Seen>& seen) : seen_(seen) {}
+
+private:
+    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+                         RunTimes&) override
+    {
+        Seen seen{workload.segments.form,      {}, plan->stage,
+                  plan->emitted.configuration, {}, circumstances.launches};
+        for (std::int64_t s = 0; s < workload.segments.num_segments; ++s)
+            seen.lengths.push_back(workload.segments.length(s));
+        const Problem problem(workload.op, workload.segments.form);
+        seen.of_a_run = default_configuration(Catalogue::standard().stage(plan->stage),
+                                              plan_facts(problem, shape_of(workload)));
+        seen_.push_back(std::move(seen));
+        return reduce_sequentially(workload);
+    }
+
+    std::vector<Seen>& seen_;
+};
+
+std::vector<Seen> seen_by_check(const Operator& op, const std::string& stage,
+                                std::optional<std::int64_t> features = {})
+{
+    std::vector<Seen> all;
+    Session session(std::make_unique<Watching>(all), {});
+    regress::CheckRequest request;
+    request.workload.standard_elements = 3100;
+    if (features)
+        request.workload.num_features = *features;
+    request.layouts = regress::standard_layouts(op, 3100);
+    request.stages = {&session.catalogue().stage(stage)};
+    request.num_seeds = 2;
+    request.proof.seconds = 0;
+    EXPECT_TRUE(regress::check_operator(session, op, request).is_well());
+    return all;
+}
+
+TEST(CheckShapes, EmptySegmentsStandAtBothEndsAndInRuns)
+{
+    const auto all = seen_by_check(standard_operator("sum_i32"), "tile_scan");
+    for (const auto form : {SegmentForm::offsets, SegmentForm::ranges}) {
+        const auto ends_empty = [&](const Seen& seen) {
+            return seen.form == form && seen.lengths.back() == 0 && seen.lengths.front() == 0 &&
+                   std::ranges::search_n(seen.lengths, 300, 0).size() == 300 &&
+                   std::ranges::max(seen.lengths) > 3100 / 8;
+        };
+        EXPECT_TRUE(std::ranges::any_of(all, ends_empty)) << name(form);
+    }
+    for (const auto& seen : seen_by_check(standard_operator("keep_first_i32"), "warp_per_segment"))
+        EXPECT_EQ(std::ranges::count(seen.lengths, 0), 0);
+}
+
+TEST(CheckShapes, SegmentsOfOneLengthBeginAnywhereInVectors)
+{
+    const auto all = seen_by_check(standard_operator("sum_i32"), "block_per_segment");
+    const auto uniform = std::ranges::find(all, SegmentForm::uniform, &Seen::form);
+    ASSERT_NE(uniform, all.end());
+    EXPECT_EQ(uniform->lengths.front(), 31);
+    EXPECT_EQ(regress::standard_layouts(standard_operator("sum_i32"), 1 << 14)[1].name, "uniform=32");
+}
+
+/// Scratch memory that kernels leave fit for the next launch is used twice.
+TEST(CheckShapes, WhatALaunchLeavesServesAnother)
+{
+    for (const auto& seen : seen_by_check(standard_operator("sum_i32"), "grid_reduce"))
+        EXPECT_EQ(seen.launches, 2);
+    for (const auto& seen : seen_by_check(standard_operator("sum_i32"), "tile_scan"))
+        EXPECT_EQ(seen.launches, 1);
+}
+
+/// Of two seeds a layout has the plan of a run once, which follows the shape and the length of rows.
+TEST(CheckShapes, TheChosenPlanIsThatOfARun)
+{
+    const auto rows = parse_operator(
+        "rows.seg", "operator rows(x: row u32) -> u32 { state s: u32 = 0 lift x combine(a, b) a + b }");
+    for (const auto features : {3, 8, 64}) {
+        const auto all = seen_by_check(rows, "row_groups", features);
+        EXPECT_GE(
+            std::ranges::count_if(all, [](const Seen& seen) { return seen.configuration == seen.of_a_run; }),
+            std::ssize(all) / 2)
+            << features;
+    }
+}
+
+TEST(CheckShapes, LoopsGoRoundInTheSmallestPlans)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto& tile_scan = catalogue.stage("tile_scan");
+    Problem problem(standard_operator("sum_i32"), SegmentForm::offsets);
+    const auto elements = regress::elements_to_go_round(tile_scan, problem, catalogue, 2048, 1 << 15);
+    const auto emitted =
+        emit(problem, tile_scan, regress::smallest_configuration(tile_scan, problem), catalogue);
+    const auto launches = [&](std::int64_t n) {
+        return plan_launches(emitted, {.num_elements = n, .num_segments = n / 16, .num_items = n}, 4)
+            .launches;
+    };
+    EXPECT_LT(elements, 1 << 15);
+    for (const auto& launch : launches(elements))
+        EXPECT_GE(launch.grid, 2) << launch.kernel;
+    EXPECT_EQ(regress::elements_to_go_round(tile_scan, problem, catalogue, 2048, 4096), 4096);
+    // A check of all stages takes enough for each.
+    std::vector<const Stage*> stages;
+    for (const auto& stage : catalogue.stages())
+        if (!stage.is_rung)
+            stages.push_back(&stage);
+    const auto of_all =
+        regress::elements_for(standard_operator("sum_i32"), stages, catalogue, {}, 1 << 14, 3 << 13);
+    EXPECT_GE(of_all, elements);
+    EXPECT_EQ(of_all % (31 * 16), 0);
+    EXPECT_LE(of_all, (3 << 13) + 31 * 16);
+}
+
+/// Relations take for each stage as many elements as it needs.
+TEST(CheckShapes, RelationsFitTheirElementsToTheStage)
+{
+    std::vector<Seen> all;
+    Watching backend(all);
+    const auto& catalogue = Catalogue::standard();
+    regress::RelationRequest request{
+        .relations = {&regress::relation("empty_segments")},
+        .stages = {&catalogue.stage("tile_scan"), &catalogue.stage("warp_per_segment")},
+        .tiles = {regress::Tiles::smallest},
+        .catalogue = catalogue,
+        .num_elements = 2048,
+        .most_elements = 1 << 15};
+    const regress::NamedOperator sum{"sum_i32", standard_operator("sum_i32"), {}};
+    const auto outcomes = regress::hold_relations(sum, request, backend);
+    ASSERT_EQ(outcomes.size(), 2U);
+    EXPECT_TRUE(outcomes[0].held() && outcomes[1].held());
+    EXPECT_GT(outcomes[0].num_elements, 1 << 14);
+    EXPECT_LT(outcomes[1].num_elements, 1 << 14);
+    EXPECT_TRUE(std::ranges::any_of(
+        all, [](const Seen& seen) { return seen.lengths.front() == 0 && seen.lengths.back() == 0; }));
+}
+
+}  // namespace
+}  // namespace segfold::check_shapes_test
