@@ -44,6 +44,15 @@ Law law_called(const std::string& word)
                     word));
 }
 
+/// The first `count` arrays.
+std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::size_t count)
+{
+    std::vector<const ArrayIn*> columns;
+    for (std::size_t i = 0; i < count; ++i)
+        columns.push_back(&arrays[i]);
+    return columns;
+}
+
 /// ", and nothing is called 'y'": some keys of a dictionary that no parameter has.
 std::string text_of_unknown(const std::vector<std::string_view>& keys)
 {
@@ -179,7 +188,10 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
         labels_.push_back(label);
     }
     if (!segment_objects_.empty()) {
-        segments_.first = arrays_[parameters.size()].view();
+        const auto& marks = arrays_[parameters.size()];
+        if (segments_.kind == LayoutKind::offsets || segments_.kind == LayoutKind::ranges)
+            require_no_offsets_of_lists(columns_of(arrays_, parameters.size()), marks, segments_word_);
+        segments_.first = marks.view();
         if (segments_.kind == LayoutKind::ranges) {
             segments_.second = arrays_[parameters.size() + 1].view();
             if (segments_.second.type != segments_.first.type)
@@ -233,10 +245,7 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
 
 void Call::take_lists()
 {
-    std::vector<const ArrayIn*> arrays;
-    for (const auto& array : arrays_)
-        arrays.push_back(&array);
-    segments_ = *common_lists(typed_->op, arrays, segments_word_);
+    segments_ = *common_lists(typed_->op, columns_of(arrays_, arrays_.size()), segments_word_);
     segments_word_ = "lists";
 }
 

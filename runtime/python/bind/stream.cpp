@@ -199,6 +199,9 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
     std::vector<const ArrayIn*> arrays;
     for (const auto& source : input.parameters)
         arrays.push_back(array_of(source));
+    const auto* const marks = array_of(input.segments.array);
+    if (marks != nullptr && input.segments.kind == LayoutKind::offsets)
+        require_no_offsets_of_lists(arrays, *marks, layout);
     const auto* const lists = common_lists(op, arrays, layout == "whole" ? "" : layout);
     if (lists == nullptr)
         return;

@@ -62,6 +62,8 @@ public:
     /// The ordinal of the GPU that it lies on.
     [[nodiscard]] int device() const { return device_; }
     [[nodiscard]] nb::handle object() const { return object_; }
+    /// Whether Arrow's interface lends it.
+    [[nodiscard]] bool is_arrow() const { return arrow_ != nullptr; }
     /// The segments that an array of Arrow's lists says of its elements; null for others.
     [[nodiscard]] const SegmentsView* lists() const;
     /// Elements, rows or numbers.

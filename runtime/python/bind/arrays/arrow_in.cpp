@@ -349,4 +349,16 @@ const SegmentsView* common_lists(const Operator& op, std::span<const ArrayIn* co
     return first->lists();
 }
 
+void require_no_offsets_of_lists(std::span<const ArrayIn* const> columns, const ArrayIn& marks,
+                                 std::string_view word)
+{
+    const auto is_arrow = [](const ArrayIn* array) { return array != nullptr && array->is_arrow(); };
+    if (marks.is_arrow() && std::ranges::any_of(columns, is_arrow))
+        throw InputError(
+            fmt::format("{0}= are Arrow's, and so are the elements; those of a list array count what null "
+                        "lists hide: give the lists themselves, as in sf.standard.sum(lists). Other {0} "
+                        "are given as NumPy's: {0}.to_numpy()",
+                        word));
+}
+
 }  // namespace segfold::python

@@ -40,4 +40,9 @@ struct ArrowIn {
 [[nodiscard]] const SegmentsView* common_lists(const Operator& op, std::span<const ArrayIn* const> arrays,
                                                std::string_view word);
 
+/// Throws InputError where `marks`, which `word` of the call gives, are offsets or ranges of Arrow's beside
+/// columns of Arrow's: taken from lists, they count what null lists hide.
+void require_no_offsets_of_lists(std::span<const ArrayIn* const> columns, const ArrayIn& marks,
+                                 std::string_view word);
+
 }  // namespace segfold::python

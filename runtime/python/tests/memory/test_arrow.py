@@ -21,13 +21,14 @@ def test_values():
     assert SUM(x).tolist() == [23] and SUM(x.slice(2, 3)).tolist() == [10]
     offsets = pa.array([7, 0, 3, 6]).slice(1)
     chunks = pa.chunked_array([x.slice(0, 2), x.slice(2, 0), x.slice(2)])
+    for marks in (offsets, pa.chunked_array([[0], [3, 6]])):
+        assert SUM(x.to_numpy(), offsets=marks).tolist() == [8, 15]
     for column in (x, chunks):
-        assert SUM(column, offsets=offsets).tolist() == [8, 15]
-        assert SUM(column, offsets=pa.chunked_array([[0], [3, 6]])).tolist() == [8, 15]
+        assert SUM(column, offsets=offsets.to_numpy()).tolist() == [8, 15]
         assert SUM(column, uniform=2).tolist() == [4, 5, 14]
         assert SUM(column, keys=pa.array([1, 1, 1, 2, 2, 2])).keys.tolist() == [1, 2]
     assert SUM(pa.chunked_array([], pa.int32())).tolist() == [0]
-    assert SUM(pa.array([], pa.int32()), offsets=pa.array([0, 0])).tolist() == [0]
+    assert SUM(pa.array([], pa.int32()), offsets=np.array([0, 0])).tolist() == [0]
     assert SUM(pa.array([1, None, 3], pa.int32()).slice(2)).tolist() == [3]
     assert type(SUM(x)) is np.ndarray
 
@@ -67,7 +68,7 @@ def test_lists_of_one_length():
     assert SUM(pa.array([], pa.list_(pa.int32(), 2))).tolist() == []
     rows = sf.operator("operator rows(x: row i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }")
     assert rows(x.slice(0, 2)).tolist() == [[7, 2]]
-    assert rows(pa.chunked_array([x.slice(0, 2), x.slice(3)]), offsets=pa.array([0, 1, 3])).tolist() == [[3, 1], [9, 10]]
+    assert rows(pa.chunked_array([x.slice(0, 2), x.slice(3)]), offsets=np.array([0, 1, 3])).tolist() == [[3, 1], [9, 10]]
     nested = pa.array([[[1, 2], [3, 4]], [], [[5, 6]]], pa.list_(pa.list_(pa.int32(), 2)))
     assert rows(nested).tolist() == [[4, 6], [0, 0], [5, 6]]
 
@@ -178,7 +179,7 @@ def test_polars():
     pl = pytest.importorskip("polars", reason="no polars is here")
     names = {"polars": pl}
     x = pl.Series([3, 1, 4, 1, 5, 9])
-    assert SUM(x, offsets=pl.Series([0, 3, 6])).tolist() == [8, 15] and SUM(pl.concat([x, x], rechunk=False)).tolist() == [46]
+    assert SUM(x.to_numpy(), offsets=pl.Series([0, 3, 6])).tolist() == [8, 15] and SUM(pl.concat([x, x], rechunk=False)).tolist() == [46]
     assert SUM(x, keys=pl.Series(["b", "a", "a", "b", "b", "b"]).cast(pl.Categorical).to_physical()).result.tolist() == [3, 5, 15]
     lists = pl.Series(LISTS)
     assert SUM(lists).tolist() == SUMS and SUM(lists[1:4]).tolist() == SUMS[1:4] and SUM(pl.concat([lists, lists[2:]], rechunk=False)).tolist() == SUMS + SUMS[2:]
@@ -230,10 +231,25 @@ def test_streams_of_chunks():
     x = pa.chunked_array([numbers[:300], numbers[300:301], numbers[301:]])
     found = np.concatenate(list(sf.stream(SUM, x, uniform=10, memory="64K")))
     np.testing.assert_array_equal(found, numbers.reshape(-1, 10).sum(1))
-    found = np.concatenate(list(sf.stream(SUM, x, offsets=pa.chunked_array([[0, 10], [1000]]))))
+    found = np.concatenate(list(sf.stream(SUM, x, offsets=np.array([0, 10, 1000]))))
     assert found.tolist() == [45, numbers[10:].sum()]
     found = list(sf.stream(SUM, x, keys=pa.chunked_array([numbers[:500] // 100, numbers[500:] // 100])))
     assert np.concatenate([part.keys for part in found]).tolist() == list(range(10))
+
+
+def test_offsets_of_lists_apart_from_them():
+    x = pa.ListArray.from_arrays(pa.array([0, 2, 4, 5], pa.int32()), pa.array([1.0, 2, 30, 40, 5]), mask=pa.array([False, True, False]))
+    ends = pa.array([2, 4, 5], pa.int32())
+    for call in (lambda **words: SUM(x.values, **words), lambda **words: sf.plan(SUM, x.values, **words),
+                 lambda **words: sf.stream(SUM, x.values, **words)):  # fmt: skip
+        with pytest.raises(sf.InputError) as caught:
+            call(offsets=x.offsets)
+        assert str(caught.value) == (
+            "offsets= are Arrow's, and so are the elements; those of a list array count what null lists hide: give the lists "
+            "themselves, as in sf.standard.sum(lists). Other offsets are given as NumPy's: offsets.to_numpy()")  # fmt: skip
+    with pytest.raises(sf.InputError, match="ranges= are Arrow's"):
+        SUM(x.values, ranges=(x.offsets.slice(0, 3), ends))
+    assert SUM(x).tolist() == [3, 0, 5]
 
 
 def test_with_plain_columns_and_other_words():
