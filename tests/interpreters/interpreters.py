@@ -5,8 +5,8 @@
 
 An interpreter is looked for on PATH, in /usr/bin and among pyenv's versions. The wheel holds the extension that the build
 has made where the interpreter takes it; otherwise pip compiles an extension of its own, linked with the libraries of the build. From 3.12 on one
-wheel of the stable ABI, made by the oldest interpreter, serves all. Each version runs the whole suite; with SEGFOLD_TEST_DRAW two
-do, others for each of its texts, and the rest run a short one. Exit status 77: skipped, with the reason in the last line.
+wheel of the stable ABI, made by the oldest interpreter, serves all. Each version runs the whole suite; with SEGFOLD_TEST_DRAW one
+does besides that of the build, another one for each of its texts, and the rest run a short one. Exit status 77: skipped, with the reason in the last line.
 """
 
 import argparse
@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 VERSIONS = [f"3.{minor}" for minor in range(10, 15)]
 STABLE_FROM = (3, 12)
 SUITE = "runtime/python/tests"
-SHORT = [f"{SUITE}/test_arrays.py", f"{SUITE}/test_wrong_calls.py", f"{SUITE}/test_stream.py"]
+SHORT = [f"{SUITE}/test_{name}.py" for name in ("arrays", "wrong_calls", "language")]
 WHAT_IT_IS = """
 import importlib.util, json, os, sys, sysconfig
 print(json.dumps(dict(
@@ -80,10 +80,11 @@ def find(version):
 
 
 def drawn(versions, draw):
-    """The versions that run the whole suite."""
+    """The version that runs the whole suite besides that of the build, which other tests run; all without a draw."""
     if not draw:
         return versions
-    return sorted(versions, key=lambda version: hashlib.sha256(f"{draw}\n{version}".encode()).digest())[:2]
+    others = [version for version in versions if parts(version) != sys.version_info[:2]]
+    return sorted(others, key=lambda version: hashlib.sha256(f"{draw}\n{version}".encode()).digest())[:1]
 
 
 def run(*command, **more):

@@ -33,10 +33,15 @@ def pytest_runtest_logreport(report):
     _outcomes.setdefault(report.outcome, []).append(report)
 
 
+def pytest_collectreport(report):
+    if report.skipped:  # a whole file, for what is not here
+        _outcomes.setdefault("skipped", []).append(report)
+
+
 def pytest_sessionfinish(session, exitstatus):
     """A file of which every test was skipped is skipped itself: ctest knows that by 77."""
     ran = [report for report in _outcomes.get("passed", []) if report.when == "call"]
-    if exitstatus == 0 and not ran and _outcomes.get("skipped"):
+    if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and not ran and _outcomes.get("skipped"):
         session.exitstatus = 77
 
 
