@@ -40,7 +40,8 @@ private:
 };
 
 /// The candidates that no state drawn refutes, `kMostCandidates` at most. With `tame`, states are those of
-/// small integers and finite floats: others overflow. Of reals, a field that holds what rounding leaves of others is 0.
+/// small integers and finite floats: others overflow. Of reals, a field that holds what rounding leaves of
+/// others is 0.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
 /// Most candidates that are handed to a prover.

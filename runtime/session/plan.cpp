@@ -328,8 +328,25 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     if (!overflowed && state().may_overflow(sizes))
         std::ranges::move(overflow_warnings(state().parts.laws, state().parts.op, "a plan"),
                           std::back_inserter(state().warnings));
-    if (state().native)
-        state().load_native();
+    state().load_native();
+}
+
+std::optional<Plan> Plan::for_sizes(const SegmentsView& segments, std::int64_t num_elements,
+                                    std::int64_t longest) const
+{
+    const std::lock_guard lock(state().mutex);
+    const auto& now = state();
+    if (!now.choice || now.is_on_device)
+        return std::nullopt;
+    require_longest(longest);
+    require_place(now.parts, segments);
+    auto sizes = sizes_of_plan(now.parts.options, segments, num_elements);
+    const auto read =
+        sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
+    now.count_items(sizes, read);
+    if (!is_resizable(now.sizes, sizes))
+        return std::nullopt;
+    return Plan(std::make_unique<State>(now, sizes, read, longest));
 }
 
 Plan Plan::copy() const

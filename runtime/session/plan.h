@@ -38,6 +38,10 @@ struct PlanOptions {
     /// Columns on a device hold no infinities and no NaN: an identity that is neutral on finite values alone
     /// may be relied on.
     bool assumes_finite = false;
+    /// An identity that no search refutes, and that elements may refute all the same, is not relied on.
+    bool avoids_doubt = false;
+    /// Why associativity that NaN alone refutes is not relied on: "'x' has NaN". Empty: it is.
+    std::string with_nan = {};
     /// The data of each run overflow nowhere in the fold. Without, the plan warns where data of its sizes and
     /// types may, and laws on which it relies hold while they do not.
     bool assumes_no_overflow = false;

@@ -150,7 +150,7 @@ bool Plan::State::may_overflow(const PlanSizes& of) const
            !broken_by_overflow(parts.laws, parts.op, KnownValues(), {longest, of.sizes.num_elements}).empty();
 }
 
-Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
+Shape Plan::State::shape_for(const PlanSizes& of) const
 {
     const auto& options = parts.options;
     Shape shape{

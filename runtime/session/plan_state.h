@@ -76,8 +76,8 @@ struct Plan::State {
     Explanation explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
-    PlanSizes sizes_at_choice;           ///< before any resize(): the stage was chosen for them
-    std::optional<Shape> ranges = {};    ///< of ranges on the host: those that the sizes were taken from
+    PlanSizes sizes_at_choice;                ///< before any resize(): the stage was chosen for them
+    std::optional<Shape> ranges = {};         ///< of ranges on the host: those that the sizes were taken from
     std::atomic<std::int64_t> num_items = 0;  ///< elements in all ranges, or elements
     std::unique_ptr<DevicePlan> device;       ///< null on the host
     /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.

@@ -68,7 +68,8 @@ TEST_F(InputTypeTest, StandardOperatorsTakeTheTypeOfTheirArrays)
               "mean_variance(x: f64) -> (mean: f64, variance: f64)");
     EXPECT_EQ(operator_of({"dot", "--input", "x=f64.npy", "--input", "y=f64.npy"}),
               "dot(x: f64, y: f64) -> f64");
-    EXPECT_EQ(operator_of({"dot", "--input", "y=i32.npy", "--values", "units"}), "dot(x: i32, y: i32) -> i32");
+    EXPECT_EQ(operator_of({"dot", "--input", "y=i32.npy", "--values", "units"}),
+              "dot(x: i32, y: i32) -> i32");
     EXPECT_EQ(operator_of({"sum", "--input", "both.npz:x"}), "sum(x: i16) -> i16");
     EXPECT_EQ(operator_of({"sum", "--input", "both.npz:y"}), "sum(x: i64) -> i64");
 }

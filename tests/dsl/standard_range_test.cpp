@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "dsl/half.h"
+#include "runtime/judge/reference.h"
+#include "runtime/session/borrowed.h"
 #include "segfold/segfold.h"
 #include "tests/cli/cli_program.h"
 
@@ -28,16 +30,17 @@ double value_of(const Array& array, std::size_t at)
     }
 }
 
-/// The first result, or the first output where there is no result, of each segment of `lengths`.
+/// The first result of one segment, or the first output where there is no result, as each operation rounds
+/// it.
 template <class T>
 Row fold(const std::string& op, const std::vector<std::vector<T>>& columns, std::size_t result = 0)
 {
-    static Session session({.backend = "reference"});
     const std::vector<ArrayView> inputs(columns.begin(), columns.end());
-    const auto folded =
-        session.fold(standard_operator(op, type_of_element<T>()), inputs,
-                     offsets(std::vector<std::int64_t>{0, static_cast<std::int64_t>(columns[0].size())}));
-    const auto& array = folded.results().at(result).array;
+    const std::vector<std::int64_t> ends{0, static_cast<std::int64_t>(columns[0].size())};
+    const auto typed = standard_operator(op, type_of_element<T>());
+    const auto results =
+        reduce_sequentially(borrow_workload(typed, inputs, offsets(ends)), Precision::working);
+    const auto& array = results.at(result).array;
     Row row;
     for (std::size_t i = 0; i < array.length(); ++i)
         row.push_back(value_of(array, i));

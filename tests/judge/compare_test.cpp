@@ -227,7 +227,7 @@ TEST(Compare, PrintsBoundsAndTheWorstSegment)
               "2 of 3 segments are wrong, the first one:\n"
               "segment 1 (elements 2 to 3, length 2): mean is 4.25, reference says 4, bound 1.9e-06\n"
               "    x: 3, 5\n"
-              "the worst one, off by 5.6e+05 times its bound:\n"
+              "the worst one, off by 5.7e+05 times its bound:\n"
               "segment 2 (elements 4 to 6, length 3): variance is 3, reference says 2, bound 1.8e-06\n"
               "    x: 1, 1, 4");
 }

@@ -125,8 +125,8 @@ TEST(Laws, RefutesDeclaredIdempotence)
     moments.laws.idempotent = true;
     EXPECT_EQ(report(moments, Law::idempotent),
               "combine is not idempotent:\n"
-              "    combine(a, a) = {n = 2, mean = 0.0, m2 = 0.0}\n"
-              "    a = {n = 1, mean = 0.0, m2 = 0.0}, of x = 0.0");
+              "    combine(a, a) = {n = 2, mean = 0.0, low = 0.0, m2 = 0.0}\n"
+              "    a = {n = 1, mean = 0.0, low = 0.0, m2 = 0.0}, of x = 0.0");
 }
 
 TEST(Laws, RefutesSaturationAtTheEndsOfTheType)

@@ -158,7 +158,7 @@ TEST_F(NcclBorders, RanksThatFoldByOtherOperatorsAreRefused)
     ASSERT_EQ(words.size(), 3U);
     for (const auto& text : words)
         EXPECT_EQ(text,
-                  "rank 1 of 3 has border states of 24 bytes, and this one of 8; all fold by one operator");
+                  "rank 1 of 3 has border states of 32 bytes, and this one of 8; all fold by one operator");
 }
 
 }  // namespace

@@ -184,8 +184,8 @@ TEST(Ranks, BordersTravelAsBytes)
     SliceFolder folder(problem, slice_device(session));
     const auto border = folder.fold(Slicer(workload, 3).slice(1)).border;
     const auto packed = pack(border);
-    // Five numbers, and one node with three fields.
-    EXPECT_EQ(packed.size(), 40U + 16 + 3 * 8);
+    // Five numbers, and one node with four fields.
+    EXPECT_EQ(packed.size(), 40U + 16 + 4 * 8);
     const auto again = unpack_border(packed, op.state.size(), JoinOrder::as_cut);
     EXPECT_TRUE(again.has_tail && again.tail_goes_on);
     EXPECT_FALSE(again.has_head || again.has_inner);

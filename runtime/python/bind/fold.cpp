@@ -236,7 +236,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     }
     const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
     const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
-    run_by_size(call.num_elements(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
+    run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
                 arrays);
     std::vector<nb::object> objects;
     if (num_keys != 0)

@@ -39,9 +39,8 @@ bool may_keep_plan(const Call& call, Session& session)
             (!parameter.table && input.length / input.num_features != call.num_elements()))
             return false;
     }
-    const auto known = call.typed()->asks.find(words.session.assume);
-    return known == call.typed()->asks.end() || known->second.findings != num_findings() ||
-           !known->second.data;
+    const auto* known = call.typed()->known_asks(words.session.assume, "");
+    return known == nullptr || !known->data;
 }
 
 /// Whether the caller's arrays have room for the results, of their types.
@@ -60,54 +59,52 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// Whether the call's data break a law on which the operator's kept plans rely: by NaN or infinities, by an
-/// element that shows that the identity is none, or as they may overflow. `longest` is 0 where it is not
-/// known.
-bool breaks_laws_of_plans(Call& call, CallsAsk asks, std::int64_t longest)
+/// What of the call's data breaks a law on which kept plans rely: the columns that have infinities or NaN,
+/// and whether something may overflow.
+struct NotSpared {
+    std::optional<std::string> not_finite, nan;
+    bool overflow = false;
+};
+
+NotSpared not_spared(Call& call, CallsAsk asks, std::int64_t longest)
 {
-    if (asks.overflow && (longest > 0 ? longest : call.num_elements()) <= asks.overflow->most_elements)
+    if (asks.overflow && longest <= asks.overflow->most_elements)
         asks.overflow = nullptr;
-    if (!asks.finite && !asks.nan && !asks.elements && !asks.overflow)
-        return false;
-    struct Trial {
+    if (!asks.finite && !asks.nan && !asks.overflow)
+        return {};
+    struct Look {
         std::shared_ptr<TypedOperator> typed;
         std::vector<Array> arrays;
+        std::int64_t num_elements, longest;
         CallsAsk asks;
-        std::int64_t longest;
-        bool is_refuted = false;
+        NotSpared found = {};
     };
-    const auto trial = std::make_shared<Trial>(Trial{call.typed(),
-                                                     {},
-                                                     call.num_elements(),
-                                                     call.num_features(),
-                                                     asks,
-                                                     longest > 0 ? longest : call.num_elements()});
+    const auto look = std::make_shared<Look>(Look{call.typed(), {}, call.num_elements(), longest, asks});
     for (const auto& input : call.inputs())
         look->arrays.push_back(Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
     run_by_size(
         call.num_elements(), kElementsOfAShortFold,
-        [trial] {
-            const auto& op = trial->typed->op;
-            trial->is_refuted = (trial->asks.finite && find_not_finite(op, trial->arrays)) ||
-                                (trial->asks.nan && find_nan(op, trial->arrays)) ||
-                                (trial->asks.overflow &&
-                                 !broken_by_overflow(*trial->asks.overflow, op, trial->arrays,
-                                                     trial->num_elements, [&] { return trial->longest; })
-                                      .empty()) ||
-                                (trial->asks.elements &&
-                                 try_identity_on_some(op, trial->arrays, trial->num_elements,
-                                                      trial->num_features, Elements::all_with_overflow)
-                                     .counter_example);
+        [look] {
+            const auto& op = look->typed->op;
+            if (look->asks.finite)
+                look->found.not_finite = find_not_finite(op, look->arrays);
+            if (look->asks.nan)
+                look->found.nan = find_nan(op, look->arrays);
+            if (look->asks.overflow)
+                look->found.overflow =
+                    !broken_by_overflow(*look->asks.overflow, op, look->arrays, look->num_elements, [&] {
+                         return look->longest;
+                     }).empty();
         },
         call.arrays());
     return look->found;
 }
 
 /// The values of scalars that may mean other laws than those of all values, as a text; empty where none may.
-std::string doubtful_scalars(const Call& call, const CallsAsk& asks)
+std::string doubtful_scalars(const Call& call, ScalarDoubt doubt)
 {
     std::string text;
-    if (!is_in_doubt(asks.scalars, call.op(), call.inputs()))
+    if (!is_in_doubt(doubt, call.op(), call.inputs()))
         return text;
     for (std::size_t i = 0; i < call.inputs().size(); ++i) {
         const auto& input = call.inputs()[i];
@@ -129,27 +126,47 @@ struct Making {
     PlanOptions options;
     std::vector<ArrayView> inputs;
     std::uint64_t findings;
-    bool is_of_any_data = false;  ///< infinities and NaN, too
-    CallsAsk asks = {};
+    bool is_of_any_data = false;   ///< infinities and NaN, too
+    CallsAsk of_any_scalars = {};  ///< what to ask where nothing is known of the scalars
+    CallsAsk asks = {};            ///< of these scalars
     std::shared_ptr<Plan> plan = nullptr;
     std::string told = {};  ///< what the user should know of it
+
+    [[nodiscard]] CallsAsk asks_of(const OperatorLaws& laws) const
+    {
+        const bool is_finite_asked = depends_on_finite(laws);
+        const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
+        return {depends_on_data(laws) && !is_finite_asked,
+                is_finite_asked,
+                depends_on_nan(laws),
+                may_overflow ? std::make_shared<const OperatorLaws>(laws) : nullptr,
+                doubt_of_scalars(typed->op, laws.report),
+                findings};
+    }
 
     void make()
     {
         const auto& op = typed->op;
-        const auto laws = session->laws(op);
-        const bool is_finite_asked = depends_on_finite(laws);
-        asks = {depends_on_data(laws) && !is_finite_asked, is_finite_asked, depends_on_nan(laws),
-                doubt_of_scalars(op, laws.report), findings};
+        const auto of_all = session->laws(op);
+        of_any_scalars = asks_of(of_all);
+        if (of_any_scalars.data)
+            return;
+        const auto workload = borrow_workload(op, inputs, segments);
+        const auto scalars = scalar_values(workload);
+        const auto laws = session->laws(op, scalars);
+        asks = asks_of(laws);
+        const auto differs = [&](Law law) { return laws.report.refuted(law) != of_all.report.refuted(law); };
+        asks.data |= differs(Law::associative) || differs(Law::identity);
         if (asks.data)
             return;
         // What the elements refute is said by a fold, which looks at them.
-        const auto of_data = session->laws(borrow_workload(op, inputs, segments));
+        const auto of_data = session->laws(workload);
         const bool is_in_order = !options.with_nan.empty();
         const bool is_as_known =
             of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
             of_data.usable.associative == laws.usable.associative;
         if (!(is_in_order ? of_data.with_nan.has_value() : is_as_known) || !of_data.has_sound_identity ||
+            !of_data.broken_by_overflow.empty() ||
             (of_data.without_identity && !is_of_any_data && !laws.doubts_identity))
             return;
         if (of_data.without_identity && !is_of_any_data)
@@ -159,11 +176,32 @@ struct Making {
         // other elements may refute is left out: to try it on those of each call takes longer.
         options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
         options.avoids_doubt = true;
+        options.assumes_no_overflow = true;
         plan = std::make_shared<Plan>(session->plan(op, segments, num_elements, options));
         if (!plan->takes_scalars(inputs))
             plan.reset();
     }
 };
+
+/// What a plan of the call is kept for; `asked` is what its data and scalars ask for besides its words.
+PlanKey host_key(const Call& call, const std::optional<Shape>& ranges, std::int64_t longest,
+                 const std::string& asked)
+{
+    const auto& segments = call.segments();
+    const auto items = ranges ? ranges->num_elements : 0;
+    return {segments.kind,
+            segments.first.type,
+            call.num_elements(),
+            call.num_features(),
+            segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
+            PlanKey::kHost,
+            0,
+            call.words().key() + asked,
+            longest,
+            num_findings(),
+            static_cast<int>(std::bit_width(static_cast<std::uint64_t>(items))),
+            ranges ? index_bits_for({items}) : 0};
+}
 
 /// The kept plan for `key`; where `is_known` says that the laws have been judged, also one that is made of
 /// another. Null without.
@@ -220,81 +258,50 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     const auto longest = ranges ? std::optional(ranges->longest) : longest_segment(segments, num_elements);
     if (!longest)
         return nullptr;
-    const auto known = call.typed()->asks.find(words.session.assume);
-    const bool is_known = known != call.typed()->asks.end() && known->second.findings == num_findings();
-    const auto asks = is_known ? known->second : CallsAsk();
-    const auto spared = not_spared(call, asks);
-    if (asks.nan && spared.not_finite && !spared.nan)
+    auto& typed = *call.typed();
+    const auto& assumed = words.session.assume;
+    const auto* of_any_scalars = typed.known_asks(assumed, "");
+    auto scalars = of_any_scalars != nullptr ? doubtful_scalars(call, of_any_scalars->scalars) : "";
+    const auto* known = of_any_scalars != nullptr ? typed.known_asks(assumed, scalars) : nullptr;
+    const bool is_known = known != nullptr;
+    const auto asks = is_known ? *known : CallsAsk();
+    if (asks.data)
         return nullptr;
-    PlanKey key{
-        segments.kind,
-        segments.first.type,
-        num_elements,
-        call.num_features(),
-        segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
-        PlanKey::kHost,
-        0,
-        words.key(),
-        *longest,
-        num_findings(),
-        ranges ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(ranges->num_elements))) : 0};
-    auto& plans = call.typed()->plans;
-    if (auto entry = plans.find(key))
-        return breaks_laws_of_plans(call, call.typed()->asks[words.session.assume], *longest) ? nullptr
-                                                                                              : entry;
-    struct Making {
-        std::shared_ptr<TypedOperator> typed;
-        std::shared_ptr<Session> session;
-        SegmentsView segments;
-        std::shared_ptr<const Segments> found;
-        std::int64_t num_elements;
-        PlanOptions options;
-        std::vector<ArrayView> inputs;
-        std::uint64_t findings;
-        CallsAsk asks = {};
-        std::shared_ptr<Plan> plan = nullptr;
-    };
-    const auto making =
-        std::make_shared<Making>(Making{call.typed(), session, segments, call.found(), num_elements,
-                                        call.plan_options(), call.inputs(), num_findings()});
-    making->options.longest = *longest;
-    // A text may have to be compiled, which Ctrl-C ends.
-    run_interruptible(
-        [making] {
-            const auto& op = making->typed->op;
-            const auto laws = making->session->laws(op);
-            const bool is_finite_asked = depends_on_finite(laws);
-            making->asks = {depends_on_data(laws) && !is_finite_asked,
-                            is_finite_asked,
-                            depends_on_nan(laws),
-                            laws.most_elements < std::numeric_limits<std::int64_t>::max()
-                                ? std::make_shared<const OperatorLaws>(laws)
-                                : nullptr,
-                            laws.doubts_identity,
-                            doubt_of_scalars(op, laws.report),
-                            making->findings};
-            if (!making->asks.keeps_plan(op, making->inputs))
-                return;
-            // What the elements refute is said by a fold, which looks at them.
-            const auto of_data = making->session->laws(borrow_workload(op, making->inputs, making->segments));
-            if (of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
-                of_data.usable.associative == laws.usable.associative && of_data.has_sound_identity &&
-                !of_data.without_identity && of_data.broken_by_overflow.empty()) {
-                making->options.assumes_no_overflow = true;
-                // What NaN or infinities alone refute is no matter for calls whose data have none.
-                making->options.assumes_finite |= making->asks.nan || making->asks.finite;
-                making->plan = std::make_shared<Plan>(
-                    making->session->plan(op, making->segments, making->num_elements, making->options));
-            }
-        },
-        call.arrays());
-    call.typed()->asks[words.session.assume] = making->asks;
-    if (!making->plan)
+    const auto spared = not_spared(call, asks, *longest > 0 ? *longest : num_elements);
+    if (spared.overflow || (asks.nan && spared.not_finite && !spared.nan))
         return nullptr;
-    warn_of_caches();
-    const auto entry =
-        std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
-    plans.add(entry);
+    const auto kind_of_data =
+        std::string(spared.not_finite ? " any" : "") + (spared.nan ? " nan " + *spared.nan : "");
+    auto key = host_key(call, ranges, *longest, scalars + kind_of_data);
+    auto entry = known_entry(call, key, is_known);
+    if (!entry) {
+        const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
+                                                            num_elements, call.plan_options(), call.inputs(),
+                                                            num_findings(), spared.not_finite || spared.nan});
+        making->options.longest = *longest;
+        if (spared.nan)
+            making->options.with_nan = fmt::format("'{}' has NaN", *spared.nan);
+        // A text may have to be compiled, which Ctrl-C ends.
+        run_interruptible([making] { making->make(); }, call.arrays());
+        typed.keep_asks(assumed, "", making->of_any_scalars);
+        scalars = doubtful_scalars(call, making->of_any_scalars.scalars);
+        if (!scalars.empty())
+            typed.keep_asks(assumed, scalars, making->asks);
+        if (!making->plan)
+            return nullptr;
+        warn_of_caches();
+        if (!making->told.empty())
+            warn({making->told});
+        key.words = words.key() + scalars + kind_of_data;
+        entry = std::make_shared<const PlanCache::Entry>(
+            PlanCache::Entry{std::move(key), session, std::move(making->plan)});
+        call.typed()->plans.add(entry);
+    }
+    if (spared.not_finite)
+        warn(
+            {fmt::format("operator {} runs without its identity: the identity is neutral on finite values "
+                         "alone, and '{}' has infinities or NaN",
+                         call.op().name, *spared.not_finite)});
     return entry;
 }
 

@@ -25,7 +25,6 @@ struct CallsAsk {
     bool nan = false;     ///< a plan is kept, and serves where the data have no NaN
     /// A plan is kept, and serves calls of no more elements, and those whose data do not overflow. Null: all.
     std::shared_ptr<const OperatorLaws> overflow = nullptr;
-    bool elements = false;  ///< a plan is kept, and serves where no element shows that the identity is none
     ScalarDoubt scalars = ScalarDoubt::none;
     std::uint64_t findings = 0;  ///< num_findings() when it was asked
 };
@@ -46,8 +45,24 @@ struct TypedOperator {
     std::vector<ResultField> fields;  ///< what a fold returns, without keys
     bool has_rows;                    ///< then every field holds rows
     PlanCache plans;
-    /// By the laws that are assumed. Guarded by the interpreter's lock.
-    std::map<std::vector<Law>, CallsAsk> asks = {};
+    /// By the laws that are assumed and, where the values of scalars may mean other laws than those of all
+    /// values, these as a text. Guarded by the interpreter's lock.
+    std::map<std::pair<std::vector<Law>, std::string>, CallsAsk> asks = {};
+
+    /// What is known of calls, or null.
+    [[nodiscard]] const CallsAsk* known_asks(const std::vector<Law>& assumed,
+                                             const std::string& scalars) const
+    {
+        const auto found = asks.find({assumed, scalars});
+        return found != asks.end() && found->second.findings == num_findings() ? &found->second : nullptr;
+    }
+    void keep_asks(const std::vector<Law>& assumed, const std::string& scalars, const CallsAsk& known)
+    {
+        constexpr std::size_t kMost = 256;  // where each call has values of its own
+        if (asks.size() == kMost)
+            asks.clear();
+        asks.insert_or_assign({assumed, scalars}, known);
+    }
     /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
     /// Python.
     PyObject* result_class[2] = {};

@@ -88,7 +88,7 @@ class Operator:
 
         Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
         back end; ``check=True`` compares every segment with the reference and with Thrust, and warns of those that it cannot judge, as
-        values on the way overflow; for arrays on a GPU, ``validate=True`` checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
+        values on the way overflow, or as roundings alone may change a value by more than a quarter; for arrays on a GPU, ``validate=True`` checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
         hold neither infinities nor NaN, and ``longest`` is the length of the longest segment.
 
         Raises InputError (a ValueError) for arrays or segments that are wrong, SpecError where a law is refuted that the fold relies

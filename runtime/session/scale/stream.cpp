@@ -36,10 +36,6 @@ constexpr double kUsableShare = 15.0 / 16;
 constexpr double kMostCopied = 0x1p26;
 constexpr double kReadingShare = 1.0 / 4;  // for the buffers that sources of a device are read into
 
-/// Of the memory for segments besides those that the elements of a slice have on average.
-constexpr double kSpareShare = 1.0 / 64;
-constexpr double kFewSpareSegments = 1024, kMostSpareSegments = 65536;
-
 /// A slice on its way.
 struct LoadedSlice {
     SegmentWindow window;
@@ -100,7 +96,8 @@ struct Stream::State {
             throw_no_room(options.memory_bytes, share, bytes, least);
         if (num_elements)
             slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
-        slice_segments = segments_of_slice(sizes, usable);
+        slice_segments =
+            segments_of_slice(sizes, slice_elements, usable, engine != nullptr, cursor->num_segments());
         index_bits = index_bits_for({slice_elements, slice_segments});
         const auto segments = cursor->num_segments();
         const auto slices = num_elements ? std::max<std::int64_t>(1, *num_elements / slice_elements) : 1;
@@ -134,22 +131,6 @@ struct Stream::State {
             folder->plans_for(kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
                               index_bits == 64, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
         times.compile_seconds = engine->prepare(plans);
-    }
-
-    /// How many segments may end in a slice, empty ones too, of which any number may follow each other: then
-    /// a slice has no elements.
-    [[nodiscard]] std::int64_t segments_of_slice(const SliceBytes& sizes, double usable) const
-    {
-        const auto elements = static_cast<double>(slice_elements);
-        auto count = sizes.segments * elements;
-        if (sizes.segments < 1)
-            count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpareSegments, kMostSpareSegments);
-        else if (!engine &&
-                 cursor->num_segments())  // elements that are not there leave their room to segments
-            count = (usable - sizes.element * elements) / sizes.segment;
-        if (const auto all = cursor->num_segments())
-            count = std::min(count, static_cast<double>(*all));
-        return static_cast<std::int64_t>(std::max(count, 1.0));
     }
 
     void read_tables()

@@ -13,36 +13,16 @@
 namespace segfold::python {
 namespace {
 
-/// The float or double that is nearer to zero than a number which `rounded` stands for, with its last bit
-/// set: rounded again to fewer digits, it gives what the number itself would. `is_beyond`: `rounded` is
-/// further from zero than the number.
-template <class Float, class Bits>
-Float rounded_to_odd(Float rounded, bool is_beyond)
+/// On which side of `real`, the nearest double, a number of Python lies: -1, 0 or 1.
+int side_of(const nb::object& number, double real)
 {
-    return std::bit_cast<Float>(static_cast<Bits>((std::bit_cast<Bits>(rounded) - (is_beyond ? 1 : 0)) | 1));
-}
-
-/// `real`, which an object of Python's is as a double, for rounding to a shorter type: an integer may have
-/// more digits.
-double for_shorter_types(double real, nb::handle object)
-{
-    if (!PyLong_Check(object.ptr()))
-        return real;
-    const auto back = nb::steal(PyLong_FromDouble(real));
-    if (!back.is_valid())
-        throw nb::python_error();
-    if (back.equal(object))
-        return real;
-    return rounded_to_odd<double, std::uint64_t>(real, real > 0 ? back > object : back < object);
-}
-
-/// A float that rounds to 16 bits as `real` does.
-float for_half(double real)
-{
-    const auto single = static_cast<float>(real);
-    if (!std::isfinite(single) || single == real)
-        return single;
-    return rounded_to_odd<float, std::uint32_t>(single, std::abs(single) > std::abs(real));
+    if (PyFloat_Check(number.ptr()) || !std::isfinite(real))
+        return 0;
+    const nb::float_ nearest(real);
+    const int is_greater = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_GT);
+    const int is_less = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_LT);
+    PyErr_Clear();  // a number that does not compare is what it converts to
+    return (is_greater == 1) - (is_less == 1);
 }
 
 }  // namespace
@@ -75,22 +55,6 @@ ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
     return array;
 }
 
-namespace {
-
-/// On which side of `real`, the nearest double, a number of Python lies: -1, 0 or 1.
-int side_of(const nb::object& number, double real)
-{
-    if (PyFloat_Check(number.ptr()) || !std::isfinite(real))
-        return 0;
-    const nb::float_ nearest(real);
-    const int is_greater = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_GT);
-    const int is_less = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_LT);
-    PyErr_Clear();  // a number that does not compare is what it converts to
-    return (is_greater == 1) - (is_less == 1);
-}
-
-}  // namespace
-
 void ArrayIn::take_number(const std::string& what, Type type)
 {
     const auto refuse_value = [&](std::string_view wanted) {
@@ -110,13 +74,9 @@ void ArrayIn::take_number(const std::string& what, Type type)
             const nb::python_error error;
             refuse_value(fmt::format("a number of type {}", segfold::name(type)));
         }
-        const auto exact = for_shorter_types(real, object_);
-        bits = type == Type::f64    ? std::bit_cast<std::uint64_t>(real)
-               : type == Type::f32  ? std::bit_cast<std::uint32_t>(static_cast<float>(exact))
-               : type == Type::bf16 ? f32_to_bf16(for_half(exact))
-                                    : f32_to_f16(for_half(exact));
-        const std::uint64_t exponent = type == Type::f16 ? 0x7c00 : type == Type::bf16 ? 0x7f80 : 0x7f800000;
-        if (type != Type::f64 && std::isfinite(real) && (bits & exponent) == exponent)
+        const auto rounded = round_to(type, near_real(real, side_of(object_, real)));
+        bits = bits_of_real(type, rounded);
+        if (std::isfinite(real) && !std::isfinite(rounded))
             refuse_value(fmt::format("a number that {} can hold", segfold::name(type)));
     } else {
         const auto size = 8 * static_cast<int>(size_bytes(type));

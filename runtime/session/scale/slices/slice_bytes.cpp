@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dsl/error.h"
@@ -57,6 +58,23 @@ void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::i
         "or more",
         count_text(memory_bytes, "byte"), text(bytes), count_text(least, "element"),
         text(bytes * static_cast<double>(least) / share)));
+}
+
+std::int64_t segments_of_slice(const SliceBytes& sizes, std::int64_t num_elements, double usable,
+                               bool has_engine, std::optional<std::int64_t> num_segments)
+{
+    // Of the memory for segments besides those that the elements of a slice have on average.
+    constexpr double kSpareShare = 1.0 / 64;
+    constexpr double kFewSpare = 1024, kMostSpare = 65536;
+    const auto elements = static_cast<double>(num_elements);
+    auto count = sizes.segments * elements;
+    if (sizes.segments < 1)
+        count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpare, kMostSpare);
+    else if (!has_engine && num_segments)  // elements that are not there leave their room to segments
+        count = (usable - sizes.element * elements) / sizes.segment;
+    if (num_segments)
+        count = std::min(count, static_cast<double>(*num_segments));
+    return static_cast<std::int64_t>(std::max(count, 1.0));
 }
 
 }  // namespace segfold

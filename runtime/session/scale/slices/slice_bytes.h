@@ -30,6 +30,12 @@ struct SliceBytes {
 [[nodiscard]] SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool has_engine,
                                          std::optional<std::int64_t> num_elements);
 
+/// How many of a stream's `num_segments` (where they are known) may end in a slice of `num_elements`, within
+/// `usable` bytes. Any number of empty ones may follow each other, and a slice of them has no elements.
+[[nodiscard]] std::int64_t segments_of_slice(const SliceBytes& sizes, std::int64_t num_elements,
+                                             double usable, bool has_engine,
+                                             std::optional<std::int64_t> num_segments);
+
 /// Refuses a bound of `memory_bytes`, of which slices may take the part `share`: less than the `least`
 /// elements of a slice, of `bytes` each, fit.
 [[noreturn]] void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::int64_t least);

