@@ -14,7 +14,6 @@
 #include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/backends/cuda/driver/pinned_buffer.h"
 #include "runtime/data/formats/npy.h"
-#include "runtime/session/scale/resident.h"
 #include "runtime/session/scale/stream.h"
 #include "runtime/support/processes/parallel.h"
 #include "tests/cli/cli_program.h"
@@ -169,31 +168,6 @@ TEST_F(ScaleOnGpu, SeveralGpusShareSlices)
     });
     if (!has_two)
         GTEST_SKIP() << "there is one GPU alone, which two sessions have shared";
-}
-
-TEST_F(ScaleOnGpu, PartsThatLieOnGpusAreFoldedThere)
-{
-    const bool has_two = cuda::devices().size() > 1;
-    Session second(options_of(has_two ? 1 : 0)), third(options_of(0));
-    Session* const sessions[] = {&*session_, &second, &third};
-    for_each_large_case([&](const std::string& name, const Workload& workload) {
-        const auto form = workload.segments.form;
-        if (form == SegmentForm::flags || form == SegmentForm::keys ||
-            inner_operator(workload.op).misnumbers_empties)
-            return;
-        for (const std::size_t parts : {2, 3}) {
-            const auto used = std::span(sessions).first(parts);
-            const DividedWorkload resident(used, workload, 0, std::ssize(used));
-            ResidentFold fold(workload.op, resident.parts());
-            for (int run = 0; run < 2; ++run) {
-                auto all = allocate_results(workload, SegmentForm::offsets);
-                for (const auto& one : fold.run())
-                    one.store(all, one.segment);
-                resident.gather(all);
-                expect_equal(all, reduce_sequentially(workload), name + " in parts");
-            }
-        }
-    });
 }
 
 /// Bytes a second, the best of three.

@@ -1,5 +1,5 @@
 // A rank of tests/scale/mpi_test.cpp that sets up MPI by itself: its communicator has the world's ranks in
-// reverse, and each rank holds a part of the arrays.
+// reverse.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -20,11 +20,11 @@ int fold_cases(Communicator& ranks)
     std::size_t turn = 0;
     int tried = 0;
     for_each_rank_case([&](const RankCase& one) {
-        const auto segments = distributed_segments(one);
-        if (!segments || turn++ % 2 != 0)
+        if (turn++ % 2 != 0)
             return;
         ++tried;
-        const auto found = distributed_by(ranks, session, one, *segments);
+        const auto found =
+            folded_by(ranks, session, one.workload, {}, one.lengths ? &*one.lengths : nullptr);
         if (ranks.rank() == 0) {
             EXPECT_EQ(found, wanted(one.workload)) << one.name << " by " << ranks.size() << " ranks";
         }

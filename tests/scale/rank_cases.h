@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "runtime/session/scale/ranks/distributed.h"
+#include "runtime/session/scale/ranks/ranks.h"
 #include "tests/scale/stream_cases.h"
 
 namespace segfold::test {
@@ -68,55 +68,6 @@ inline void for_each_rank_case(const std::function<void(const RankCase&)>& visit
                 visit(one);
             }
         }
-}
-
-/// The segments of all ranks together as fold_distributed() takes them; nothing for other layouts.
-inline std::optional<SegmentsView> distributed_segments(const RankCase& one)
-{
-    const auto view = [](const Array& array) {
-        return ArrayView(array.type(), array.data(), static_cast<std::int64_t>(array.length()));
-    };
-    const auto& segments = one.workload.segments;
-    if (one.lengths)
-        return lengths(view(*one.lengths));
-    if (segments.form == SegmentForm::whole)
-        return whole();
-    if (segments.form == SegmentForm::uniform)
-        return uniform(segments.uniform_length);
-    return segments.form == SegmentForm::offsets ? std::optional(offsets(view(segments.offsets)))
-                                                 : std::nullopt;
-}
-
-/// What rank 0 has in the end of a case whose elements the ranks hold in parts of uneven length, some empty.
-inline std::vector<std::vector<std::byte>> distributed_by(Communicator& ranks, Session& session,
-                                                          const RankCase& one, const SegmentsView& segments)
-{
-    const auto& op = one.workload.op;
-    const auto n = one.workload.segments.num_elements;
-    const auto cut = [&](std::int64_t rank) {
-        const auto size = static_cast<std::int64_t>(ranks.size());
-        return rank == size ? n : n * rank * rank / (size * size);
-    };
-    const auto begin = cut(ranks.rank()), end = cut(ranks.rank() + 1);
-    std::vector<ArrayView> inputs;
-    std::vector<Array> own;  // of this rank alone: memory outside of a part is another rank's
-    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
-        const auto& array = one.workload.arrays[i];
-        own.push_back(op.parameters[i].table ? array.copy() : part_of(array, begin, end - begin).copy());
-        inputs.emplace_back(array.type(), own.back().data(), static_cast<std::int64_t>(own.back().length()));
-    }
-    std::vector<std::vector<std::byte>> fields;
-    gather_at_first(ranks, op, fold_distributed(ranks, session, op, inputs, segments),
-                    [&](RankResults&& part) {
-                        fields.resize(part.results.size());
-                        for (std::size_t f = 0; f < fields.size(); ++f) {
-                            const auto& array = part.results[f].array;
-                            fields[f].insert(fields[f].end(), array.data(), array.data() + array.bytes());
-                        }
-                    });
-    if (ranks.rank() != 0 || one.workload.segments.num_segments == 0)
-        fields.clear();
-    return fields;
 }
 
 /// Segments shorter and longer than a block, one over many blocks; values of which every sum rounds.

@@ -71,49 +71,6 @@ TEST(Ranks, AnyNumberOfThemGivesWhatOneProcessGives)
     });
 }
 
-TEST(Ranks, ArraysThatAreDistributedStayWhereTheyAre)
-{
-    std::size_t turn = 0, met = 0;
-    for_each_rank_case([&](const RankCase& one) {
-        const auto segments = distributed_segments(one);
-        if (!segments || turn++ % 3 != 0)
-            return;
-        ++met;
-        const int size = std::array{2, 3, 7}[met % 3];
-        EXPECT_EQ(at_first_of(size, "reference",
-                              [&](Communicator& ranks, Session& session) {
-                                  return distributed_by(ranks, session, one, *segments);
-                              }),
-                  wanted(one.workload))
-            << one.name << " by " << size;
-    });
-    EXPECT_GT(met, 50);
-}
-
-TEST(Ranks, DistributedArraysThatAreWrongAreRefused)
-{
-    SessionOptions session_options;
-    session_options.backend = "reference";
-    Session session(session_options);
-    const auto op = standard_operator("dot_f32");
-    const std::vector<float> x(10), y(9);
-    const std::vector<std::int64_t> marks = {0, 3, 10};
-    const auto message = [&](std::vector<ArrayView> inputs, const SegmentsView& segments) {
-        return message_of<InputError>([&] {
-            run_thread_ranks(1, [&](Communicator& alone) {
-                (void)fold_distributed(alone, session, op, inputs, segments);
-            });
-        });
-    };
-    EXPECT_EQ(message({x, x}, offsets(marks)), "nothing was thrown");
-    EXPECT_NE(message({x}, whole()).find("takes 2"), std::string::npos) << message({x}, whole());
-    EXPECT_NE(message({x, y}, whole()).find("has 9 elements, but"), std::string::npos);
-    EXPECT_NE(message({x, x}, uniform(3)).find("multiple"), std::string::npos);
-    EXPECT_NE(message({x, x}, keys(x)).find("given by keys"), std::string::npos);
-    const ArrayView device(Type::f32, x.data(), 10, Place::device);
-    EXPECT_NE(message({device, device}, whole()).find("lies on a GPU"), std::string::npos);
-}
-
 TEST(Ranks, ReproducibleBitsAreTheSameForAnyNumber)
 {
     std::map<std::string, std::vector<std::vector<std::byte>>> first;
