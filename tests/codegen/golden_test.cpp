@@ -17,18 +17,14 @@
 namespace segfold::golden_test {
 namespace {
 
-/// The stages of most machinery, whose texts are kept whole for several operators.
-constexpr std::array<std::string_view, 3> kShownStages = {"tile_scan", "warp_stream", "run_stream"};
-/// The smallest; several fields; exact and not commutative; no identity and not commutative.
-constexpr std::array<std::string_view, 4> kShownOperators = {"sum_i32", "mean_variance_f32", "affine_u32",
-                                                             "keep_first_i32"};
-/// Of every other stage and of every rung this one is kept whole.
+/// Of every stage this one is kept whole.
 constexpr std::string_view kShownOperator = "sum_i32";
-/// Of stages over rows this one.
+/// Of stages over rows this one; of those that map them in the same launch the other.
 constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
 constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
-/// Those, and: 64-bit states; four fields; a type whose values expressions convert; a scalar; an array that
-/// is read at a computed place; arrays of locals; an array in an operator of many operations.
+/// It, and: several fields; exact and not commutative; no identity; 64-bit states; four fields; a type whose
+/// values expressions convert; a scalar; an array that is read at a computed place; arrays of locals; an array
+/// in an operator of many operations.
 constexpr std::array<std::string_view, 11> kOperators = {
     "sum_i32", "mean_variance_f32", "affine_u32",    "keep_first_i32", "trace_u64",     "max_subarray_i32",
     "sum_f16", "count_above_f32",   "automaton_i32", "top_four_f32",   "binned_sum_f32"};
@@ -53,9 +49,7 @@ struct Golden {
     {
         if (!variant.empty())
             return false;
-        return std::ranges::count(kShownStages, stage->name) != 0
-                   ? std::ranges::count(kShownOperators, op) != 0
-                   : op == kShownOperator || op == kShownRows || is_fused(*stage);
+        return op == kShownOperator || op == kShownRows || is_fused(*stage);
     }
     [[nodiscard]] std::string file() const { return stage->name + "/" + text_name() + ".cu"; }
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
