@@ -4,9 +4,10 @@
     interpreters.py VERSION --build BUILD --extension FILE --compiler CXX
 
 An interpreter is looked for on PATH, in /usr/bin and among pyenv's versions. The wheel holds the extension that the build
-has made where the interpreter takes it; otherwise pip compiles an extension of its own, linked with the libraries of the build. From 3.12 on one
-wheel of the stable ABI, made by the oldest interpreter, serves all. Each version runs the whole suite; with SEGFOLD_TEST_DRAW one
-does besides that of the build, another one for each of its texts, and the rest run a short one. Exit status 77: skipped, with the reason in the last line.
+has made where the interpreter takes it; otherwise pip compiles an extension of its own, unoptimised, linked with the libraries
+of the build. From 3.12 on one wheel of the stable ABI, made by the oldest interpreter, serves all. Each version runs the whole
+suite; with SEGFOLD_TEST_DRAW one does besides that of the build, another one for each of its texts, and the rest run a short
+one. Exit status 77: skipped, with the reason in the last line.
 """
 
 import argparse
@@ -138,7 +139,8 @@ def make_wheel(version, arguments, work):
         settings = {"SEGFOLD_PYTHON_EXTENSION": arguments.extension}
     else:
         run("cmake", "--install", arguments.build, "--prefix", work / "prefix", stdout=subprocess.DEVNULL)
-        settings = {"SEGFOLD_PYTHON_LIBRARIES": work / "prefix", "SEGFOLD_PORTABLE": "OFF", "CMAKE_CXX_COMPILER": arguments.compiler}
+        settings = {"SEGFOLD_PYTHON_LIBRARIES": work / "prefix", "SEGFOLD_PORTABLE": "OFF", "CMAKE_CXX_COMPILER": arguments.compiler,
+                    "CMAKE_CXX_FLAGS_RELEASE": "-O0 -DNDEBUG"}  # fmt: skip
         stable = [other for other in VERSIONS if parts(other) >= STABLE_FROM and find(other)[0]]
         builder = stable[0] if version in stable else version
         python = environment(find(builder)[0], work / builder)
