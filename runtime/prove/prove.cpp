@@ -22,9 +22,23 @@ constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfElements = 0.12;
 constexpr double kShareOfEqualities = 0.5;
 constexpr double kShareOfInvariants = 0.5;
+/// What real numbers are asked by, one way after the other, and the share that each has of the time that is
+/// left. Which way answers at once, and which never, depends on the question and on Z3's version.
+struct WayOfReals {
+    std::string_view options, command;
+    double share;
+};
+constexpr std::string_view kOwnCommand = "(check-sat)";
+constexpr WayOfReals kWaysOfReals[] = {
+    {"", kOwnCommand, 0.3},
+    {"(set-option :nlsat.reorder false)\n", kOwnCommand, 0.4},
+    {"", "(check-sat-using qfnra-nlsat)", 1},
+};
 constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
 /// For leaving out of a proof what it does not need.
 constexpr double kTidySeconds = 0.5;
+/// Of the time that is left for it, for one question.
+constexpr double kShareOfTidying = 0.25;
 
 bool is_real(Theory theory) { return theory == Theory::reals || theory == Theory::all_reals; }
 
@@ -145,6 +159,26 @@ private:
         return false;
     }
 
+    /// Questions about real numbers are put in several ways.
+    Answer ask(const std::string& tag, const std::string& question, Theory theory, double most,
+               bool tells_core = false)
+    {
+        if (!is_real(theory))
+            return questioner_.ask(tag, question, most, tells_core);
+        Answer answer;
+        const double begin = questioner_.seconds_used();
+        int number = 0;
+        for (const auto& [options, command, share] : kWaysOfReals) {
+            auto text = std::string(options) + question;
+            text.replace(text.find(kOwnCommand), kOwnCommand.size(), command);
+            answer = questioner_.ask(++number == 1 ? tag : fmt::format("{}.way_{}", tag, number), text,
+                                     share * (most - (questioner_.seconds_used() - begin)));
+            if (answer.kind != Answer::Kind::unknown)
+                break;
+        }
+        return answer;
+    }
+
     bool prove(LawFinding& finding, const smt::ScriptOptions& way)
     {
         const auto list = equations(finding.law);
@@ -156,7 +190,7 @@ private:
                                      way.theory == Theory::bits       ? "bits"
                                      : way.theory == Theory::integers ? "integers"
                                                                       : "reals");
-        const auto of_all = questioner_.ask(tag, smt::law_question(bytecode_, list, way), most);
+        const auto of_all = ask(tag, smt::law_question(bytecode_, list, way), way.theory, most);
         if (of_all.kind == Answer::Kind::unsat) {
             if (says_something(finding.law, way.theory, nullptr))
                 return accept(finding, way.theory, {});
@@ -209,7 +243,7 @@ private:
         const bool has_core = !is_real(way.theory);
         const auto question =
             smt::law_question(bytecode_, list, way, &asserted) + (has_core ? "(get-unsat-core)\n" : "");
-        const auto answer = questioner_.ask(tag + ".reachable", question, most, has_core);
+        const auto answer = ask(tag + ".reachable", question, way.theory, most, has_core);
         if (answer.kind == Answer::Kind::unknown)
             finding.unproved += "; " + answer.reason;
         if (answer.kind != Answer::Kind::unsat)
@@ -228,23 +262,29 @@ private:
         return accept(finding, way.theory, needed);
     }
 
-    /// A core is seldom the smallest: leaves out what the proof can do without, while there is time.
+    /// A core is seldom the smallest, and of real numbers there is none: leaves out what the proof can do
+    /// without, halves first and single ones last, while there is time.
     void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
                    std::vector<smt::Candidate>& needed)
     {
         const double begin = questioner_.seconds_used();
         const auto list = equations(finding.law);
-        for (std::size_t i = needed.size(); i-- > 0 && needed.size() > 1;) {
-            const double left = kTidySeconds - (questioner_.seconds_used() - begin);
-            if (left <= 0)
-                return;
-            auto fewer = needed;
-            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-            smt::Candidates asserted(op_, fewer);
-            if (questioner_.ask(name_ + ".tidy", smt::law_question(bytecode_, list, way, &asserted), left)
-                    .kind == Answer::Kind::unsat)
-                needed = std::move(fewer);
-        }
+        for (std::size_t share = needed.size() / 2; share > 0; share /= 2)
+            for (std::size_t end = needed.size(); end > 0 && needed.size() > share;
+                 end -= std::min(end, share)) {
+                const double left = kTidySeconds - (questioner_.seconds_used() - begin);
+                if (left <= 0)
+                    return;
+                const auto at = needed.begin();
+                std::vector<smt::Candidate> fewer(
+                    at, at + static_cast<std::ptrdiff_t>(end - std::min(end, share)));
+                fewer.insert(fewer.end(), at + static_cast<std::ptrdiff_t>(end), needed.end());
+                smt::Candidates asserted(op_, fewer);
+                const auto question = smt::law_question(bytecode_, list, way, &asserted);
+                if (ask(name_ + ".tidy", question, way.theory, kShareOfTidying * left).kind ==
+                    Answer::Kind::unsat)
+                    needed = std::move(fewer);
+            }
     }
 
     /// From assumptions that cannot be met everything follows. So there must be ordinary states, or the
