@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "dsl/error.h"
 #include "runtime/backends/simt/program.h"
@@ -175,7 +176,8 @@ private:
 /// What stages may rely on over the data of the checks.
 OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
 {
-    if (!depends_on_data(laws) && !laws.doubts_identity)
+    const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
+    if (!depends_on_data(laws) && !laws.doubts_identity && !may_overflow)
         return laws;
     return on_data(std::move(laws),
                    prepare(op, request, request.layouts.front(), request.workload.seed).workload);
