@@ -141,6 +141,35 @@ TEST(CheckShapes, LoopsGoRoundInTheSmallestPlans)
     EXPECT_LE(of_all, (3 << 13) + 31 * 16);
 }
 
+/// A count in i16 wraps behind 32767 elements: stages that rely on the law would be blamed for what the
+/// operator does.
+TEST(CheckShapes, ALawThatTheElementsMayBreakByOverflowIsNotReliedOn)
+{
+    const auto op = parse_operator(
+        "streak.seg",
+        "operator streak(x: i32) -> i16 { state { n: i16 = 0; leading: i16 = 0; trailing: i16 = 0; longest: "
+        "i16 = 0 } "
+        "lift { let late = i16(x > -1000000); n = 1; leading = late; trailing = late; longest = late } "
+        "combine(a, b) { n = a.n + b.n; leading = a.leading == a.n ? a.n + b.leading : a.leading; "
+        "trailing = b.trailing == b.n ? a.trailing + b.n : b.trailing; "
+        "longest = max(max(a.longest, b.longest), a.trailing + b.leading) } finish longest }");
+    for (const std::int64_t num_elements : {20000, 40000}) {
+        std::vector<Seen> all;
+        Session session(std::make_unique<Watching>(all), {});
+        regress::CheckRequest request;
+        request.workload.standard_elements = num_elements;
+        request.layouts = {{"whole", parse_layout("whole")}};
+        request.stages = {&session.catalogue().stage("tile_scan"),
+                          &session.catalogue().stage("thread_per_segment")};
+        request.proof.seconds = 0;
+        EXPECT_TRUE(regress::check_operator(session, op, request).is_well());
+        EXPECT_TRUE(
+            std::ranges::any_of(all, [](const Seen& seen) { return seen.stage == "thread_per_segment"; }));
+        EXPECT_EQ(std::ranges::any_of(all, [](const Seen& seen) { return seen.stage == "tile_scan"; }),
+                  num_elements < 32768);
+    }
+}
+
 /// Relations take for each stage as many elements as it needs.
 TEST(CheckShapes, RelationsFitTheirElementsToTheStage)
 {
