@@ -8,6 +8,7 @@
 #include "dsl/laws/narrow.h"
 #include "dsl/laws/pool.h"
 #include "dsl/laws/shrink.h"
+#include "dsl/laws/sorted_cases.h"
 #include "dsl/stopped.h"
 
 namespace segfold {
@@ -206,6 +207,9 @@ private:
         finding.counter_example = make_counter_example(op_, equation, recipes, machine_, judge_);
         if (options_.data == nullptr && has_large_integer(*finding.counter_example))
             finding.small_cases = try_small_integers(equation);
+        if (options_.data == nullptr && finding.small_cases == 0 && num_states(equation) > 0 &&
+            (finding.law == Law::associative || finding.law == Law::identity))
+            find_sorting_column(op_, equation, machine_, judge_, options_, finding);
         return true;
     }
 

@@ -84,6 +84,10 @@ struct LawFinding {
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
     bool nan_differs = false;           ///< where states are not finite, one side alone may be NaN
     std::int64_t small_cases = 0;       ///< refuted by large integers: small ones tried, all of which hold
+    /// Refuted, though no case does it whose elements are sorted by this column, of `sorted_cases` that break
+    /// the law in other orders. Empty: there is no such column.
+    std::string sorted_by = {};
+    std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
     Means means = Means::search;
     double seconds = 0;           ///< that the prover took

@@ -132,7 +132,11 @@ std::string print(const LawFinding& finding, const Operator& op)
                     : finding.small_cases == 0
                         ? std::string()
                         : fmt::format("\n    (not refuted by {} of small integers, 100 at most)",
-                                      count(finding.small_cases, finding.law)));
+                                      count(finding.small_cases, finding.law))) +
+                   (finding.sorted_by.empty()
+                        ? std::string()
+                        : fmt::format("\n    (not refuted by {} where '{}' never decreases)",
+                                      count(finding.sorted_cases, finding.law), finding.sorted_by));
         default:
             return finding.cases == 0 ? head + "not tried, because no element could be lifted"
                                       : head + "not refuted by " + cases + nan + unproved;

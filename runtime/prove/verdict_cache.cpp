@@ -71,6 +71,8 @@ Json json_of(const LawFinding& finding)
                  {"exhaustive_cases", finding.exhaustive_cases},
                  {"eight_bit", finding.eight_bit},
                  {"small_cases", finding.small_cases},
+                 {"sorted_by", finding.sorted_by},
+                 {"sorted_cases", finding.sorted_cases},
                  {"unproved", finding.unproved},
                  {"holds_without_overflow", finding.holds_without_overflow},
                  {"nan_differs", finding.nan_differs},
@@ -110,6 +112,8 @@ LawFinding finding_of(const Json& json, const Operator& op)
     finding.exhaustive_cases = json.at("exhaustive_cases").get<std::int64_t>();
     finding.eight_bit = json.at("eight_bit").get<bool>();
     finding.small_cases = json.at("small_cases").get<std::int64_t>();
+    finding.sorted_by = json.at("sorted_by").get<std::string>();
+    finding.sorted_cases = json.at("sorted_cases").get<std::int64_t>();
     finding.unproved = json.at("unproved").get<std::string>();
     finding.holds_without_overflow = json.at("holds_without_overflow").get<bool>();
     finding.nan_differs = json.at("nan_differs").get<bool>();

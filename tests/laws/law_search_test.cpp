@@ -29,6 +29,27 @@ Operator parsed(const std::string& head, const std::string& body)
     return parse_operator("test.seg", "operator test(" + head + ") -> i64 {\n" + body + "}\n");
 }
 
+/// The longest time between two readings, where `read` is what it sorts by.
+Operator longest_gap(const std::string& head, const std::string& read)
+{
+    return parsed(
+        head, "state { first: i64; last: i64; gap: i64 } lift { first = " + read + "; last = " + read +
+                  "; gap = 0 } combine(a, b) { first = min(a.first, b.first); last = max(a.last, b.last); "
+                  "gap = max(max(a.gap, b.gap), b.first - a.last) } finish gap\n");
+}
+
+TEST(LawSearch, SaysWhichColumnSortedKeepsALaw)
+{
+    const auto found = [](const Operator& op) { return *check_laws(op, kQuick).find(Law::associative); };
+    EXPECT_EQ(found(longest_gap("time: i32", "i64(time)")).sorted_by, "time");
+    EXPECT_EQ(found(longest_gap("value: f32, time: u16", "i64(time)")).sorted_by, "time");
+    for (const auto* combine : {"a - b", "a / 2 + b", "a > b ? a : b - 1"}) {
+        const auto finding = found(short_form(combine, Type::i32));
+        EXPECT_EQ(finding.verdict, Verdict::refuted) << combine;
+        EXPECT_EQ(finding.sorted_by, "") << combine;
+    }
+}
+
 TEST(LawSearch, TriesTheConstantsOfTheText)
 {
     const std::pair<std::string, Type> broken[] = {

@@ -303,6 +303,22 @@ std::vector<Law> OperatorLaws::relied_on_in_doubt() const
     return doubtful;
 }
 
+namespace {
+
+/// That a law may hold for sorted data, and how to rely on it then; empty where that is not known.
+std::string way_of_sorted_data(const OperatorLaws& laws, Law law)
+{
+    const auto* finding = laws.report.find(law);
+    if (finding == nullptr || finding->sorted_by.empty())
+        return "";
+    return fmt::format(
+        "data sorted by '{0}' do not refute it: if '{0}' never decreases in a segment of yours, {1}",
+        finding->sorted_by,
+        laws.assume_option.empty() ? "it may hold" : "rely on it with " + laws.how_to_assume(law));
+}
+
+}  // namespace
+
 void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 {
     if (laws.has_sound_identity)
@@ -312,11 +328,13 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
         fmt::format("operator {} states an identity that is none, and every stage relies on it", op.name));
     throw SpecError(fmt::format(
         "{}\n{}\nleave the identity out (then 'empty' says what the result of an empty segment is), state "
-        "another one{}{}",
+        "another one{}{}{}",
         error.what(), print(*laws.report.find(Law::identity), op),
         laws.assume_option.empty() ? ""
                                    : ", or rely on it all the same with " + laws.how_to_assume(Law::identity),
-        laws.unseen_data.empty() ? "" : "; " + laws.unseen_data));
+        laws.unseen_data.empty() ? "" : "; " + laws.unseen_data,
+        way_of_sorted_data(laws, Law::identity).empty() ? ""
+                                                        : "; " + way_of_sorted_data(laws, Law::identity)));
 }
 
 namespace {
@@ -349,16 +367,16 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
                                       const std::string& ordered_stage)
 {
     std::vector<std::string> warnings;
-    const auto warn = [&](Law law, const std::string& what) {
-        warnings.push_back(
-            fmt::format("operator {} {}\n{}", op.name, what, print(*laws.report.find(law), op)));
+    const auto warn = [&](Law law, const std::string& what, const std::string& more = "") {
+        warnings.push_back(fmt::format("operator {} {}\n{}{}{}", op.name, what, more,
+                                       more.empty() ? "" : "\n", print(*laws.report.find(law), op)));
     };
     if (laws.spares_data && !laws.without_identity)
         warn(Law::identity,
              fmt::format("states an identity that is none; it is relied on, as no values of the data's range "
-                         "were found to show it{}{}",
-                         tried_elements(laws),
-                         laws.knows_data ? "; a stream or a plan, which sees no data, refuses it" : ""));
+                         "were found to show it{}",
+                         tried_elements(laws)),
+             laws.knows_data ? "a stream or a plan, which sees no data, refuses it" : "");
     for (const auto law : laws.assumed)
         warn(law, fmt::format("is refuted to {}, and relied on because of {}",
                               law == Law::identity ? "have an identity" : "be " + std::string(name(law)),
@@ -388,11 +406,13 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
                               ? fmt::format("; the stage {} folds from left to right, as the reference does",
                                             ordered_stage)
                               : ""));
+    const auto sorted = way_of_sorted_data(laws, Law::associative);
     if (!laws.usable.associative && !is_ordered_by_overflow)
         warn(Law::associative,
-             fmt::format("is {}; only stages that fold strictly from left to right can serve",
+             fmt::format("is {}; only stages that fold strictly from left to right can serve{}{}",
                          laws.with_nan ? "associative for all states but NaN, and " + *laws.with_nan
-                                       : "not associative"));
+                                       : "not associative",
+                         sorted.empty() ? "" : "; ", sorted));
     if (laws.report.refuted(Law::commutative) && !is_broken(Law::commutative) && !laws.usable.commutative)
         warn(Law::commutative, "is not commutative; the order of the elements is kept");
     if (laws.report.refuted(Law::idempotent) && !laws.usable.idempotent)

@@ -148,8 +148,9 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op);
 [[nodiscard]] std::vector<std::string> overflow_warnings(const OperatorLaws& laws, const Operator& op,
                                                          std::string_view knows_no_data);
 
-/// What the user should know before relying on results; no line breaks at the ends. Where NaN alone refutes
-/// associativity, `ordered_stage` is named, a stage that folds from left to right.
+/// What the user should know before relying on results: a line each, and more in further lines, without a
+/// final newline. Where NaN alone refutes associativity, `ordered_stage` is named, a stage that folds from
+/// left to right.
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
                                       const std::string& ordered_stage = {});
 
