@@ -56,8 +56,8 @@ private:
             (differs || comparison->symbol == "==" ? ": NaN compares unequal to everything, to itself too"
                                                    : ": NaN is neither below nor above anything");
         texts_.push_back(
-            spec_error(op_.source, comparison->position, what,
-                       std::string("write ") + (differs ? "!" : "") + "isnan(" + print(compared, &op_) + ")")
+            spec_error(op_.source, comparison->position,
+                       what + "; write " + (differs ? "!" : "") + "isnan(" + print(compared, &op_) + ")", "")
                 .what());
     }
 

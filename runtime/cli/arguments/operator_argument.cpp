@@ -243,8 +243,10 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
 Operator warned_of(const Arguments& arguments, const std::string& operand)
 {
     auto op = single_operator(arguments, operand);
-    for (const auto& warning : warnings(op))
-        write_error("warning: " + warning);
+    for (const auto& warning : warnings(op))  // whose first line says where and what
+        write_error("warning: " + (arguments.verb() == "run" && arguments.has("explain")
+                                       ? warning
+                                       : warning.substr(0, warning.find('\n'))));
     return op;
 }
 

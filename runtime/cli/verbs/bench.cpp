@@ -19,6 +19,7 @@
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/bench_view.h"
@@ -248,10 +249,10 @@ public:
             write_output(print(machine));
     }
 
-    bench::SweepListener listener()
+    bench::SweepListener listener(const Arguments& arguments)
     {
         return {[this](const std::string& what) { progress_.show(what); },
-                [](const std::string& warning) { write_error("warning: " + warning); },
+                [&arguments](const std::string& warning) { write_warnings(arguments, {warning}); },
                 [this](const WorkloadRecord& so_far, const Entry& entry) { add(so_far, entry); },
                 [this](WorkloadRecord record) { add(std::move(record)); },
                 [this](const std::string& workload, const std::string& why) { skip(workload, why); }};
@@ -396,7 +397,7 @@ int verb_bench(const Words& words)
     bench::Bench bench(session.backend(), cccl);
     warn_of_other_peers(arguments, asked, *bench.peers, session.backend());
     BenchReport report(arguments, bench.machine(), operators.size() > 1);
-    const auto listener = report.listener();
+    const auto listener = report.listener(arguments);
     for (const auto& op : operators)
         bench::bench_operator(session, bench, op, request_of(op), listener);
     return report.end();

@@ -13,6 +13,7 @@
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/emit_compiled.h"
@@ -211,9 +212,8 @@ int verb_emit(const Words& words)
     const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),
                                        "a text is asked for, and no record");
     const auto plan = in_namespace_of(arguments, *chosen.plan);
-    for (const auto& warning :
-         law_warnings(laws, op, problem, request.shape, session.catalogue(), *plan.stage))
-        write_error("warning: " + warning);
+    write_warnings(arguments,
+                   law_warnings(laws, op, problem, request.shape, session.catalogue(), *plan.stage));
     if (plan.emitted.form != request.form && !arguments.json())
         write_error(
             fmt::format("note: stage {} takes segments by {}, and so does the text; a run makes them of {}",

@@ -12,6 +12,7 @@
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/arguments/scale_argument.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/run_ranks.h"
@@ -214,9 +215,8 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
                          fmt::format("chooses what a kernel does, and the back end {} runs none", backend));
     arguments.refuse("assume",
                      fmt::format("is about what stages rely on, and the back end {} runs none", backend));
-    for (const auto flag : {"explain", "no-tune"})
-        arguments.refuse(
-            flag, fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
+    arguments.refuse("no-tune",
+                     fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
 }
 
 Explanation explanation_of(const Chosen& chosen, const Workload& workload, const Backend& backend)
@@ -242,22 +242,15 @@ struct Done {
     std::int64_t num_slices = 0;
 };
 
-void warn(const std::vector<std::string>& warnings)
-{
-    for (const auto& warning : warnings)
-        write_error("warning: " + warning);
-}
-
 Done run_sliced(const Arguments& arguments, Session& session, const Workload& workload,
                 const Devices& devices, const SessionOptions& options, Progress& progress)
 {
-    arguments.refuse("explain", "is about one plan over all elements; leave --slices and --devices out");
     progress.show(
         fmt::format("running {} on {}", count_text(devices.num_slices(), "slice"), session.backend().name()));
     auto sliced = devices.fold(session, workload,
                                {1, plan_request(arguments), reason_without_records(arguments)}, options);
     progress.clear();
-    warn(sliced.warnings);
+    write_warnings(arguments, sliced.warnings);
     return {std::move(sliced.results), std::move(sliced.plan), std::move(sliced.without_identity),
             sliced.times, devices.num_slices()};
 }
@@ -266,9 +259,9 @@ Done run_whole(const Arguments& arguments, Session& session, const Workload& wor
                std::optional<Explanation>& explanation, Progress& progress)
 {
     auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
-    warn(chosen.lookup.ignored);
-    warn(chosen.warnings);
-    if (arguments.has("explain"))
+    write_warnings(arguments, chosen.lookup.ignored);
+    write_warnings(arguments, chosen.warnings);
+    if (arguments.has("explain") && chosen.plan)
         explanation = explanation_of(chosen, workload, session.backend());
     progress.show(chosen.plan && !session.backend().interprets()
                       ? fmt::format("compiling and running {} on {}", chosen.plan->stage->name,
@@ -327,8 +320,10 @@ int verb_run(const Words& words)
     progress.clear();
     const auto output = view.save(results);
     if (output.ends_with(".npy") && request.layout.kind == LayoutKind::keys && op.keeps_results)
-        warn({fmt::format("--output '{}': holds results without their keys; an .npz file takes both",
-                          output)});
+        write_warnings(
+            arguments,
+            {fmt::format("--output '{}': holds results without their keys; an .npz file takes both",
+                         output)});
     if (output.ends_with(".npz") && request.layout.kind == LayoutKind::keys)
         warn_of_renamed_keys(output, op, keys_name(returned_fields(op)));
     const RunReport report{prepared, request, backend,   done.plan,       explanation, done.without_identity,

@@ -12,6 +12,7 @@
 #include "runtime/cli/arguments/law_arguments.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/failure.h"
 #include "runtime/cli/verbs/judge_ranks.h"
@@ -33,7 +34,6 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     refuse_spreading_flags(arguments);
     arguments.refuse("resume", "goes on with a run of one process, and ranks of MPI begin anew");
     arguments.refuse("check", "needs all data in the memory of one process; run it without MPI");
-    arguments.refuse("explain", "is about one plan over all elements, and ranks of MPI have a part each");
     for (const auto flag : {"sort", "labels"})
         arguments.refuse(flag, "needs all results in the memory of one process; run it without MPI");
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
@@ -111,8 +111,7 @@ void fold_and_write(const Arguments& arguments, Communicator& ranks, PreparedRan
     auto& stream = *prepared.stream;
     const auto most_shown = prepared.most_shown;
     if (ranks.rank() == 0)
-        for (const auto& warning : stream.warnings())
-            write_error("warning: " + warning);
+        write_warnings(arguments, stream.warnings());
     const bool writes = arguments.has("output");
     auto mine = fold_share(ranks, stream,
                            {writes ? std::numeric_limits<std::int64_t>::max() : most_shown, most_shown});

@@ -10,6 +10,7 @@
 #include "runtime/cli/arguments/backend_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/interrupt_guard.h"
 #include "runtime/cli/verbs/stream_input.h"
@@ -28,7 +29,6 @@ void refuse_flags(const Arguments& arguments)
     for (const auto flag : {"slices", "devices"})
         arguments.refuse(flag, "cuts data that are in memory, and --memory cuts by its bound");
     arguments.refuse("check", "needs all data in memory, and --memory says that there is no room");
-    arguments.refuse("explain", "is about one plan over all elements; leave --memory out");
     for (const auto flag : {"sort", "labels"})
         arguments.refuse(flag, "needs all results in memory; leave --memory out");
     arguments.refuse("index-bits",
@@ -92,8 +92,9 @@ int run_stream(const Arguments& arguments, const Operator& op)
     Stream stream(session, op, std::move(prepared.input), options);
     std::size_t num_told = 0;
     const auto tell_warnings = [&] {
-        for (; num_told < stream.warnings().size(); ++num_told)
-            write_error("warning: " + stream.warnings()[num_told]);
+        const auto& all = stream.warnings();
+        write_warnings(arguments, {all.begin() + static_cast<std::ptrdiff_t>(num_told), all.end()});
+        num_told = all.size();
     };
     tell_warnings();
     std::optional<StreamOutput> output;

@@ -7,6 +7,7 @@
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/extract_kernels.h"
 #include "runtime/cli/views/json.h"
@@ -258,8 +259,7 @@ int verb_stages(const Words& words)
         write_json("stages", {{"operator", json_of(op)}, {"stages", stages_json(catalogue, found)}});
         return 0;
     }
-    for (const auto& warning : law_warnings(laws, op))
-        write_error("warning: " + warning);
+    write_warnings(arguments, law_warnings(laws, op));
     write_output(print_offers(catalogue, found, forms.size()));
     return 0;
 }

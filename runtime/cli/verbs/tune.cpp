@@ -14,6 +14,7 @@
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/interrupt_guard.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/tune_worker.h"
@@ -368,10 +369,9 @@ int verb_tune(const Words& words)
     Session session(options);
     const auto laws = session.laws(op, given_scalars(op, request.scalars));
     if (!laws.has_sound_identity)  // the worker, who has the data, refuses them where they show it
-        write_error(fmt::format("warning: operator {} states an identity that is none\n{}", op.name,
-                                print(*laws.report.find(Law::identity), op)));
-    for (const auto& warning : law_warnings(laws, op))
-        write_error("warning: " + warning);
+        write_warnings(arguments, {fmt::format("operator {} states an identity that is none\n{}", op.name,
+                                               print(*laws.report.find(Law::identity), op))});
+    write_warnings(arguments, law_warnings(laws, op));
     require_timed_device(arguments);
     return Tuning(words, arguments, op, session).run();
 }

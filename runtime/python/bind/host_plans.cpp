@@ -291,17 +291,17 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
             return nullptr;
         warn_of_caches();
         if (!making->told.empty())
-            warn({making->told});
+            warn({making->told}, &typed.told);
         key.words = words.key() + scalars + kind_of_data;
         entry = std::make_shared<const PlanCache::Entry>(
             PlanCache::Entry{std::move(key), session, std::move(making->plan)});
         call.typed()->plans.add(entry);
     }
     if (spared.not_finite)
-        warn(
-            {fmt::format("operator {} runs without its identity: the identity is neutral on finite values "
-                         "alone, and '{}' has infinities or NaN",
-                         call.op().name, *spared.not_finite)});
+        warn({fmt::format("operator {} runs without its identity: the identity is neutral on finite values "
+                          "alone, and '{}' has infinities or NaN",
+                          call.op().name, *spared.not_finite)},
+             &typed.told);
     return entry;
 }
 

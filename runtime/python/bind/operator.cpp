@@ -8,12 +8,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "dsl/check/warnings.h"
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/python/bind/call.h"
+#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
 namespace {
@@ -60,7 +63,8 @@ an array ``[n, K]`` in C order, and all rows of a call are of K features. Segmen
 * ``lengths=``: S integers that add up to the number of elements;
 * ``uniform=``: the length of every segment;
 * ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
-* ``keys=``: a key for each element; runs of equal neighbours are the segments;
+* ``keys=``: a key for each element; runs of equal neighbours are the segments. A tuple of arrays, or an array with a row for
+  each element, are keys of several columns;
 * ``flags=``: a flag for each element, not 0 where a segment begins;
 
 or by none of them: one segment of all elements.
@@ -243,6 +247,27 @@ bool PyOperator::equals(const PyOperator& other) const
     return !fixed_ && !other.fixed_ && origin() == other.origin();
 }
 
+std::vector<std::string> PyOperator::warnings() const
+{
+    std::vector<std::string> texts;
+    const auto add = [&](const TypedOperator& typed) {
+        for (const auto& [line, text] : typed.told)
+            if (std::ranges::find(texts, text) == texts.end())
+                texts.push_back(text);
+    };
+    if (fixed_)
+        add(*fixed_);
+    for (const auto& [type, typed] : by_type_)
+        add(*typed);
+    if (!texts.empty())
+        return texts;
+    const nb::gil_scoped_release released;
+    const auto& op = example();
+    texts = segfold::warnings(op);
+    std::ranges::move(law_warnings(quick_laws(op), op), std::back_inserter(texts));
+    return texts;
+}
+
 void bind_operator(nb::module_& module)
 {
     using namespace nb::literals;
@@ -364,6 +389,7 @@ void bind_operator(nb::module_& module)
             [](PyOperator& op, const nb::object& type) { return op.typed(type_called(type)).plans.size(); },
             "type"_a = "f32")
         .def("_origin", &PyOperator::origin)
+        .def("_warnings", &PyOperator::warnings)
         .def("__and__", &PyOperator::product, nb::is_operator(),
              "The product: an operator that folds to the results of both in one pass over the elements.\n\n"
              "Columns of one name are one column. Results whose names collide get their operator's name "

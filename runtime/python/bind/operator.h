@@ -45,6 +45,7 @@ struct TypedOperator {
     std::vector<ResultField> fields;  ///< what a fold returns, without keys
     bool has_rows;                    ///< then every field holds rows
     PlanCache plans;
+    ToldWarnings told = {};  ///< guarded by the interpreter's lock
     /// By the laws that are assumed and, where the values of scalars may mean other laws than those of all
     /// values, these as a text. Guarded by the interpreter's lock.
     std::map<std::pair<std::vector<Law>, std::string>, CallsAsk> asks = {};
@@ -105,6 +106,8 @@ public:
     /// so.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool equals(const PyOperator& other) const;
+    /// What has been warned of it, all of each text; where nothing has, what a search finds to warn of.
+    [[nodiscard]] std::vector<std::string> warnings() const;
 
 private:
     PyOperator() = default;

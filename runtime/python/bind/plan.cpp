@@ -59,8 +59,11 @@ public:
     {
         const Call call(op_, arrays, words);
         require_fits(call);
-        const nb::gil_scoped_release released;
-        plan_->resize(call.segments(), call.num_elements());
+        {
+            const nb::gil_scoped_release released;
+            plan_->resize(call.segments(), call.num_elements());
+        }
+        warn(plan_->warnings(), &op_.fixed().told);
     }
 
     [[nodiscard]] PyPlan copy() const
@@ -209,7 +212,7 @@ void bind_plan(nb::module_& module)
             if (!call.out().empty() || call.words().check)
                 throw InputError("out= and check= belong to a call, not to a plan");
             PyPlan plan(call);
-            warn(plan.plan().warnings());
+            warn(plan.plan().warnings(), &call.typed()->told);
             return plan;
         },
         nb::sig(

@@ -5,7 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <atomic>
-#include <map>
+#include <string_view>
 
 #include "dsl/error.h"
 #include "runtime/backends/cpu/native_compiler.h"
@@ -17,10 +17,25 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-void warn(const std::vector<std::string>& texts)
+void warn(const std::vector<std::string>& texts, ToldWarnings* told)
 {
-    for (const auto& text : texts)
+    const auto say = [](const std::string& text) {
         nb::module_::import_("segfold._results").attr("warn")(text);
+    };
+    for (const auto& text : texts) {
+        if (told == nullptr) {
+            say(text);
+            continue;
+        }
+        const auto line = std::string_view(text).substr(0, text.find('\n'));
+        std::string kind(line);  // whatever element shows it
+        std::erase_if(kind, [](char letter) { return letter >= '0' && letter <= '9'; });
+        if (told->find(kind) != told->end())
+            continue;
+        say(line.size() == text.size() ? text
+                                       : fmt::format("{} (segfold.explain(operator) shows more)", line));
+        told->emplace(std::move(kind), text);
+    }
 }
 
 void warn_of_caches()

@@ -1,6 +1,8 @@
 #pragma once
 // The sessions of a process, made when they are first needed.
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +41,13 @@ struct SessionChoice {
 /// After a tuning: lets `sessions` read their records anew, and counts.
 void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions);
 
-/// Each text as a FoldWarning at the caller's line.
-void warn(const std::vector<std::string>& texts);
+/// What has been warned of an operator: the kind of each, which its first line without numbers says, and all
+/// of it.
+using ToldWarnings = std::map<std::string, std::string, std::less<>>;
+
+/// Each text as a FoldWarning at the caller's line: its first line, once for a kind and what `told` is of,
+/// with a hint at sf.explain() where there is more; all of it where that is null.
+void warn(const std::vector<std::string>& texts, ToldWarnings* told = nullptr);
 
 /// Warns, once in a process, where what was compiled cannot be kept for the next one.
 void warn_of_caches();

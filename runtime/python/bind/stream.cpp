@@ -216,12 +216,12 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
 class PyStream {
 public:
     /// `closed` is that of the sources.
-    PyStream(const std::shared_ptr<Session>& session, Operator op, StreamInput input, StreamOptions options,
-             Closed closed)
-        : session_(session), op_(std::move(op)), closed_(std::move(closed))
+    PyStream(const std::shared_ptr<Session>& session, std::shared_ptr<TypedOperator> typed, StreamInput input,
+             StreamOptions options, Closed closed)
+        : session_(session), typed_(std::move(typed)), closed_(std::move(closed))
     {
         const nb::gil_scoped_release released;
-        stream_.emplace(*session_, op_, std::move(input), std::move(options));
+        stream_.emplace(*session_, typed_->op, std::move(input), std::move(options));
         warnings_ = stream_->warnings();
     }
     ~PyStream() { close(); }
@@ -305,16 +305,20 @@ public:
     [[nodiscard]] std::vector<std::string> names() const
     {
         std::vector<std::string> names;
-        for (const auto& field : op_.results)
+        for (const auto& field : typed_->op.results)
             names.push_back(field.name);
         return names;
     }
-    /// What has been told so far; more may follow.
-    [[nodiscard]] std::vector<std::string> warnings()
+    /// Warns of what is known so far and was not told yet; more may follow.
+    void warn_of_news()
     {
-        const nb::gil_scoped_release released;
-        const std::lock_guard lock(mutex_);
-        return warnings_;
+        std::vector<std::string> texts;
+        {
+            const nb::gil_scoped_release released;
+            const std::lock_guard lock(mutex_);
+            texts = warnings_;
+        }
+        warn(texts, &typed_->told);
     }
 
 private:
@@ -368,7 +372,7 @@ private:
     }
 
     std::shared_ptr<Session> session_;
-    Operator op_;
+    std::shared_ptr<TypedOperator> typed_;
     std::optional<Stream> stream_;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -408,7 +412,9 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
         if (!parameter.type && !generic)
             generic = input.parameters.back()->type();
     }
-    const auto& checked = op.is_generic() ? op.typed(generic.value_or(op.types().front())).op : op.fixed().op;
+    const auto typed =
+        op.is_generic() ? op.typed_pointer(generic.value_or(op.types().front())) : op.fixed_pointer();
+    const auto& checked = typed->op;
     for (std::size_t i = 0; i < parameters.size(); ++i)
         if (parameters[i].scalar)
             input.parameters[i] = std::make_unique<LentArray>(ArrayIn::scalar(
@@ -437,7 +443,7 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
     choice.backend = backend;
     choice.device = device;
     choice.assume = assumed_laws(assume);
-    return std::make_unique<PyStream>(session_of(choice), checked, std::move(input), std::move(options),
+    return std::make_unique<PyStream>(session_of(choice), typed, std::move(input), std::move(options),
                                       closed);
 }
 
@@ -455,7 +461,7 @@ void bind_stream(nb::module_& module)
              "has.")
         .def_prop_ro("is_done", &PyStream::is_done, "Whether ``close`` would wait for nothing.")
         .def_prop_ro("names", &PyStream::names, "The result fields, without ``keys``.")
-        .def_prop_ro("warnings", &PyStream::warnings);
+        .def("warn_of_news", &PyStream::warn_of_news, "Warns of what was not told yet.");
     module.def("open_stream", &stream, nb::arg("operator"), nb::arg("columns"), nb::arg("layout"),
                nb::arg("uniform"), nb::arg("marks").none(), nb::arg("num_elements").none(), nb::arg("memory"),
                nb::arg("backend"), nb::arg("device").none(), nb::arg("stage").none(), nb::arg("reproducible"),

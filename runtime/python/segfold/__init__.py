@@ -15,6 +15,7 @@ array([ 8.,  6.,  0., 22.], dtype=float32)
 * An operator is called with arrays and with segments: ``op(x, offsets=o)``.
 * :func:`stream` folds columns that do not fit into memory, from files and from iterators.
 * :func:`plan` chooses and compiles once, for arrays of the same sizes.
+* :func:`explain` says all that was warned of an operator.
 * :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
   all of them.
 
@@ -71,6 +72,7 @@ from ._verbs import (
     bench,
     check,
     devices,
+    explain,
     expression,
     operator,
     tune,
@@ -110,6 +112,7 @@ __all__ = [
     "bench",
     "check",
     "devices",
+    "explain",
     "expression",
     "no_gpu_reason",
     "nvrtc",

@@ -73,7 +73,8 @@ class Operator:
         * ``lengths=``: S integers that add up to the number of elements;
         * ``uniform=``: the length of every segment;
         * ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
-        * ``keys=``: a key for each element; runs of equal neighbours are the segments;
+        * ``keys=``: a key for each element; runs of equal neighbours are the segments. A tuple of arrays, or an array with a row for
+          each element, are keys of several columns;
         * ``flags=``: a flag for each element, not 0 where a segment begins;
 
         or by none of them: one segment of all elements.
@@ -285,8 +286,8 @@ class Stream:
     def names(self) -> list[str]:
         """The result fields, without ``keys``."""
 
-    @property
-    def warnings(self) -> list[str]: ...
+    def warn_of_news(self) -> None:
+        """Warns of what was not told yet."""
 
 def open_stream(operator: Operator, columns: list[Any], layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool, assume: object) -> Stream:
     """What :func:`segfold.stream` calls."""

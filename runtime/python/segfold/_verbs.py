@@ -81,6 +81,20 @@ def _refuse_words(words, what):
         raise TypeError(f"operator() of {what} takes no further words, and {', '.join(words)} are given")
 
 
+def explain(operator: _segfold.Operator) -> str:
+    """All that has been warned of an operator in this process: counter-examples, and ways out.
+
+    A :class:`FoldWarning` is one line, given once for an operator and a kind. Of an operator of which nothing was warned, says what a
+    short search of its laws finds, or that it finds nothing; :func:`check` searches longer, and :meth:`Plan.explain` says why a plan was
+    chosen.
+
+    >>> import segfold as sf
+    >>> print(sf.explain(sf.standard.sum))
+    nothing is to be warned of operator sum
+    """
+    return "\n\n".join(_given("explain", operator)._warnings()) or f"nothing is to be warned of operator {operator.name}"
+
+
 def expression(
     combine: str,
     type: typing.Any = "f32",

@@ -1,6 +1,7 @@
 """What a call may rely on: laws for its own scalars, proved or not, and on its own elements; what a check cannot judge."""
 
 import time
+import re
 import warnings
 
 import numpy as np
@@ -51,9 +52,9 @@ def test_a_proof_changes_no_answer_about_scalars_that_are_not_finite(decay):
     if report["identity"].verdict != "proved_over_reals":
         pytest.skip(f"nothing was proved: {report.prover}")
     op = sf.operator(EMA.format(name=name))
-    for _ in range(2):
+    for is_told in (True, False):
         np.testing.assert_array_equal(op(x, decay=0.5, uniform=2), [2.5, 5.5])
-        assert [answer(lambda: call(op)) for call in calls] == before
+        assert [answer(lambda: call(op)) for call in calls] == [(result, told if is_told else []) for result, told in before]
     plan = sf.plan(op, x, decay=0.5, uniform=2)
     np.testing.assert_array_equal(plan(x, decay=0.5, uniform=2), [2.5, 5.5])
     with pytest.raises(sf.InputError, match="the plan of ema_.* relies on (laws that do|a law that does) not hold with decay = "):
@@ -64,13 +65,13 @@ def test_a_proof_changes_no_answer_about_scalars_that_are_not_finite(decay):
 def test_elements_that_refute_associativity_are_folded_from_left_to_right(scalar):
     op = sf.operator(MODULAR.format(name="modular", scalar=scalar, m="m" if scalar else 4294967295))
     words = {"m": 4294967295} if scalar else {}
-    with pytest.warns(sf.FoldWarning, match="is not associative.*\n.*of the data:"):
+    with pytest.warns(sf.FoldWarning, match=r"is not associative; only stages [^\n]* \(segfold.explain\(operator\) shows more\)$"):
         result = op(TILED, uniform=4, check=True, **words)
     assert set(result.tolist()) == {4294967294}
-    with pytest.warns(sf.FoldWarning, match="is not associative.*\n.*of the data:"):
-        np.testing.assert_array_equal(op(TILED, uniform=4, **words), result)
+    assert re.search("is not associative.*\n.*of the data:", sf.explain(op))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        np.testing.assert_array_equal(op(TILED, uniform=4, **words), result)
         np.testing.assert_array_equal(op(np.full(4000, 3, np.uint32), uniform=2, **words), np.full(2000, 9))
 
 
@@ -237,10 +238,13 @@ def test_data_with_nan_are_folded_from_left_to_right_where_nan_refutes_associati
     for _ in range(num_kept):
         assert answer(lambda: op(x)) == ("[5.0]", [])
     x[2000] = np.nan
+    all_told = []
     for words in ({}, {}, {"check": True}, {"backend": "simt"}):
         result, told = answer(lambda: op(x, **words))
         assert result == "[0.0]"
-        assert told[-1].startswith(f"operator greater_{num_kept} is associative for all states but NaN, and 'x' has NaN; only stages")
+        all_told += told
+    line = f"operator greater_{num_kept} is associative for all states but NaN, and 'x' has NaN; only stages"
+    assert [text.startswith(line) for text in all_told].count(True) == 1
     assert answer(lambda: op(x, backend="reference"))[0] == "[0.0]"
     x[2000] = 0
     assert answer(lambda: op(x)) == ("[5.0]", [])
@@ -331,12 +335,11 @@ STREAK = """operator streak(x: i32) -> i16 {
 def test_counts_that_overflow_are_folded_from_left_to_right():
     streak = sf.operator(STREAK)
     ones = np.ones(100000, "i4")
-    right = streak(ones, backend="reference")
-    for _ in range(2):
-        with pytest.warns(sf.FoldWarning, match="obeys its laws while nothing overflows, and these data may"):
-            assert streak(ones, backend="cpu") == right
+    with pytest.warns(sf.FoldWarning, match="obeys its laws while nothing overflows, and these data may"):
+        right = streak(ones, backend="reference")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        assert streak(ones, backend="cpu") == right
         assert list(streak(ones, uniform=10000, backend="cpu")) == [10000] * 10
         assert list(streak(ones, uniform=10000, backend="cpu")) == [10000] * 10
         assert list(sf.stream(streak, ones, uniform=10000, backend="cpu", memory="64K")) != []
@@ -344,3 +347,42 @@ def test_counts_that_overflow_are_folded_from_left_to_right():
         list(sf.stream(streak, ones, backend="cpu", memory="64K"))
     with pytest.warns(sf.FoldWarning, match="and a plan does not know its data"):
         sf.plan(streak, ones, backend="cpu")
+
+
+GAP = """operator longest_gap(time: i32) -> i32 {
+  state { first: i32; last: i32; gap: i32 }
+  lift { first = time; last = time; gap = 0 }
+  combine(a, b) { first = min(a.first, b.first); last = max(a.last, b.last); gap = max(max(a.gap, b.gap), b.first - a.last) }
+  finish gap }"""
+
+
+def test_a_warning_is_said_once_for_an_operator_and_a_kind():
+    op, time = sf.operator(GAP), np.array([1, 2, 5, 6, 7, 11], np.int32)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert [op(time[:n]).tolist() for n in (6, 4, 2, 6)] == [[4], [3], [1], [4]]
+        sf.plan(op, time)
+    assert [str(warning.message) for warning in told] == [
+        "operator longest_gap is not associative; only stages that fold strictly from left to right can serve; data sorted by 'time' do not "
+        "refute it: if 'time' never decreases in a segment of yours, rely on it with assume='associative' (segfold.explain(operator) shows more)"
+    ]
+    lines = sf.explain(op).split("\n")
+    assert lines[1] == "combine is not associative:" and lines[-1] == "    (not refuted by 512 triples where 'time' never decreases)"
+    with pytest.warns(sf.FoldWarning, match="is refuted to be associative, and relied on because of assume='associative'"):  # another kind
+        assert op(time, assume="associative", check=True).tolist() == [4]
+    assert sf.explain(op).count("combine is not associative:") == 2
+
+
+def test_a_warning_that_is_raised_was_not_said():
+    op = sf.operator(GAP)
+    for _ in range(2):
+        with warnings.catch_warnings(), pytest.raises(sf.FoldWarning):
+            warnings.simplefilter("error")
+            op(np.array([1, 2], np.int32))
+
+
+def test_explain_of_what_was_not_called():
+    assert sf.explain(sf.standard.sum) == "nothing is to be warned of operator sum"
+    assert sf.explain(sf.expression("a - b", "i32")).startswith("operator expression is not associative; only stages that fold strictly from left to right can serve\ncombine")
+    with pytest.raises(TypeError, match=r"^explain\(\) takes an operator, as sf.standard.sum"):
+        sf.explain("sum")
