@@ -183,6 +183,8 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                              text_of_unknown(others), op.signature()));
     }
     take_columns(op, columns);
+    if (segments_.kind == LayoutKind::keys)
+        take_key_columns();
     for (const auto& [label, object] : segment_objects_) {
         arrays_.emplace_back(object, label);
         labels_.push_back(label);
@@ -336,10 +338,17 @@ void Call::take_word(std::string_view word, nb::handle value)
     }
 }
 
-std::vector<std::string> Call::field_names() const
+std::vector<std::string> Call::field_names() const { return names_of_fields(gives_keys()); }
+
+std::vector<std::string> Call::result_names() const
+{
+    return names_of_fields(gives_keys() || has_key_columns());
+}
+
+std::vector<std::string> Call::names_of_fields(bool with_keys) const
 {
     std::vector<std::string> names;
-    if (gives_keys())
+    if (with_keys)
         names.emplace_back("keys");
     for (const auto& field : typed_->fields) {
         names.push_back(field.name);

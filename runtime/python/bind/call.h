@@ -70,8 +70,14 @@ public:
     /// The arrays that are held; a fold that is left behind takes them over.
     [[nodiscard]] std::vector<ArrayIn>& arrays() { return arrays_; }
 
-    /// The names of what is returned: `keys` first where segments are given by keys.
+    /// The names of what a fold writes: `keys` first where segments are given by one column of keys.
     [[nodiscard]] std::vector<std::string> field_names() const;
+    /// The names of what is returned: `keys` first where segments are given by keys.
+    [[nodiscard]] std::vector<std::string> result_names() const;
+    /// Whether keys are several columns, which the fold sees as flags.
+    [[nodiscard]] bool has_key_columns() const { return key_columns_.first.is_valid(); }
+    /// Of several columns: the keys of each segment, in columns as the caller's.
+    [[nodiscard]] nb::object keys_of_segments() const;
     /// The caller's arrays for results, one for each of field_names(); empty without.
     [[nodiscard]] const std::vector<ArrayIn>& out() const { return out_; }
     /// Puts them among arrays(), for work that writes them itself.
@@ -111,6 +117,9 @@ private:
     /// Takes the segments that arrays of lists say. Throws InputError where they say others than the rest of
     /// the call.
     void take_lists();
+    /// Takes keys of several columns: elements whose keys are others than those before begin a segment.
+    void take_key_columns();
+    [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
     void require_one_place() const;
 
@@ -123,6 +132,7 @@ private:
     std::shared_ptr<const Segments> found_;
     std::string_view segments_word_;
     std::vector<std::pair<std::string, nb::object>> segment_objects_;
+    std::pair<nb::object, nb::object> key_columns_;  ///< columns of keys, and the flags made of them
     nb::object out_object_;
     std::vector<ArrayIn> out_;
     FoldWords words_;

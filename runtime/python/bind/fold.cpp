@@ -249,12 +249,14 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
 
 nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 {
+    if (call.has_key_columns())
+        arrays.insert(arrays.begin(), call.keys_of_segments());
     if (arrays.size() == 1)
         return std::move(arrays.front());
-    auto& known = call.typed()->result_class[call.gives_keys() ? 1 : 0];
+    auto& known = call.typed()->result_class[call.gives_keys() || call.has_key_columns() ? 1 : 0];
     if (known == nullptr) {
         nb::list names;
-        for (const auto& name : call.field_names())
+        for (const auto& name : call.result_names())
             names.append(name);
         // The module keeps every class that it has made.
         known =
@@ -270,7 +272,7 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
 {
     find_segments(call, *session);
     if (const auto entry = host_entry(call, session)) {
-        warn(entry->plan->warnings());
+        warn(entry->plan->warnings(), &call.typed()->told);
         return run_on_host(call, entry->plan, session);
     }
     const auto& words = call.words();
@@ -284,7 +286,7 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     };
     run_by_size(most_items(call), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
-    warn(folded->warnings());
+    warn(folded->warnings(), &call.typed()->told);
     warn_of_caches();
     if (!folded->agrees())
         raise_check(fmt::format("results differ from what they should be: {}; {}",
@@ -356,7 +358,7 @@ nb::object fold(Call& call)
     if (!entry) {
         entry = make_entry(call, key, plans.find_similar(key));
         plans.add(entry);
-        warn(entry->plan->warnings());
+        warn(entry->plan->warnings(), &call.typed()->told);
         warn_of_caches();
     }
     return run_on_device(call, *entry->plan, *entry->session, stream);

@@ -96,6 +96,8 @@ def stream(
         )
     _require_words(backend, device, stage, reproducible)
     given = _arranged(_given("stream", operator), columns, named)
+    if layout == "keys":
+        _require_one_column(keys, given)
     sources = [_source(value) for value in given]
     folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
     if num_elements is None and set(folded) == {"chunks"}:
@@ -123,13 +125,11 @@ def stream(
     )
     _sweep()
     _open.add(work)
-    told = work.warnings
-    for text in told:
-        _results.warn(text)
-    return _parts(work, (["keys"] if layout == "keys" else []) + work.names, len(told))
+    work.warn_of_news()
+    return _parts(work, (["keys"] if layout == "keys" else []) + work.names)
 
 
-def _parts(work, names, num_told):
+def _parts(work, names):
     try:
         make = _results.result_class(tuple(names))._make if len(names) > 1 else _operator.itemgetter(0)
         while True:
@@ -139,9 +139,7 @@ def _parts(work, names, num_told):
                 if not work.leave():
                     _left.append(work)
                 raise
-            for text in work.warnings[num_told:]:
-                _results.warn(text)
-                num_told += 1
+            work.warn_of_news()
             if arrays is None:
                 break
             yield make(arrays)
@@ -246,6 +244,14 @@ def _apart(columns):
         return (together,)
     copies = itertools.tee(together, len(first))
     return [map(_operator.itemgetter(i), copy) for i, copy in enumerate(copies)]
+
+
+def _require_one_column(keys, given):
+    """Refuses keys of several columns; a tuple of arrays beside a column in one piece is no tuple of pieces."""
+    is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
+    if is_tuple or getattr(keys, "ndim", 1) == 2:
+        rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"
+        raise _segfold.InputError(f"'keys' are several columns, and a stream takes one; give numpy.unique({rows}, return_inverse=True)[1]")
 
 
 def _called(value):

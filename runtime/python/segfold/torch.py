@@ -37,6 +37,18 @@ def _require_tensor(value, name):
         raise _segfold.InputError(f"'{name}' is a {type(value).__name__}, and a tensor is needed; give torch.as_tensor({name})")
 
 
+def _require_one_column(keys):
+    if isinstance(keys, (tuple, list)):
+        given, rows = f"are a {type(keys).__name__}", "torch.stack(keys, 1)"
+    elif isinstance(keys, _torch.Tensor) and keys.ndim == 2:
+        given, rows = f"have shape {tuple(keys.shape)}", "keys"
+    else:
+        return
+    raise _segfold.InputError(
+        f"'keys' {given}, and one key for each element is needed here; give torch.unique({rows}, dim=0, return_inverse=True)[1]"
+    )
+
+
 @functools.lru_cache(maxsize=None)
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
@@ -66,6 +78,8 @@ def function(op):
                 layout, segments = name, list(value) if name == "ranges" else [value]
         if layout == "ranges" and len(segments) != 2:
             raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
+        if layout == "keys":
+            _require_one_column(keys)
         for value in segments:
             _require_tensor(value, layout)
         if uniform is not None:

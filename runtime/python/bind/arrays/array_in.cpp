@@ -343,8 +343,8 @@ void ArrayIn::take_torch(const std::string& what)
                               static_cast<std::int64_t>(size_bytes(*type)));
     if (object_.attr(n.requires_grad).ptr() == Py_True)
         refuse(what, fmt::format(
-                         "asks for its gradient; segfold.torch.fold knows gradients of sums, and {}.detach() "
-                         "goes without",
+                         "asks for its gradient; give {}.detach() to go without, or call segfold.torch.fold, "
+                         "which knows gradients of sums",
                          what));
     if (is_float(*type) && called(object_, n.is_neg).ptr() == Py_True)
         refuse(what, fmt::format("is a view that negates its memory; give {}.resolve_neg()", what));

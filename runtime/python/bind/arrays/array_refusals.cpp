@@ -116,12 +116,12 @@ void require_dimensions(const std::string& what, Holds holds, std::span<const st
     if (holds != Holds::rows && sizes.size() != 1) {
         // A numpy.matrix stays one of two dimensions whatever its shape.
         const bool is_matrix = class_name(object).ends_with(".matrix");
-        const auto flat = is_matrix ? fmt::format("numpy.asarray({}).reshape(-1)", what) : "reshape(-1)";
+        const auto flat = (is_matrix ? fmt::format("numpy.asarray({})", what) : what) + ".reshape(-1)";
         std::string way;
         if (holds == Holds::elements && sizes.size() > 1)
             way = fmt::format(
-                ": rows of features take an operator over rows (x: row f32), and {} makes each number an "
-                "element",
+                ": give {}, which makes each number an element, or an operator over rows (x: row f32), which "
+                "folds rows of features",
                 flat);
         else if (is_matrix)
             way = fmt::format(": give {}", flat);

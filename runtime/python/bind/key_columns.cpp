@@ -1,0 +1,89 @@
+// Keys of several columns, which a fold sees as flags.
+#include <fmt/format.h>
+#include <nanobind/stl/pair.h>
+
+#include "dsl/error.h"
+#include "runtime/python/bind/arrays/array_refusals.h"
+#include "runtime/python/bind/call.h"
+#include "runtime/python/bind/names.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::python {
+namespace {
+
+/// Whether `keys` are a tuple or a list with columns, not of keys.
+bool are_columns(nb::handle keys)
+{
+    if (!PyTuple_Check(keys.ptr()) && !PyList_Check(keys.ptr()))
+        return false;
+    const auto num_entries = nb::len(keys);
+    for (std::size_t i = 0; i < num_entries; ++i) {
+        const nb::object entry = keys[i];
+        const bool is_text = PyUnicode_Check(entry.ptr()) || PyBytes_Check(entry.ptr());
+        const bool has_length = !is_text && PyObject_Size(entry.ptr()) >= 0;
+        PyErr_Clear();
+        if (has_length)
+            return true;
+    }
+    return false;
+}
+
+/// Whether an array has a row of keys for each element.
+bool has_rows_of_keys(nb::handle keys)
+{
+    PyObject* const found = PyObject_GetAttr(keys.ptr(), names().ndim.ptr());
+    if (found == nullptr) {
+        PyErr_Clear();
+        return false;
+    }
+    const auto dimensions = nb::steal(found);
+    return dimensions.equal(nb::int_(2));
+}
+
+}  // namespace
+
+void Call::take_key_columns()
+{
+    auto& keys = segment_objects_.front().second;
+    std::vector<ArrayIn> taken;  // so that what no key can be is refused
+    const bool is_tuple = are_columns(keys);
+    if (is_tuple)
+        for (std::size_t i = 0; i < nb::len(keys); ++i)
+            taken.emplace_back(nb::object(keys[i]), fmt::format("keys[{}]", i));
+    else if (has_rows_of_keys(keys))
+        taken.emplace_back(keys, "keys", Access::read, Holds::rows);
+    else
+        return;
+    SegmentsView marks;
+    marks.kind = LayoutKind::flags;
+    marks.first.length = taken.front().num_entries();
+    const auto num_elements = num_elements_of(typed_->op, inputs_, marks);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        const auto name = is_tuple ? fmt::format("keys[{}]", i) : "keys";
+        if (taken[i].num_entries() != num_elements)
+            throw InputError(fmt::format(
+                "'{}' has {} for {}; {}", name, count_text(taken[i].num_entries(), is_tuple ? "key" : "row"),
+                count_text(num_elements, "element"),
+                is_tuple ? "each column has a key for each element"
+                : taken[i].view().num_features == num_elements
+                    ? "keys of several columns have a row for each element: give tuple(keys)"
+                    : "keys of several columns have a row for each element"));
+        if (taken[i].kind() != taken.front().kind())
+            throw InputError(
+                fmt::format("'{}' is a {} and 'keys[0]' a {}; columns of keys are arrays of one library",
+                            name, class_name(taken[i].object()), class_name(taken.front().object())));
+    }
+    auto [columns, flags] = nb::cast<std::pair<nb::object, nb::object>>(
+        nb::module_::import_("segfold._keys").attr("starts")(keys));
+    key_columns_ = {std::move(columns), flags};
+    segments_.kind = LayoutKind::flags;
+    keys = std::move(flags);
+}
+
+nb::object Call::keys_of_segments() const
+{
+    return nb::module_::import_("segfold._keys").attr("of_segments")(key_columns_.first, key_columns_.second);
+}
+
+}  // namespace segfold::python
