@@ -25,7 +25,7 @@ constexpr Slip kWords[] = {
     {"when", kChoice},
     {"else", kChoiceElse},
     {"elif", kChoiceElse},
-    {"return", "write the value alone: finish VALUE, or set each field: finish { FIELD = VALUE; ... }"},
+    {"return", "write the value alone, as in combine(a, b) a + b, or set each field: { FIELD = VALUE; ... }"},
     {"for", "loops are written for k in 0..8 { ... }; combine joins the elements of a segment"},
     {"while", kNoLoop},
     {"do", kNoLoop},

@@ -2,6 +2,7 @@
 #include "dsl/text/operator_parser.h"
 
 #include <algorithm>
+#include <array>
 
 #include "dsl/message/slips.h"
 #include "dsl/text/token_slips.h"
@@ -187,6 +188,16 @@ std::string OperatorParser::local_of_round(const Block& block, const std::string
     return entry_name(target, number);
 }
 
+namespace {
+
+bool is_between_values(std::string_view symbol)
+{
+    constexpr std::array<std::string_view, 5> symbols = {"+", "-", "*", "/", "%"};
+    return std::ranges::find(symbols, symbol) != symbols.end();
+}
+
+}  // namespace
+
 void OperatorParser::statement(Block& result, const std::string& part)
 {
     const bool let = cursor_.accept("let");
@@ -211,9 +222,13 @@ void OperatorParser::statement(Block& result, const std::string& part)
     if (!let && cursor_.is(".") && cursor_.peek(1).kind == TokenKind::word)
         cursor_.fail(position, "a field is set by its name alone",
                      "write " + cursor_.peek(1).text + " = ...");
-    if (!cursor_.is("=") && advice_at(cursor_.tokens(), cursor_.place()).empty())
+    const bool is_value = !let && !cursor_.is("=", 1) && is_between_values(cursor_.peek().text) &&
+                          cursor_.peek(1).kind != TokenKind::symbol;
+    if (!cursor_.is("=") && (is_value || advice_at(cursor_.tokens(), cursor_.place()).empty()))
         cursor_.fail(cursor_.peek().position, "expected '=', found " + cursor_.found(),
-                     let ? "" : "a block sets fields: " + field_of(part) + " = VALUE");
+                     let ? ""
+                         : "a block sets fields: " + field_of(part) + " = VALUE" +
+                               (is_value ? "; a value alone stands without braces" : ""));
     cursor_.expect("=");
     auto value = expressions_.expression();
     if (let && loops_ > 0 && !is_entry) {

@@ -179,11 +179,12 @@ Segments uniform_segments(std::int64_t num_elements, std::int64_t length)
     if (length <= 0)
         throw InputError(fmt::format("the uniform length is {}; it must be at least 1", length));
     if (num_elements % length != 0)
-        throw InputError(
-            fmt::format("{} {} not divide into segments of {}: {} {} left over; the number of "
-                        "elements must be a multiple of the length",
-                        count_text(num_elements, "element"), num_elements == 1 ? "does" : "do", length,
-                        num_elements % length, num_elements % length == 1 ? "is" : "are"));
+        throw InputError(fmt::format(
+            "{} {} not divide into segments of {}: {} {} left over; the number of "
+            "elements must be a multiple of the length; for segments of other lengths give lengths or "
+            "offsets",
+            count_text(num_elements, "element"), num_elements == 1 ? "does" : "do", length,
+            num_elements % length, num_elements % length == 1 ? "is" : "are"));
     Segments segments;
     segments.form = SegmentForm::uniform;
     segments.num_elements = num_elements;

@@ -48,7 +48,7 @@ TEST(Segments, UniformCutsEvenly)
     EXPECT_EQ(
         refusal([] { uniform_segments(10, 4); }),
         "10 elements do not divide into segments of 4: 2 are left over; the number of elements must be a "
-        "multiple of the length");
+        "multiple of the length; for segments of other lengths give lengths or offsets");
     EXPECT_EQ(refusal([] { uniform_segments(10, 0); }), "the uniform length is 0; it must be at least 1");
     EXPECT_EQ(refusal([] { uniform_segments(10, -2); }), "the uniform length is -2; it must be at least 1");
 }

@@ -174,14 +174,14 @@ bool is_in_other_order(const NpyDictionary& header)
 /// Refuses what is not a two-dimensional array in C order; gives the number of its elements.
 std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 {
-    if (is_in_other_order(header))
-        refuse(where,
-               "is in Fortran order, and rows lie in C order; save it with numpy.ascontiguousarray(array)");
     if (header.shape.size() != 2)
         refuse(where,
                fmt::format("has the shape ({}); rows need two dimensions, elements and features: save it "
                            "with array.reshape(-1, K)",
                            shape_text(header)));
+    if (is_in_other_order(header))
+        refuse(where,
+               "is in Fortran order, and rows lie in C order; save it with numpy.ascontiguousarray(array)");
     const auto rows = header.shape[0], features = header.shape[1];
     if (features == 0)
         refuse(where, fmt::format("has the shape ({}); a row has at least one feature", shape_text(header)));
@@ -194,15 +194,13 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 /// Refuses what is not a one-dimensional array, a parameter's where a type is asked for; gives its length.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
-    if (is_in_other_order(header))
-        refuse(where, "is in Fortran order; save it with numpy.ascontiguousarray(array)");
     if (header.shape.size() == 1)
         return header.shape.front();
     refuse(where, fmt::format("has {} dimensions, shape ({}); one is needed: {}", header.shape.size(),
                               shape_text(header),
                               asked != nullptr && header.shape.size() > 1
-                                  ? "rows of features take an operator over rows (x: row f32), and "
-                                    "array.reshape(-1) makes each number an element"
+                                  ? "save it with array.reshape(-1), which makes each number an element, or "
+                                    "give it to an operator over rows (x: row f32)"
                                   : "save it with array.reshape(-1)"));
 }
 

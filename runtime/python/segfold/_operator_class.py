@@ -312,7 +312,8 @@ class _Tracer:
         if isinstance(returned, dict):
             sets = {name: as_value(value, f"{what} sets '{name}': ", at) for name, value in spread(what, returned, members, at).items()}
         elif returned is None:
-            refuse(f"{what} returns nothing", "return a value, or dict(field=value, ...)", at)
+            several = ", ".join(f"{target}=..." for target in targets) if len(targets) > 1 else "field=value, ..."
+            refuse(f"{what} returns nothing", f"end it with return, and a value or dict({several}) behind it", at)
         elif len(targets) > 1 or is_list(returned):
             told = f"{'an array' if isinstance(returned, Entries) else f'a {type(returned).__name__}'} of {len(returned)}" if is_list(returned) else "one value"
             wanted = f" for {', '.join(targets)}" if len(targets) > 1 else ""

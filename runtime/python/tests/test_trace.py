@@ -217,7 +217,7 @@ def test_wrong_maps():
     for map, more, message in (
         (lambda x, y: x, {}, "map of operator wrong takes 'y', which is no column and no result; the columns and results are x, sum"),
         (lambda x, t: x, {}, "map of operator wrong takes 't', which is no column and no result; the columns and results are x, sum"),
-        (lambda x: None, {}, "map of operator wrong returns nothing; return a value, or dict(field=value, ...)"),
+        (lambda x: None, {}, "map of operator wrong returns nothing; end it with return, and a value or dict(field=value, ...) behind it"),
         (lambda: 1, {}, "map of operator wrong gives result 'result' no type; convert it, as in sf.f32(0)"),
         (lambda x: x, {"results": dict(a=sf.each(sf.f32), b=sf.each(sf.f32))},
          "map of operator wrong returns one value for a, b; return dict(a=..., b=...)"),
@@ -281,7 +281,7 @@ WRONG = {
     "sqrt takes a floating-point value, and a value of i32 is given; convert it, as in sf.f32(x)": lambda a, b: sf.sqrt(a),
     "a str stands where a value or a number belongs": lambda a, b: a + "b",
     "'//' rounds down, and the language divides integers toward zero; write a / b": lambda a, b: a // b,
-    "combine of operator wrong returns nothing; return a value, or dict(field=value, ...)": lambda a, b: None,
+    "combine of operator wrong returns nothing; end it with return, and a value or dict(field=value, ...) behind it": lambda a, b: None,
     "where() takes a bool first, and a value of i32 is given": lambda a, b: sf.where(a, a, b),
     "'&&' takes bools, and a value of i32 is given": lambda a, b: sf.logical_and(a, b),
     "a traced value has no elements to go through": lambda a, b: sum(a),

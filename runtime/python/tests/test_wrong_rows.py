@@ -76,7 +76,7 @@ CASES = [
     (lambda: ROWS(X, offsets=np.array([0, 12])),
      "offsets go beyond the data at segment 0: it ends at 12 but there are 4 elements; the last offset must be the number of elements"),
     (lambda: ROWS(X, uniform=3),
-     "4 elements do not divide into segments of 3: 1 is left over; the number of elements must be a multiple of the length"),
+     "4 elements do not divide into segments of 3: 1 is left over; the number of elements must be a multiple of the length; for segments of other lengths give lengths or offsets"),
     (lambda: ROWS(X, keys=np.arange(12)), "there are 12 keys but 4 elements; give one key per element"),
     (lambda: ROWS(X, flags=np.ones((4, 3), bool)), "'flags' has shape (4, 3); an array of one dimension is needed"),
     (lambda: sf.standard.softmax(V, ranges=(np.array([0, 1]), np.array([3, 4]))),

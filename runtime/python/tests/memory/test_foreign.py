@@ -229,7 +229,7 @@ def test_a_matrix_is_told_how_it_becomes_a_vector():
     rows = np.matrix([[1.0], [2.0]])
     text = said(lambda: SUM(rows))
     way = "numpy.asarray(x).reshape(-1)"
-    assert f"and {way} makes each number an element" in text
+    assert f"give {way}, which makes each number an element" in text
     assert SUM(eval(way, {"numpy": np, "x": rows})).tolist() == [3]
     assert "give numpy.asarray(offsets).reshape(-1)" in said(lambda: SUM(X, offsets=np.matrix([0, 9])))
 
