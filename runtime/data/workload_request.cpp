@@ -15,6 +15,7 @@
 #include "runtime/data/formats/number_text.h"
 #include "runtime/data/formats/written_array.h"
 #include "runtime/data/generated/generated_arrays.h"
+#include "runtime/data/key_order.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/text_table.h"
@@ -167,6 +168,22 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
     }
 }
 
+/// Sorts the segments' keys and the columns that are given by them. Gives where the elements stood, or
+/// nothing where the keys are in order.
+std::optional<Array> sort_by_keys(const Operator& op, Segments& segments,
+                                  std::map<std::string, Array>& arrays)
+{
+    require_movable(op, "--sort-keys");
+    auto places = sorted_places(segments.item_keys);
+    if (!places)
+        return places;
+    for (const auto& parameter : op.parameters)
+        if (const auto column = arrays.find(parameter.name); column != arrays.end() && !parameter.table)
+            column->second = taken_at(column->second, *places);
+    segments = segments_from_keys(taken_at(segments.item_keys, *places), segments.num_elements);
+    return places;
+}
+
 }  // namespace
 
 Array scalar_array(const Parameter& parameter, const std::string& text)
@@ -314,6 +331,9 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
     if (num_elements)
         refuse_many_elements(op, arrays, *num_elements, row_length);
     auto resolved = resolve(seeded(request.layout, request.seed), num_elements, type_of_values(op));
+    std::optional<Array> places;
+    if (request.sorts_keys)
+        places = sort_by_keys(op, resolved.segments, arrays);
     if (request.index_bits)
         resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
@@ -326,7 +346,7 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
 
     require_given(op, request, [&](const Parameter& parameter) { return arrays.contains(parameter.name); });
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
-    PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}};
+    PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}, std::move(places)};
     for (const auto& [parameter, value] : request.scalars)
         origins[parameter] = "--scalar " + parameter + "=" + value;
     for (const auto& parameter : op.parameters) {

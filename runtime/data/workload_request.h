@@ -25,6 +25,7 @@ struct WorkloadRequest {
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
+    bool sorts_keys = false;  ///< of the layout keys: sorts keys and columns first, stably
     /// Columns, tables and scalars that nobody gave are generated; else they are refused.
     ///
     /// Once a file or a written array gives a column, a table, a scalar or the segments, what is generated
@@ -70,6 +71,8 @@ Layout seeded(Layout layout, std::uint64_t seed);
 struct PreparedWorkload {
     Workload workload;
     std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "generated units, seed 7"
+    /// Where the elements stood before their keys were sorted; nothing where they are not moved.
+    std::optional<Array> places = {};
 };
 
 /// Reads and generates what was asked for; the workload passes check_workload().

@@ -58,6 +58,46 @@ TEST_F(FilesTest, FlagsAskForGeneratedDataBesideFiles)
         << refused.output;
 }
 
+/// Keys in any order: each run is a segment, which is said, unless they are sorted first.
+TEST_F(FilesTest, KeysThatComeBackAreSaidOrSorted)
+{
+    write_npy(folder_.file("mixed.npy"), make_array<std::int64_t>(Type::i64, {9, -7, 9, -7}));
+    const Words words = {"sum", "--input", "x.npy", "--layout", "keys=mixed.npy", "--output", "y.npz"};
+    const auto said = run(words);
+    EXPECT_EQ(said.exit_code, 0) << said.errors;
+    EXPECT_NE(said.errors.find("warning: keys come back: 4 runs of equal neighbours have 2 distinct keys"),
+              std::string::npos)
+        << said.errors;
+    EXPECT_EQ(read_array(folder_.file("y.npz:keys")).length(), 4U);
+    for (const std::string backend : {"reference", "cpu", "simt"})
+        for (const Words& more : {Words{}, Words{"--slices", "2"}}) {
+            auto sorted = words;
+            sorted.insert(sorted.begin(), {"run"});
+            sorted.insert(sorted.end(), {"--sort-keys", "--backend", backend, "--check"});
+            sorted.insert(sorted.end(), more.begin(), more.end());
+            const auto result = folder_.run(std::move(sorted));
+            EXPECT_EQ(result.exit_code, 0) << result.errors;
+            EXPECT_EQ(result.errors.find("keys come back"), std::string::npos) << result.errors;
+            EXPECT_EQ(to_vector<std::int64_t>(read_array(folder_.file("y.npz:keys"))),
+                      (std::vector<std::int64_t>{-7, 9}));
+            EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npz:result"))), (std::vector<float>{6, 4}));
+        }
+    EXPECT_EQ(run({"sum", "--input", "x.npy", "--layout", "keys=k.npy"}).errors, "");
+}
+
+/// What is written for each element stands where the element does.
+TEST_F(FilesTest, OutputsOfSortedElementsStandWhereTheElementsDo)
+{
+    write_npy(folder_.file("mixed.npy"), make_array<std::int32_t>(Type::i32, {9, 7, 9, 7}));
+    (void)folder_.write("less.seg",
+                        "operator less(x: f32) -> each f32 {\n  state s: f32 = 0\n  lift x\n"
+                        "  combine(a, b) a + b\n  map x - s\n}\n");
+    const auto result = run({"less.seg", "--input", "x.npy", "--layout", "keys=mixed.npy", "--sort-keys",
+                             "--output", "y.npy", "--check"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{-3, -4, -1, -2}));
+}
+
 TEST_F(FilesTest, TheOnlyColumnBesideScalarsTakesTheValuesOfAMatrix)
 {
     (void)folder_.write("a.mtx",

@@ -227,6 +227,12 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     request.values = static_cast<ValueRange>(arguments.choice("values", kRangeNames).value_or(0));
     if (const auto width = arguments.choice("index-bits", kWidths))
         request.index_bits = *width == 0 ? 32 : 64;
+    request.sorts_keys = arguments.has("sort-keys");
+    if (request.layout.kind != LayoutKind::keys)
+        arguments.refuse("sort-keys",
+                         fmt::format("sorts by the keys of --layout keys=FILE, and the layout is "
+                                     "{}; leave it out",
+                                     print(request.layout)));
     if (arguments.declares("scalar"))
         request.scalars = scalar_texts(arguments, op);
     if (with_inputs) {

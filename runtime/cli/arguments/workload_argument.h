@@ -12,7 +12,8 @@ namespace segfold::cli {
 
 /// The flags that say what an operator is run on, but for --input.
 inline constexpr Flag kDataFlags[] = {{"layout", "LAYOUT"}, {"elements", "N"},   {"features", "K"},
-                                      {"seed", "S"},        {"values", "RANGE"}, {"index-bits", "32|64"}};
+                                      {"seed", "S"},        {"values", "RANGE"}, {"index-bits", "32|64"},
+                                      {"sort-keys"}};
 inline constexpr Flag kScalarFlag = {"scalar", "NAME=VALUE", true};
 inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, kScalarFlag};
 

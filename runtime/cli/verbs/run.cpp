@@ -22,6 +22,7 @@
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
 #include "runtime/data/formats/npz.h"
+#include "runtime/data/key_order.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
@@ -301,16 +302,21 @@ int verb_run(const Words& words)
     const auto prepared = make_checked_workload(op, request);
     const auto& workload = prepared.workload;
     const ResultsView view(arguments, workload);
+    if (const auto& keys = workload.segments.keys)
+        if (const auto text =
+                text_of_returning_keys(workload.segments.num_segments, count_distinct(*keys),
+                                       "--sort-keys sorts by key first, so that each key is one segment");
+            !text.empty())
+            write_warnings(arguments, {text});
     const bool checks = arguments.has("check");
     const bool checks_by_thrust = backend.name() != "thrust";
     if (checks)
         require_memory_to_validate(workload, checks_by_thrust);
     Progress progress;
     std::optional<Explanation> explanation;
-    const auto done = is_sliced(arguments)
-                          ? run_sliced(arguments, session, workload, devices, options, progress)
-                          : run_whole(arguments, session, workload, explanation, progress);
-    const auto& results = done.results;
+    auto done = is_sliced(arguments) ? run_sliced(arguments, session, workload, devices, options, progress)
+                                     : run_whole(arguments, session, workload, explanation, progress);
+    auto& results = done.results;
     std::optional<Validation> judgement;
     if (checks) {
         progress.show("comparing with the reference and Thrust");
@@ -318,6 +324,9 @@ int verb_run(const Words& words)
         judgement = validate(workload, results, laws.is_associative(), checks_by_thrust);
     }
     progress.clear();
+    if (prepared.places)
+        for (auto at = results.size() - op.outputs.size(); at < results.size(); ++at)
+            put_back(results[at].array, *prepared.places);
     const auto output = view.save(results);
     if (output.ends_with(".npy") && request.layout.kind == LayoutKind::keys && op.keeps_results)
         write_warnings(

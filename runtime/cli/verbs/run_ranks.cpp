@@ -36,6 +36,9 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     arguments.refuse("check", "needs all data in the memory of one process; run it without MPI");
     for (const auto flag : {"sort", "labels"})
         arguments.refuse(flag, "needs all results in the memory of one process; run it without MPI");
+    arguments.refuse("sort-keys",
+                     "sorts all elements in the memory of one process; run it without MPI, or sort the files "
+                     "by key");
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 

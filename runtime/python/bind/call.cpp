@@ -16,9 +16,9 @@ namespace segfold::python {
 namespace {
 
 constexpr std::string_view kWords[] = {
-    "offsets", "lengths",  "keys",         "flags",         "ranges", "uniform", "out",
-    "stage",   "settings", "reproducible", "backend",       "device", "kernels", "assume",
-    "check",   "validate", "trust_tables", "assume_finite", "longest"};
+    "offsets", "lengths",  "keys",         "flags",         "ranges",  "uniform",  "out",
+    "stage",   "settings", "reproducible", "backend",       "device",  "kernels",  "assume",
+    "check",   "validate", "trust_tables", "assume_finite", "longest", "sort_keys"};
 
 std::string_view word_of(nb::handle word)
 {
@@ -208,6 +208,8 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     if (out_object_.is_valid())
         take_out();
     require_one_place();
+    if (words_.sorts_keys)
+        sort_by_keys();
 }
 
 void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
@@ -330,6 +332,8 @@ void Call::take_word(std::string_view word, nb::handle value)
         words_.validates_segments = value_of<bool>(word, value, "True or False");
     else if (is("trust_tables"))
         words_.trusts_tables = value_of<bool>(word, value, "True or False");
+    else if (is("sort_keys"))
+        words_.sorts_keys = value_of<bool>(word, value, "True or False");
     else if (is("assume_finite"))
         words_.assumes_finite = value_of<bool>(word, value, "True or False");
     else if (is("longest")) {

@@ -104,6 +104,13 @@ public:
     }
     /// The segments of take_found(), which hold the offsets; null without.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
+    /// Goes on with copies of the columns and keys that are sorted by key. Throws InputError where segments
+    /// are not given by keys, and where that cannot be had.
+    void sort_by_keys();
+    /// An output of the sorted elements of a GPU, with each where the element stood before.
+    [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
+    /// Where the elements of the host stood before they were sorted; null where they were not moved.
+    [[nodiscard]] const std::shared_ptr<const Array>& places() const { return places_; }
     /// Whether the key of each segment is among the results.
     [[nodiscard]] bool gives_keys() const
     {
@@ -136,9 +143,16 @@ private:
     nb::object out_object_;
     std::vector<ArrayIn> out_;
     FoldWords words_;
+    std::shared_ptr<const Array> places_;
+    nb::object device_places_;  ///< an array of the library of those on a GPU
     std::int64_t num_elements_ = 0;
     std::int64_t num_features_ = 1;
 };
+
+/// Says once for an operator that keys of runs come back. `keys` lie on the host, or are what a caller gets
+/// on a GPU, where only the first ones are looked at.
+void tell_of_keys(const Call& call, const Array& keys);
+void tell_of_keys(const Call& call, const nb::object& keys);
 
 /// The results of a call: the only one itself, else a named tuple.
 [[nodiscard]] nb::object results_of(const Call& call, std::vector<nb::object> arrays);

@@ -8,6 +8,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/driver/context.h"
+#include "runtime/data/key_order.h"
 #include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
@@ -102,9 +103,14 @@ public:
         const auto& arrays = call_.out().empty() ? made_ : call_.out();
         for (std::size_t i = 0; i < call_.typed()->fields.size() + (has_keys() ? 1 : 0); ++i) {
             const bool is_keys = has_keys() && i == 0;
+            const auto field = has_keys() ? i - 1 : i;
             results.push_back(finished(call_.model().kind(), arrays[i],
-                                       is_keys ? length : length_of(call_, has_keys() ? i - 1 : i, length)));
+                                       is_keys ? length : length_of(call_, field, length)));
+            if (!is_keys && call_.typed()->is_output(field))
+                results.back() = call_.put_back_on_device(results.back());
         }
+        if (has_keys())
+            tell_of_keys(call_, results.front());
         return results_of(call_, std::move(results));
     }
 
@@ -188,6 +194,15 @@ nb::object found_keys(const Call& call)
     return object;
 }
 
+/// What holds an output of the host with each value where its element stood before it was sorted.
+std::shared_ptr<const Folded> back_in_place(const Array& output, const Call& call)
+{
+    Results results;
+    results.push_back({"", output.copy()});
+    put_back(results.front().array, *call.places());
+    return std::make_shared<const Folded>(std::move(results), call.num_elements());
+}
+
 }  // namespace
 
 std::int64_t num_segments_of(const Call& call)
@@ -223,6 +238,8 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     const bool is_new = call.out().empty();
     const std::size_t num_keys = call.gives_keys() ? 1 : 0;
     auto keys = num_keys != 0 ? found_keys(call) : nb::object();
+    if (num_keys != 0)
+        tell_of_keys(call, *call.found()->keys);
     auto& arrays = call.arrays();  // of the results too, while the plan runs
     const auto first = arrays.size() + (is_new ? 0 : num_keys);
     call.hold_out_among_arrays();
@@ -234,7 +251,15 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         }
         run->results.push_back(arrays[first + i].mutable_view());
     }
-    const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
+    const auto work = [run, places = call.places(), typed = call.typed()] {
+        run->plan->run(run->inputs, run->segments, run->results);
+        for (std::size_t i = 0; places && i < run->results.size(); ++i)
+            if (const auto& result = run->results[i]; typed->is_output(i)) {
+                auto output =
+                    Array::borrow(result.type, result.data, static_cast<std::size_t>(result.length));
+                put_back(output, *places);
+            }
+    };
     const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
     run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
                 arrays);
@@ -298,6 +323,8 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
         warn({"check=True could not judge all results: " + folded->unjudged()});
     std::vector<nb::object> objects;
     std::vector<const Array*> arrays;
+    if (call.gives_keys())
+        tell_of_keys(call, call.found() ? *call.found()->keys : *folded->results().keys);
     if (call.gives_keys() && call.found())
         objects.push_back(found_keys(call));
     else if (call.gives_keys())
@@ -308,11 +335,16 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     const auto num_outputs = call.op().outputs.size();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto place = objects.size();
+        const bool is_output = i + num_outputs >= arrays.size();
+        auto holder = folded;
+        if (is_output && call.places()) {
+            holder = back_in_place(*arrays[i], call);
+            arrays[i] = &holder->results().front().array;
+        }
         if (call.out().empty()) {
-            objects.push_back(host_array(call.model().kind(), *arrays[i], folded));
+            objects.push_back(host_array(call.model().kind(), *arrays[i], holder));
             continue;
         }
-        const bool is_output = i + num_outputs >= arrays.size();
         store(names[place], *arrays[i], call.out()[place], is_output);
         objects.push_back(finished(Kind::other, call.out()[place],
                                    is_output ? call.num_elements() : folded->num_segments()));

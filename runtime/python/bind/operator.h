@@ -64,6 +64,7 @@ struct TypedOperator {
             asks.clear();
         asks.insert_or_assign({assumed, scalars}, known);
     }
+    bool is_done_with_keys = false;  ///< no more is said of keys that come back
     /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
     /// Python.
     PyObject* result_class[2] = {};

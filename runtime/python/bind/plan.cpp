@@ -42,6 +42,8 @@ public:
     {
         Call call(op_, arrays, words);
         require_fits(call);
+        if (words_.sorts_keys && !call.words().sorts_keys)
+            call.sort_by_keys();
         if (is_on_device_)
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
         // A GPU's plan takes arrays of the GPU, and only a fold says how many segments it has found.
@@ -130,7 +132,7 @@ void bind_plan(nb::module_& module)
                      "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
                      "typing.Any = None, "
                      "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
-                     "out: typing.Any = None, **named: typing.Any) -> typing.Any"),
+                     "sort_keys: bool = False, out: typing.Any = None, **named: typing.Any) -> typing.Any"),
              "Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.")
         .def(
             "resize", &PyPlan::resize,
@@ -222,7 +224,8 @@ void bind_plan(nb::module_& module)
             "stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, "
             "backend: str = 'auto', device: int | None = None, kernels: typing.Any = None, "
             "assume: typing.Any = (), validate: bool = False, trust_tables: bool = False, "
-            "assume_finite: bool = False, longest: int = 0, **named: typing.Any) -> Plan"),
+            "assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: typing.Any) "
+            "-> Plan"),
         "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
         "count.\n\n"
         "Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call "

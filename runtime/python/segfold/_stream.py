@@ -274,6 +274,8 @@ def _arranged(operator, columns, named):
         found, others = dict(zip(names, columns)), ""
         twice = next((word for word in named if word in found), None)
     for word in named:
+        if word == "sort_keys" and word not in names:
+            raise TypeError("stream() takes no sort_keys=: a sort needs all elements, which a stream reads in parts; sort arrays or files by key first")
         if word in _OF_CALLS and word not in names:
             raise TypeError(f"stream() takes no {word}=, which is of a call of the operator; its words are {', '.join(_WORDS)}")
         if word not in names:

@@ -68,6 +68,8 @@ def function(op):
             if name not in named:
                 raise _segfold.InputError(f"operator {op_name} has no array for '{name}'; it takes {signature}")
             arrays.append(named.pop(name))
+        if "sort_keys" in named:
+            raise TypeError("segfold.torch.fold takes no sort_keys=; order = torch.argsort(keys, stable=True) sorts, and columns[order] have gradients")
         if named or len(arrays) > len(parameters):
             raise TypeError(f"{signature}: nothing is called '{next(iter(named), 'a further array')}'")
         layout, segments = "whole", []

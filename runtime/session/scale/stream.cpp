@@ -14,6 +14,7 @@
 #include "dsl/stopped.h"
 #include "runtime/backends/backend.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/data/key_order.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/column_lengths.h"
 #include "runtime/session/scale/overflow_watch.h"
@@ -362,6 +363,7 @@ struct Stream::State {
     std::int64_t block = 0;
     std::vector<Array> tables;
     std::vector<std::string> warnings;
+    bool has_warned_of_keys = false;
     std::optional<OverflowWatch> overflow;
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
@@ -445,8 +447,10 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
         results.window = &loaded.window;
         results.num_segments = folded.num_inner + (finished ? 1 : 0);
         results.results = with_first(state_->op, finished, std::move(folded.inner), folded.num_inner);
-        if (loaded.window.keys)
+        if (loaded.window.keys) {
             results.results.keys = loaded.window.keys->copy();
+            warn_of_returning_keys(*loaded.window.keys, state_->has_warned_of_keys, state_->warnings);
+        }
         const auto segments = results.first_segment + results.num_segments;
         take(std::move(results), {loaded.after, join.pack()});
         state_->tell(loaded, segments);

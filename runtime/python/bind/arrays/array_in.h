@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "dsl/array.h"
 #include "runtime/session/array_view.h"
 #include "runtime/session/segments_view.h"
 
@@ -66,6 +67,12 @@ public:
     [[nodiscard]] bool is_arrow() const { return arrow_ != nullptr; }
     /// The segments that an array of Arrow's lists says of its elements; null for others.
     [[nodiscard]] const SegmentsView* lists() const;
+    /// Lends the memory of `array` from now on: as many entries of the same type, on the host.
+    void lend(std::shared_ptr<const Array> array)
+    {
+        lent_ = std::move(array);
+        view_.data = lent_->data();
+    }
     /// Elements, rows or numbers.
     [[nodiscard]] Holds holds() const { return holds_; }
     /// The stream that the array itself names (`__cuda_array_interface__`), 0 without.
@@ -103,6 +110,7 @@ private:
     std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
     std::unique_ptr<ArrowIn, ReleaseArrow> arrow_;
     nb::ndarray<nb::ro> imported_;
+    std::shared_ptr<const Array> lent_;  ///< in the place of the caller's memory
 };
 
 /// The type of the elements that dtype words such as "float32" or "torch.float32" name.

@@ -1,0 +1,52 @@
+"""Arrays on a GPU sorted by key, by the library that they are of."""
+
+import importlib
+
+from . import _segfold
+
+
+def _library(array):
+    """The module of ``argsort`` and ``unique`` for an array; None where no library is known that sorts it."""
+    name = type(array).__module__.partition(".")[0]
+    name = "jax.numpy" if name in ("jax", "jaxlib") else name
+    return importlib.import_module(name) if name in ("torch", "cupy", "jax.numpy") else None
+
+
+def _rising(library, keys):
+    """Signed integers that rise as the keys do, floats by their bits: equal where the keys' bits are."""
+    width = keys.dtype.itemsize
+    bits = keys.view(getattr(library, f"int{8 * width}"))
+    kind = str(keys.dtype).rpartition(".")[2]
+    if "float" in kind:
+        return bits ^ ((bits >> (8 * width - 1)) & ((1 << (8 * width - 1)) - 1))
+    return bits ^ -(1 << (8 * width - 1)) if kind.startswith(("uint", "bool")) else bits
+
+
+def by_first(arrays):
+    """Where the entries of the sorted arrays stood, and the arrays, sorted by the first one; equal keys stay as they stand."""
+    keys = arrays[0]
+    library = _library(keys)
+    if library is None:
+        raise _segfold.InputError(
+            "sort_keys=True sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by key first, stably"
+        )
+    rising = _rising(library, keys)
+    places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # the others' are stable
+    return (places, *(array[places] for array in arrays))
+
+
+def put_back(array, places):
+    """``array`` with entry ``i`` at ``places[i]``: in its own memory, unless it is JAX's, which nobody may write."""
+    if hasattr(array, "at"):
+        return array.at[places].set(array)
+    array[places] = array.clone() if hasattr(array, "clone") else array.copy()
+    return array
+
+
+def runs_and_keys(keys):
+    """How many keys there are, and how many differ; as if all did where no library is known that counts them."""
+    library = _library(keys)
+    num_runs = int(keys.shape[0])
+    if library is None or num_runs == 0:
+        return num_runs, num_runs
+    return num_runs, int(library.unique(_rising(library, keys)).shape[0])
