@@ -79,20 +79,22 @@ public:
 
     [[nodiscard]] bool has(std::uint64_t key) const
     {
-        const auto place = hash(key);
+        const auto place = hash(key, shift_);
         return (words_[place / 64] >> place % 64 & 1) != 0;
     }
     void add(std::uint64_t key)
     {
-        const auto place = hash(key);
+        const auto place = hash(key, shift_);
         words_[place / 64] |= std::uint64_t{1} << place % 64;
+    }
+    /// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Keys that
+    /// follow each other stay apart. The hash has 64 - `shift` bits.
+    [[nodiscard]] static std::size_t hash(std::uint64_t key, int shift)
+    {
+        return key * 0x9E3779B97F4A7C15U >> shift;
     }
 
 private:
-    /// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Keys that
-    /// follow each other stay apart.
-    [[nodiscard]] std::size_t hash(std::uint64_t key) const { return key * 0x9E3779B97F4A7C15U >> shift_; }
-
     int shift_;
     std::vector<std::uint64_t> words_;
 };
@@ -112,24 +114,35 @@ bool rises_or_falls(std::span<const Bits> keys, Order order)
     return rises || falls;
 }
 
-/// How many keys stand behind an equal one, anywhere. Only those whose hash comes twice can: they are sorted.
+/// How many keys stand behind an equal one, anywhere. Only those whose hash comes twice can. They are sorted,
+/// unless one of few keys kept at hand is equal.
 template <class Bits>
 std::int64_t count_returning(std::span<const Bits> keys)
 {
-    BitTable seen(keys.size()), twice(keys.size());
-    bool is_any = false;
+    BitTable seen(keys.size());
+    std::optional<BitTable> twice;
     for (const auto key : keys) {
         if (seen.has(key)) {
-            twice.add(key);
-            is_any = true;
+            if (!twice)
+                twice.emplace(keys.size());
+            twice->add(key);
         }
         seen.add(key);
     }
-    std::vector<Bits> doubtful;
-    if (is_any)
-        std::ranges::copy_if(keys, std::back_inserter(doubtful), [&](Bits key) { return twice.has(key); });
-    sort_by_digits(doubtful, std::identity());
+    if (!twice)
+        return 0;
+    constexpr int kBitsAtHand = 12;
+    std::vector<Bits> at_hand(std::size_t{1} << kBitsAtHand, keys.front());
+    std::vector<Bits> doubtful = {keys.front()};
     std::int64_t count = 0;
+    for (const auto key : keys.subspan(1)) {
+        auto& known = at_hand[BitTable::hash(key, 64 - kBitsAtHand)];
+        if (known == key)
+            ++count;
+        else if (twice->has(key))
+            doubtful.push_back(known = key);
+    }
+    sort_by_digits(doubtful, std::identity());
     for (std::size_t i = 1; i < doubtful.size(); ++i)
         count += doubtful[i] == doubtful[i - 1] ? 1 : 0;
     return count;

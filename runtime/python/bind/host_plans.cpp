@@ -63,12 +63,13 @@ bool fits_out(const Call& call)
 /// and whether something may overflow.
 struct NotSpared {
     std::optional<std::string> not_finite, nan;
-    bool overflow = false;
+    bool may_overflow = false;  ///< as far as is known
 };
 
 NotSpared not_spared(Call& call, CallsAsk asks, std::int64_t longest)
 {
-    if (asks.overflow && longest <= asks.overflow->most_elements)
+    if (asks.overflow && asks.overflow->refuted_by_overflow.empty() &&
+        longest <= asks.overflow->most_elements)
         asks.overflow = nullptr;
     if (!asks.finite && !asks.nan && !asks.overflow)
         return {};
@@ -91,10 +92,9 @@ NotSpared not_spared(Call& call, CallsAsk asks, std::int64_t longest)
             if (look->asks.nan)
                 look->found.nan = find_nan(op, look->arrays);
             if (look->asks.overflow)
-                look->found.overflow =
-                    !broken_by_overflow(*look->asks.overflow, op, look->arrays, look->num_elements, [&] {
-                         return look->longest;
-                     }).empty();
+                look->found.may_overflow =
+                    !look->asks.spared || !look->asks.spared->holds(known_values(op, look->arrays),
+                                                                    {look->longest, look->num_elements});
         },
         call.arrays());
     return look->found;
@@ -132,29 +132,50 @@ struct Making {
     std::shared_ptr<Plan> plan = nullptr;
     std::string told = {};  ///< what the user should know of it
 
-    [[nodiscard]] CallsAsk asks_of(const OperatorLaws& laws) const
+    [[nodiscard]] CallsAsk asks_of(const OperatorLaws& judged) const
     {
+        const auto laws = relied_on(judged);
         const bool is_finite_asked = depends_on_finite(laws);
-        const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
+        const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max() ||
+                                  laws.refuted_by_overflow.size() != judged.refuted_by_overflow.size();
         return {depends_on_data(laws) && !is_finite_asked,
                 is_finite_asked,
                 depends_on_nan(laws),
-                may_overflow ? std::make_shared<const OperatorLaws>(laws) : nullptr,
+                may_overflow ? std::make_shared<const OperatorLaws>(judged) : nullptr,
+                nullptr,
                 doubt_of_scalars(typed->op, laws.report),
                 findings};
+    }
+
+    /// The laws of calls that overflow nowhere. What a search among floats finds is of no other call.
+    [[nodiscard]] OperatorLaws relied_on(OperatorLaws laws) const
+    {
+        const bool has_integers_alone = std::ranges::all_of(
+            typed->op.parameters, [](const Parameter& parameter) { return is_integer(parameter.type); });
+        return has_integers_alone ? while_nothing_overflows(std::move(laws), typed->op) : laws;
+    }
+
+    /// What is spared of `known` and of this call; null where this one may overflow.
+    [[nodiscard]] std::shared_ptr<const SparedByOverflow> spared(const CallsAsk& known) const
+    {
+        auto spared = spared_by_overflow(*known.overflow, borrow_workload(typed->op, inputs, segments),
+                                         known.spared.get());
+        return spared ? std::make_shared<const SparedByOverflow>(std::move(*spared)) : nullptr;
     }
 
     void make()
     {
         const auto& op = typed->op;
-        const auto of_all = session->laws(op);
-        of_any_scalars = asks_of(of_all);
+        const auto judged = session->laws(op);
+        of_any_scalars = asks_of(judged);
+        const auto of_all = relied_on(judged);
         if (of_any_scalars.data)
             return;
         const auto workload = borrow_workload(op, inputs, segments);
         const auto scalars = scalar_values(workload);
-        const auto laws = session->laws(op, scalars);
-        asks = asks_of(laws);
+        const auto judged_for_scalars = session->laws(op, scalars);
+        asks = asks_of(judged_for_scalars);
+        const auto laws = relied_on(judged_for_scalars);
         const auto differs = [&](Law law) { return laws.report.refuted(law) != of_all.report.refuted(law); };
         asks.data |= differs(Law::associative) || differs(Law::identity);
         if (asks.data)
@@ -177,11 +198,29 @@ struct Making {
         options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
         options.avoids_doubt = true;
         options.assumes_no_overflow = true;
+        if (asks.overflow && (asks.spared = spared(asks)) == nullptr)
+            return;
         plan = std::make_shared<Plan>(session->plan(op, segments, num_elements, options));
         if (!plan->takes_scalars(inputs))
             plan.reset();
     }
 };
+
+/// What is spared of the call and of those before; null where it may overflow.
+std::shared_ptr<const SparedByOverflow> spared_too(Call& call, const CallsAsk& asks)
+{
+    struct Widening {
+        Making call;
+        CallsAsk asks;
+        std::shared_ptr<const SparedByOverflow> spared = nullptr;
+    };
+    const auto widening = std::make_shared<Widening>(Widening{
+        {call.typed(), nullptr, call.segments(), call.found(), call.num_elements(), {}, call.inputs(), 0},
+        asks});
+    run_interruptible([widening] { widening->spared = widening->call.spared(widening->asks); },
+                      call.arrays());
+    return widening->spared;
+}
 
 /// What a plan of the call is kept for; `asked` is what its data and scalars ask for besides its words.
 PlanKey host_key(const Call& call, const std::optional<Shape>& ranges, std::int64_t longest,
@@ -267,8 +306,17 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     const auto asks = is_known ? *known : CallsAsk();
     if (asks.data)
         return nullptr;
-    const auto spared = not_spared(call, asks, *longest > 0 ? *longest : num_elements);
-    if (spared.overflow || (asks.nan && spared.not_finite && !spared.nan))
+    const auto most = *longest > 0 ? *longest : num_elements;
+    const auto spared = not_spared(call, asks, most);
+    if (spared.may_overflow) {
+        const auto wider = spared_too(call, asks);
+        if (!wider)
+            return nullptr;
+        auto with_this = asks;
+        with_this.spared = wider;
+        typed.keep_asks(assumed, scalars, with_this);
+    }
+    if ((asks.nan && spared.not_finite && !spared.nan))
         return nullptr;
     const auto kind_of_data =
         std::string(spared.not_finite ? " any" : "") + (spared.nan ? " nan " + *spared.nan : "");
@@ -283,10 +331,12 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
             making->options.with_nan = fmt::format("'{}' has NaN", *spared.nan);
         // A text may have to be compiled, which Ctrl-C ends.
         run_interruptible([making] { making->make(); }, call.arrays());
-        typed.keep_asks(assumed, "", making->of_any_scalars);
         scalars = doubtful_scalars(call, making->of_any_scalars.scalars);
-        if (!scalars.empty())
+        if (scalars.empty())
+            making->of_any_scalars.spared = making->asks.spared;
+        else
             typed.keep_asks(assumed, scalars, making->asks);
+        typed.keep_asks(assumed, "", making->of_any_scalars);
         if (!making->plan)
             return nullptr;
         warn_of_caches();

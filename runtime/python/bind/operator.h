@@ -13,6 +13,7 @@
 #include "dsl/text/parser.h"
 #include "runtime/python/bind/plan_cache.h"
 #include "runtime/session/laws/operator_laws.h"
+#include "runtime/session/laws/overflow_laws.h"
 
 namespace segfold::python {
 
@@ -23,8 +24,9 @@ struct CallsAsk {
     bool data = false;
     bool finite = false;  ///< a plan is kept, and serves where the data are finite
     bool nan = false;     ///< a plan is kept, and serves where the data have no NaN
-    /// A plan is kept, and serves calls of no more elements, and those whose data do not overflow. Null: all.
+    /// A plan is kept, and serves calls whose data do not overflow, as far as these laws ask. Null: all.
     std::shared_ptr<const OperatorLaws> overflow = nullptr;
+    std::shared_ptr<const SparedByOverflow> spared = nullptr;  ///< calls that are known not to; null: none
     ScalarDoubt scalars = ScalarDoubt::none;
     std::uint64_t findings = 0;  ///< num_findings() when it was asked
 };

@@ -1,10 +1,12 @@
 #include "runtime/session/laws/overflow_laws.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "dsl/laws/data/growth.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/data/shape.h"
 #include "runtime/session/laws/law_search.h"
 
 namespace segfold {
@@ -105,6 +107,89 @@ std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op
     if (most <= laws.most_elements)
         return {};
     return broken_by_overflow(laws, op, known_values(op, arrays), {most, num_elements});
+}
+
+namespace {
+
+/// A range around the integers whose ends are powers of two, within their type.
+Interval widened(const Interval& of, Type type)
+{
+    Interval wide{of.low < 0 ? -1 : 0, 1};
+    while (wide.low > of.low)
+        wide.low *= 2;
+    while (wide.high < of.high)
+        wide.high *= 2;
+    return meet(wide, values_of(type));
+}
+
+/// Whether folds of such integers overflow nowhere that a law depends on, and a search among the values of
+/// columns refutes none that overflow alone is known to refute.
+bool spares(const OperatorLaws& laws, const Workload& workload, const SparedByOverflow& spared)
+{
+    const auto& op = workload.op;
+    if (laws.refuted_by_overflow.empty())
+        return broken_by_overflow(laws, op, spared.known, spared.length).empty();
+    // The search must not overflow either.
+    if (!overflows_nowhere(op, spared.known,
+                           {std::max(spared.length.longest, kFoldOfSearch),
+                            std::max(spared.length.num_elements, kFoldOfSearch)}))
+        return false;
+    auto ranges = data_ranges(workload);
+    std::size_t column = 0;
+    for (const auto& parameter : op.parameters) {
+        if (parameter.table)
+            continue;
+        auto& range = ranges[column++];
+        const auto known = spared.known.find(parameter.name);
+        if (known == spared.known.end() || !range.lowest)
+            continue;
+        range.lowest->bits = static_cast<std::uint64_t>(known->second.low);
+        range.highest->bits = static_cast<std::uint64_t>(known->second.high);
+    }
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    const auto scalars = scalar_values(workload);
+    options.scalars = &scalars;
+    const auto found = check_laws(op, options);
+    return std::ranges::none_of(laws.refuted_by_overflow, [&](Law law) { return found.refuted(law); });
+}
+
+}  // namespace
+
+bool SparedByOverflow::holds(const KnownValues& of, FoldLength sizes) const
+{
+    return sizes.longest <= length.longest && sizes.num_elements <= length.num_elements &&
+           std::ranges::all_of(of, [&](const auto& value) {
+               const auto spared = known.find(value.first);
+               return spared != known.end() && value.second.is_within(spared->second);
+           });
+}
+
+std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws, const Workload& workload,
+                                                   const SparedByOverflow* known)
+{
+    const auto& op = workload.op;
+    const auto power = [](std::int64_t count) {
+        return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+    };
+    const SparedByOverflow exact{known_values(op, workload.arrays),
+                                 {shape_of(workload.segments).longest, workload.segments.num_elements}};
+    SparedByOverflow wide{exact.known, {power(exact.length.longest), power(exact.length.num_elements)}};
+    for (auto& [name, values] : wide.known) {
+        const auto parameter = std::ranges::find(op.parameters, name, &Parameter::name);
+        values = parameter->scalar ? values : widened(values, parameter->type);
+    }
+    auto with_known = wide;
+    if (known != nullptr) {
+        with_known.length = {std::max(wide.length.longest, known->length.longest),
+                             std::max(wide.length.num_elements, known->length.num_elements)};
+        for (const auto& [name, values] : known->known)
+            with_known.known[name] = hull(values, with_known.known[name]);
+    }
+    for (auto* spared : {&with_known, &wide})
+        if (spares(laws, workload, *spared))
+            return std::move(*spared);
+    return spares(laws, workload, exact) ? std::optional(exact) : std::nullopt;
 }
 
 OperatorLaws without_broken(OperatorLaws laws, const std::vector<Law>& broken)

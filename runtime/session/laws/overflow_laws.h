@@ -2,6 +2,7 @@
 // Laws that hold while nothing overflows, and folds in which something may.
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,22 @@ namespace segfold {
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   std::span<const Array> arrays, std::int64_t num_elements,
                                                   const std::function<std::int64_t()>& longest);
+
+/// Integers of columns, tables and scalars, and sizes of folds of them, in which no law breaks by overflow.
+struct SparedByOverflow {
+    KnownValues known;
+    FoldLength length;
+
+    /// Whether it speaks of such a fold, too.
+    [[nodiscard]] bool holds(const KnownValues& of, FoldLength sizes) const;
+};
+
+/// What spares a fold of a workload and, where it can, others of values and sizes of the same order, and
+/// those that `known` spares; `known` may be null. Nothing where the workload may overflow, or its values
+/// refute a law that overflow alone is known to refute.
+[[nodiscard]] std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws,
+                                                                 const Workload& workload,
+                                                                 const SparedByOverflow* known);
 
 /// Relies on laws no longer that overflow may break.
 [[nodiscard]] OperatorLaws without_broken(OperatorLaws laws, const std::vector<Law>& broken);
