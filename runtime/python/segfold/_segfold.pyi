@@ -61,7 +61,7 @@ class Operator:
     Made by :func:`segfold.operator` and :func:`segfold.expression`, or one of ``segfold.standard``.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
         """
         Folds each segment of the columns.
 
@@ -73,8 +73,9 @@ class Operator:
         * ``lengths=``: S integers that add up to the number of elements;
         * ``uniform=``: the length of every segment;
         * ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
-        * ``keys=``: a key for each element; runs of equal neighbours are the segments. A tuple of arrays, or an array with a row for
-          each element, are keys of several columns;
+        * ``keys=``: a key for each element; runs of equal neighbours are the segments, and with ``sort_keys=True``, which sorts
+          copies of keys and columns first, all elements of a key. A tuple of arrays, or an array with a row for each element, are
+          keys of several columns;
         * ``flags=``: a flag for each element, not 0 where a segment begins;
 
         or by none of them: one segment of all elements.
@@ -84,7 +85,7 @@ class Operator:
         every element (``each``) are as long as the input, ``[n]`` or ``[n, K]``. ``out=`` takes arrays to write instead, in the order of
         the results, as one array, a sequence or a dictionary. A name that a named tuple cannot have ends with an underscore
         instead: ``class_``, ``x_`` for ``_x``, and ``keys_`` beside the keys. An array ``bins`` among the results is an array
-        each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued
+        each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Nothing but ``sort_keys`` copies arrays; on a GPU the fold is queued
         on the current stream of the arrays' library.
 
         Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
@@ -196,7 +197,7 @@ class Plan:
     On a GPU a call queues kernels on the current stream of the arrays' library and waits for nothing. One stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, sort_keys: bool = False, out: Any = None, **named: Any) -> Any:
         """
         Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.
         """
@@ -254,7 +255,7 @@ class Plan:
 
     def __repr__(self) -> str: ...
 
-def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, **named: Any) -> Plan:
+def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Plan:
     """
     Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place count.
 

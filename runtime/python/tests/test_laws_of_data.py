@@ -386,3 +386,46 @@ def test_explain_of_what_was_not_called():
     assert sf.explain(sf.expression("a - b", "i32")).startswith("operator expression is not associative; only stages that fold strictly from left to right can serve\ncombine")
     with pytest.raises(TypeError, match=r"^explain\(\) takes an operator, as sf.standard.sum"):
         sf.explain("sum")
+
+
+def max_subarray_of(values):
+    best = here = 0
+    for value in values.tolist():
+        here = max(0, here + value)
+        best = max(best, here)
+    return best
+
+
+def test_integers_that_cannot_overflow_share_a_plan_and_others_are_folded_in_order():
+    """Overflow alone refutes the laws of max_subarray of int64: calls of values and sizes of one order judge them once."""
+    op, rng = sf.operator(sf.standard.max_subarray.typed("i64").text.replace("max_subarray", "own_subarray")), np.random.default_rng(4)
+
+    def fold(values, offsets):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = op(values, offsets=offsets, backend="cpu")
+        return np.asarray(found[0] if isinstance(found, tuple) else found), [str(w.message) for w in caught]
+
+    offsets = np.array([0, 400, 400, 1000])
+    for bound in (100, 1000, 90, 2**20, 7, 2**40):
+        values = rng.integers(-bound, bound, 1000)
+        found, said = fold(values, offsets)
+        np.testing.assert_array_equal(found, [max_subarray_of(values[:400]), 0, max_subarray_of(values[400:])])
+        assert not any("overflow" in text for text in said)
+    huge = np.full(1000, 2**62)
+    wrapped = op(huge, offsets=offsets, backend="reference")
+    found, said = fold(huge, offsets)
+    np.testing.assert_array_equal(found, wrapped)
+    assert any("overflow" in text for text in said)
+    values = rng.integers(-100, 100, 1000)
+    plan = sf.plan(op, values, offsets=offsets, backend="cpu")
+
+    def seconds(call):
+        best = 1.0
+        for _ in range(200):
+            begin = time.perf_counter()
+            call()
+            best = min(best, time.perf_counter() - begin)
+        return best
+
+    assert seconds(lambda: op(values, offsets=offsets, backend="cpu")) < 5 * seconds(lambda: plan(values, offsets=offsets))
