@@ -135,6 +135,12 @@ def test_segments_that_the_kernel_finds(driver, torch):
     found = sf.standard.sum(torch.tensor(X), keys=keys)
     assert found.keys.shape == (2,) and found.result.shape == (2,)  # the stand-in fills new memory with 2
     assert found.keys.dtype is torch.int64
+    op = sf.operator("operator fresh(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }")
+    with pytest.warns(sf.FoldWarning, match="2 runs of equal neighbours have 1 distinct key"):  # both are 2 here
+        op(torch.tensor(X), keys=keys)
+    before = launches(driver)
+    assert op(torch.tensor(X), keys=torch.tensor(np.arange(4096) % 7), sort_keys=True).keys.shape == (2,)
+    assert launches(driver) > before
     assert sf.standard.sum(torch.tensor(X), flags=torch.tensor(np.ones(4096, bool))).shape == (2,)
 
 

@@ -12,6 +12,10 @@ class dtype:
     def __repr__(self):
         return "torch." + self.name
 
+    @property
+    def itemsize(self):
+        return np.dtype(self.name.replace("bfloat16", "uint16")).itemsize
+
 
 bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32, float64, complex64 = (
     dtype(name) for name in "bool int8 int16 int32 int64 uint8 float16 bfloat16 float32 float64 complex64".split()
@@ -67,7 +71,18 @@ class Tensor:
         return Tensor(np.full(length, 2, dtype.name.replace("bfloat16", "uint16")), dtype, self.device)
 
     def __getitem__(self, at):
-        return Tensor(self.values[at], self.dtype, self.device)
+        return Tensor(self.values[at.values if isinstance(at, Tensor) else at], self.dtype, self.device)
+
+    def view(self, dtype):
+        return Tensor(self.values.view(dtype.name), dtype, self.device)
+
+
+def unique(keys):
+    return Tensor(np.unique(keys.values), keys.dtype, keys.device)
+
+
+def argsort(keys, stable=False):
+    return Tensor(np.argsort(keys.values, kind="stable" if stable else None), int64, keys.device)
 
 
 def tensor(values, on="cuda"):
