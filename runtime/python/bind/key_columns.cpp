@@ -55,6 +55,10 @@ void Call::take_key_columns()
         taken.emplace_back(keys, "keys", Access::read, Holds::rows);
     else
         return;
+    if (words_.sorts_keys)
+        throw InputError(fmt::format(
+            "sort_keys=True sorts by one column of keys; give numpy.unique({}, return_inverse=True)[1]",
+            is_tuple ? "numpy.rec.fromarrays(keys)" : "keys, axis=0"));
     SegmentsView marks;
     marks.kind = LayoutKind::flags;
     marks.first.length = taken.front().num_entries();

@@ -84,3 +84,13 @@ def test_columns_of_two_libraries_are_refused():
     jax = pytest.importorskip("jax.numpy")
     with pytest.raises(sf.InputError, match=r"^'keys\[1\]' is a jaxlib\S* and 'keys\[0\]' a numpy.ndarray; columns of keys are arrays of one library$"):
         sf.standard.sum(X, keys=(DAY, jax.array(DAY)))
+
+
+@pytest.mark.parametrize("keys, rows", [((DAY, DAY % 2), "numpy.rec.fromarrays(keys)"), (np.stack([DAY, DAY % 2], 1), "keys, axis=0")])
+def test_one_column_alone_is_sorted_and_the_advice_makes_one(keys, rows):
+    with pytest.raises(sf.InputError) as caught:
+        sf.standard.sum(X, keys=keys, sort_keys=True)
+    advice = f"numpy.unique({rows}, return_inverse=True)[1]"
+    assert str(caught.value) == f"sort_keys=True sorts by one column of keys; give {advice}"
+    codes, sums = sf.standard.sum(X, keys=eval(advice, {"numpy": np, "keys": keys}), sort_keys=True)
+    assert codes.tolist() == [0, 1] and sums.tolist() == [16, 12]
