@@ -93,7 +93,7 @@ std::byte* Module::shared_memory() const
     return static_cast<std::byte*>(anchor_address_()) - anchor_place_;
 }
 
-std::vector<int> Module::lines(std::span<const std::uint64_t> addresses) const
+std::vector<std::vector<int>> Module::lines(std::span<const std::uint64_t> addresses) const
 {
     return find_lines(library_, text_name_, addresses);
 }

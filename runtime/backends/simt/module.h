@@ -47,7 +47,8 @@ public:
     [[nodiscard]] std::uintptr_t base() const { return base_; }
     /// The library's own memory: code, constants, global variables.
     [[nodiscard]] bool owns(std::uintptr_t address) const { return address - base_ < mapped_bytes_; }
-    [[nodiscard]] std::vector<int> lines(std::span<const std::uint64_t> addresses) const;
+    /// As find_lines() says, of addresses in the file.
+    [[nodiscard]] std::vector<std::vector<int>> lines(std::span<const std::uint64_t> addresses) const;
 
 private:
     [[nodiscard]] void* find(const std::string& symbol) const;

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstring>
 
+#include "dsl/check/rows.h"
 #include "runtime/backends/bound_plan.h"
+#include "runtime/backends/simt/execution/region.h"
 #include "runtime/support/processes/memory_at_hand.h"
 
 namespace segfold::simt {
@@ -108,6 +110,50 @@ void require_room(const Workload& workload, const Emitted& emitted,
                    "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
 }
 
+/// "segment 3 (elements 40 to 47)", "segment 4 (empty)"; of one that the data do not have the number alone.
+std::string segment_text(const Segments& segments, std::int64_t segment)
+{
+    const auto text = "segment " + std::to_string(segment);
+    if (segment >= segments.num_segments)
+        return text;
+    const auto begin = segments.begin(segment), end = segments.end(segment);
+    return text + (begin == end
+                       ? " (empty)"
+                       : " (elements " + std::to_string(begin) + " to " + std::to_string(end - 1) + ")");
+}
+
+/// Throws SimtError where no thread has stored a result of a segment, or an output of an element of one.
+void require_stored(const Workload& workload, const Emitted& emitted, std::span<const Buffer> outputs,
+                    const Results& results)
+{
+    const auto num_outputs = workload.op.outputs.size();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const auto bytes = size_bytes(results[i].array.type());
+        const auto width =
+            bytes * static_cast<std::size_t>(has_rows(workload.op) ? workload.num_features : 1);
+        const bool is_output = i + num_outputs >= results.size();
+        // Ranges may leave elements out, whose outputs nobody stores.
+        if (is_output && emitted.form == SegmentForm::ranges)
+            continue;
+        const auto count = results[i].array.bytes() / std::max<std::size_t>(width, 1);
+        std::int64_t missing = 0;
+        std::size_t first = 0;
+        for (std::size_t k = count; k-- > 0;)
+            if (!outputs[i].is_written(k * width, width)) {
+                first = k;
+                ++missing;
+            }
+        if (missing == 0)
+            continue;
+        const auto of = is_output ? "element " + std::to_string(first)
+                                  : segment_text(workload.segments, static_cast<std::int64_t>(first));
+        throw SimtError(Fault::uninitialised,
+                        "kernel " + emitted.launches.back().kernel + ": no thread has stored " +
+                            shown_name(outputs[i].name()) + " of " + of +
+                            (missing == 1 ? "" : ", nor of " + std::to_string(missing - 1) + " more"));
+    }
+}
+
 }  // namespace
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& asked,
@@ -174,8 +220,10 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
         refill_segments(segments.buffers, *earlier, form, shifted_elements);
     for (int i = 0; i + 1 < num_launches; ++i) {
         launch_all();
-        for (std::size_t k = 0; k < results.size(); ++k)
+        for (std::size_t k = 0; k < results.size(); ++k) {
             refill(outputs.buffers[k], results[k].array);
+            outputs.buffers[k].forget_writes();
+        }
         for (std::size_t k = 0; k < found.size(); ++k)
             refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
     }
@@ -197,6 +245,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     for (std::size_t i = 0; i < found.size(); ++i)
         copy_back(found[i].array, segments.buffers[segments.buffers.size() - found.size() + i]);
     take_found(results, found, workload.segments, workload.op.outputs.size());
+    if (compile_options.shadow_check && options.shadow_check)
+        require_stored(workload, emitted, outputs.buffers, results);
     return results;
 }
 

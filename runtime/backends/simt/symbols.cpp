@@ -98,10 +98,10 @@ Symbols read_symbols(const std::string& path)
     return symbols;
 }
 
-std::vector<int> find_lines(const std::string& library, const std::string& text_name,
-                            std::span<const std::uint64_t> addresses)
+std::vector<std::vector<int>> find_lines(const std::string& library, const std::string& text_name,
+                                         std::span<const std::uint64_t> addresses)
 {
-    std::vector<int> lines(addresses.size(), 0);
+    std::vector<std::vector<int>> lines(addresses.size());
     const auto program = find_program("addr2line");
     if (!program || addresses.empty())
         return lines;
@@ -118,9 +118,9 @@ std::vector<int> find_lines(const std::string& library, const std::string& text_
     for (std::string frame; std::getline(output, frame);) {
         if (frame.rfind("0x", 0) == 0)
             ++place;
-        else if (place >= 0 && place < static_cast<std::ptrdiff_t>(lines.size()) &&
-                 lines[static_cast<std::size_t>(place)] == 0)
-            lines[static_cast<std::size_t>(place)] = line_in(frame, text_name);
+        else if (const int line = line_in(frame, text_name);
+                 line != 0 && place >= 0 && place < static_cast<std::ptrdiff_t>(lines.size()))
+            lines[static_cast<std::size_t>(place)].push_back(line);
     }
     return lines;
 }

@@ -157,6 +157,23 @@ Buffer::~Buffer()
         release(*region_);
 }
 
+void Buffer::forget_writes()
+{
+    if (region_)
+        region_->shadow = std::make_unique<Shadow>(bytes_);
+}
+
+bool Buffer::is_written(std::size_t begin, std::size_t count) const
+{
+    for (std::size_t i = begin; i < begin + count; ++i) {
+        const Cell& cell = region_->shadow->cells()[i / 4];
+        const Extra* extra = region_->shadow->extra_of(cell);
+        if ((extra != nullptr && extra->split ? extra->bytes[i % 4] : cell).write.block == 0)
+            return false;
+    }
+    return true;
+}
+
 const std::string& Buffer::name() const
 {
     static const auto& none = lasting([] { return std::string(); });

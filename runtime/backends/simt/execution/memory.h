@@ -32,6 +32,11 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     [[nodiscard]] const std::string& name() const;
 
+    /// Takes the memory for never written by a kernel.
+    void forget_writes();
+    /// True where every byte from `begin` on, `count` in all, has been written by a kernel that was checked.
+    [[nodiscard]] bool is_written(std::size_t begin, std::size_t count) const;
+
     /// The memory as elements of `T`; a last part smaller than one element is left out.
     template <class T>
     [[nodiscard]] std::span<T> as()

@@ -177,10 +177,10 @@ std::string verb(const Access& access)
         cure = "blocks are ordered by __threadfence() on both sides of an atomic or volatile flag";
     }
     const auto site = reinterpret_cast<const void*>(launch.module.base() + conflict.site);
-    worker.fail(
-        Fault::race, access.site,
-        fmt::format("{} {}, which {} {}{} with nothing to order the two: {}", verb(access), memory, who,
-                    conflict.wrote ? "wrote" : "read", in_line_text(launch, line_of(launch, site)), cure));
+    worker.fail(Fault::race, access.site,
+                fmt::format("{} {}, which {} {}{} with nothing to order the two: {}", verb(access), memory,
+                            who, conflict.wrote ? "wrote" : "read",
+                            line_text(launch, lines_of(launch, site), " in "), cure));
 }
 
 [[noreturn]] void fail_outside(Worker& worker, const Access& access)

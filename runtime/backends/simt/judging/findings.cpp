@@ -1,5 +1,6 @@
 #include "runtime/backends/simt/judging/findings.h"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,13 +36,27 @@ std::string coordinates(const char* noun, std::uint64_t linear, unsigned x, unsi
 }
 
 /// " of the emitted text (kernels/stages/tile_scan.cu:12)"; nothing for texts of other origin.
-std::string origin_text(const Launch& launch, int line)
+///
+/// Beside the line's own origin that of the outermost call, which is the stage's.
+std::string origin_text(const Launch& launch, const CallLines& called)
 {
     const auto& lines = launch.options.lines;
     if (!lines)
         return "";
-    const auto origin = lines->origin(line);
-    return " of the emitted text" + (origin.empty() ? "" : fmt::format(" ({})", origin));
+    auto text = lines->origin(called.front());
+    std::string stage;
+    for (const int line : called)
+        if (const auto origin = lines->origin(line); !origin.empty())
+            stage = origin;
+    if (stage != text)
+        text += (text.empty() ? "called in " : ", called in ") + stage;
+    return " of the emitted text" + (text.empty() ? "" : fmt::format(" ({})", text));
+}
+
+/// Where a call returns to, as a place in the file; a call may be the last instruction of its line.
+std::uint64_t place_of_call(const Launch& launch, const void* site)
+{
+    return site == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(site) - launch.module.base() - 1;
 }
 
 }  // namespace
@@ -110,29 +125,38 @@ std::string replay_text(const Launch& launch)
                        options.resident_blocks, launch.num_workers);
 }
 
-std::vector<int> lines_of(const Launch& launch, std::span<const void* const> sites)
+std::vector<CallLines> lines_of(const Launch& launch, std::span<const void* const> sites)
 {
     std::vector<std::uint64_t> addresses;
     for (const void* site : sites)
-        // A call returns to the instruction after it, which may belong to the next line.
-        addresses.push_back(
-            site == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(site) - launch.module.base() - 1);
+        addresses.push_back(place_of_call(launch, site));
     return launch.module.lines(addresses);
 }
 
-int line_of(const Launch& launch, const void* site)
+CallLines lines_of(const Launch& launch, const void* site)
 {
-    return site == nullptr ? 0 : lines_of(launch, std::span(&site, 1))[0];
+    return site == nullptr ? CallLines() : lines_of(launch, std::span(&site, 1))[0];
 }
 
-std::string line_text(const Launch& launch, int line)
+CallLines lines_with_callers(const Launch& launch, const void* site)
 {
-    return line == 0 ? "" : fmt::format(", line {}{}", line, origin_text(launch, line));
+    if (site == nullptr)
+        return {};
+    constexpr int kMostFrames = 64;
+    void* frames[kMostFrames];
+    std::vector<std::uint64_t> addresses = {place_of_call(launch, site)};
+    for (int i = 0, count = backtrace(frames, kMostFrames); i < count; ++i)
+        if (frames[i] != site && launch.module.owns(reinterpret_cast<std::uintptr_t>(frames[i])))
+            addresses.push_back(place_of_call(launch, frames[i]));
+    CallLines lines;
+    for (const auto& of_frame : launch.module.lines(addresses))
+        lines.insert(lines.end(), of_frame.begin(), of_frame.end());
+    return lines;
 }
 
-std::string in_line_text(const Launch& launch, int line)
+std::string line_text(const Launch& launch, const CallLines& lines, const char* before)
 {
-    return line == 0 ? "" : fmt::format(" in line {}{}", line, origin_text(launch, line));
+    return lines.empty() ? "" : fmt::format("{}line {}{}", before, lines.front(), origin_text(launch, lines));
 }
 
 std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::uintptr_t address,

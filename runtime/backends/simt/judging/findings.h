@@ -31,14 +31,18 @@ std::string thread_text(const Launch& launch, unsigned thread);
 /// How to see the fault again: schedule, block order, seed, residency.
 std::string replay_text(const Launch& launch);
 
-/// The line of the text with the call that returns to `site`; 0: not known.
-int line_of(const Launch& launch, const void* site);
-std::vector<int> lines_of(const Launch& launch, std::span<const void* const> sites);
-/// ", line 57", of an emitted text ", line 57 of the emitted text (kernels/stages/tile_scan.cu:12)"; nothing
-/// when the line is not known.
-std::string line_text(const Launch& launch, int line);
-/// " in line 57" and so on, or nothing.
-std::string in_line_text(const Launch& launch, int line);
+/// Lines of the text: that of an instruction, then those of the calls that led there, as far as they are
+/// known.
+using CallLines = std::vector<int>;
+/// Of the call that returns to `site`; empty: not known.
+CallLines lines_of(const Launch& launch, const void* site);
+std::vector<CallLines> lines_of(const Launch& launch, std::span<const void* const> sites);
+/// The same, where the call is the running fiber's: with all calls that it is within.
+CallLines lines_with_callers(const Launch& launch, const void* site);
+/// "line 57", of an emitted text "line 57 of the emitted text (kernels/stages/tile_scan.cu:12)"; of what is
+/// called there "line 31 of the emitted text (called in kernels/stages/tile_scan.cu:12)". Behind `before`;
+/// nothing when the line is not known.
+std::string line_text(const Launch& launch, const CallLines& lines, const char* before = ", ");
 
 /// "element 10 of 'offsets'", "byte 41 of 'offsets'", "element 3 of shared 'partials of reduce'".
 std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::uintptr_t address,

@@ -69,11 +69,11 @@ void Worker::fail_barrier(const BarrierCall& call, const void* site)
         const Warp& warp = block_->warps[thread.index / kWarpLanes];
         return (warp.at_barrier >> thread.index % kWarpLanes & 1) != 0;
     });
-    const int line = waiting == block_->threads.end() ? 0 : line_of(launch_, waiting->site);
+    const auto lines = lines_of(launch_, waiting == block_->threads.end() ? nullptr : waiting->site);
     const std::string other = call.kind == block_->barrier.kind ? "another " : "";
     fail(Fault::barrier_divergence, site,
          "calls " + barrier_name(call.kind) + " while other threads of the block wait at " + other +
-             barrier_name(block_->barrier.kind) + in_line_text(launch_, line) +
+             barrier_name(block_->barrier.kind) + line_text(launch_, lines, " in ") +
              "; a barrier is one statement that all of them reach");
 }
 

@@ -50,7 +50,7 @@ std::string Worker::describe_waits(const Block& block)
     std::vector<const void*> sites;
     for (const auto& [wait, threads] : waits)
         sites.push_back(wait.second);
-    const std::vector<int> lines = lines_of(launch_, sites);
+    const auto lines = lines_of(launch_, sites);
     std::string text;
     std::size_t i = 0;
     for (const auto& [wait, threads] : waits) {
@@ -58,7 +58,7 @@ std::string Worker::describe_waits(const Block& block)
         if (threads.size() > 1)
             what.erase(what.find('s', what[0] == 's' ? 1 : 0), 1);
         text += fmt::format("{}{} {}{}", text.empty() ? "" : "; ", threads_text(threads), what,
-                            in_line_text(launch_, lines[i++]));
+                            line_text(launch_, lines[i++], " in "));
     }
     return text;
 }
@@ -172,7 +172,7 @@ void Worker::fail(Fault fault, const void* site, const std::string& what)
 {
     report(launch_, fault,
            fmt::format("{}, {}{}: {}{}", block_text(launch_, *block_), thread_text(launch_, thread_->index),
-                       line_text(launch_, line_of(launch_, site)), what, replay_text(launch_)));
+                       line_text(launch_, lines_with_callers(launch_, site)), what, replay_text(launch_)));
     throw Abandoned();
 }
 
