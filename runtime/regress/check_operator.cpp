@@ -19,8 +19,13 @@
 namespace segfold::regress {
 namespace {
 
+constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
+constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kOddLength = 31, kMostVectorItems = 16;
 constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind = 70;
+
+/// Which configuration of a stage runs.
+enum class Plan : std::uint8_t { of_a_run, smallest, next };
 
 /// The second quarter of the segments as one, and where there may be empty ones, runs of them before all, in
 /// the middle and behind all.
@@ -99,7 +104,7 @@ public:
     /// Thrust against the reference.
     [[nodiscard]] std::vector<Comparison> judge_thrust() const { return {judge_.compare(*thrust_.results)}; }
 
-    void run(const Stage& stage, const std::map<std::string, int>& chosen, Tiles tiles, std::uint64_t round,
+    void run(const Stage& stage, const std::map<std::string, int>& chosen, Plan kind, std::uint64_t round,
              CheckOutcome& outcome) const
     {
         outcome.unmet = catalogue_.unmet(stage, problem_);
@@ -109,8 +114,10 @@ public:
             return;
         const auto shape = shape_of(workload_);
         const auto configure_stage = [&](const Stage& of, const Problem& problem) {
-            if (tiles == Tiles::smallest && chosen.empty())
+            if (kind == Plan::smallest && chosen.empty())
                 return smallest_configuration(of, problem, {}, shape);
+            if (kind == Plan::next && chosen.empty())
+                return next_configuration(of, problem, shape);
             // What is chosen belongs to the one stage; another one folds pieces.
             return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
                              plan_facts(problem, shape));
@@ -199,6 +206,25 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
         laws.without_identity = flag(6) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
 }
 
+/// Those of a run and the smallest take turns; both over segments of one length and over the most awkward.
+/// The next to the smallest over the most awkward too, and over flags and keys where the stage reads those
+/// itself.
+std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
+                           std::size_t turn)
+{
+    const auto of_turn = turn % 2 == 0 ? Plan::of_a_run : Plan::smallest;
+    if (!request.chosen.empty())
+        return {of_turn};
+    if (layout.recast == SegmentForm::offsets)
+        return {Plan::of_a_run, Plan::smallest, Plan::next};
+    if (layout.layout.kind == LayoutKind::uniform)
+        return {Plan::of_a_run, Plan::smallest};
+    const bool is_found = layout.recast == SegmentForm::flags || layout.recast == SegmentForm::keys;
+    if (is_found && std::ranges::find(stage.forms, *layout.recast) != stage.forms.end())
+        return {of_turn, Plan::next};
+    return {of_turn};
+}
+
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
                        Backend& backend, const Catalogue& catalogue,
                        const std::function<void(const std::string&)>& progress)
@@ -208,23 +234,19 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
         const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
         for (std::size_t i = 0; i < request.layouts.size(); ++i) {
             const auto& layout = request.layouts[i];
-            // Kinds of tiles take turns; both where segments are of one length, or the most awkward.
-            std::vector<Tiles> kinds = {(static_cast<std::size_t>(round) + i) % 2 == 0 ? Tiles::chosen
-                                                                                       : Tiles::smallest};
-            const bool takes_both =
-                layout.recast == SegmentForm::offsets || layout.layout.kind == LayoutKind::uniform;
-            if (takes_both && request.chosen.empty())
-                kinds = {Tiles::chosen, Tiles::smallest};
             progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
             const auto prepared = prepare(op, request, layout, seed);
             matrix.num_elements = prepared.workload.segments.num_elements;
             const Column column(prepared.workload, laws, backend, catalogue, request);
             for (const auto* stage : request.stages) {
                 progress(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
-                for (const auto tiles : kinds) {
+                for (const auto kind :
+                     plans_of(request, layout, *stage, static_cast<std::size_t>(round) + i)) {
                     matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
-                    column.run(*stage, request.chosen, tiles, static_cast<std::uint64_t>(round),
+                    column.run(*stage, request.chosen, kind, static_cast<std::uint64_t>(round),
                                matrix.outcomes.back());
+                    if (request.until_failure && matrix.outcomes.back().failed())
+                        return matrix;
                 }
             }
             matrix.thrust = column.thrust().description;
@@ -290,6 +312,14 @@ std::int64_t elements_for(const Operator& op, std::span<const Stage* const> stag
         needed = std::max(needed, elements_to_go_round(*stage, problem, catalogue, needed, most));
     const auto step = kOddLength * kMostVectorItems;
     return (needed + step - 1) / step * step;
+}
+
+std::int64_t standard_elements(const Operator& op, std::span<const Stage* const> stages,
+                               const Catalogue& catalogue, const Backend& backend)
+{
+    const bool is_gpu = backend.device().has_value();
+    return elements_for(op, stages, catalogue, backend.target(), is_gpu ? kElementsOnGpu : kElementsOnHost,
+                        is_gpu ? kElementsOnGpu : kMostOnHost);
 }
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)

@@ -37,6 +37,10 @@ std::int64_t elements_for(const Operator& op, std::span<const Stage* const> stag
                           const Catalogue& catalogue, const Target& target, std::int64_t least,
                           std::int64_t most);
 
+/// The same for a back end: 2^20 elements on a GPU, elsewhere from 2^14 to some 24600.
+std::int64_t standard_elements(const Operator& op, std::span<const Stage* const> stages,
+                               const Catalogue& catalogue, const Backend& backend);
+
 /// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
@@ -59,11 +63,13 @@ struct CheckRequest {
     std::vector<CheckLayout> layouts;
     std::vector<const Stage*> stages;
     /// Values of tunables. Where there are none, two configurations take turns from layout to layout and from
-    /// seed to seed: the one that a run takes, and the smallest.
+    /// seed to seed: the one that a run takes, and the smallest. Over some layouts both run, and
+    /// next_configuration().
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
     std::vector<Law> assume = {};  ///< laws to rely on even where they are refuted
     prove::ProofOptions proof = {};
+    bool until_failure = false;  ///< the first failure of a stage is the last outcome
     /// Slices in which every stage runs; 0: in one piece, or one for each device.
     std::int64_t num_slices = 0;
     /// Beside the session's, and of its kind: slices are dealt to all.

@@ -38,7 +38,7 @@ std::int64_t elements_of(const Emitted& emitted, std::int64_t least, std::int64_
     };
     auto num_elements = least;
     while (num_elements < most && !goes_round(num_elements))
-        num_elements += std::max<std::int64_t>(1, num_elements / 5);
+        num_elements += std::max<std::int64_t>(1, num_elements / 12);
     return std::min(num_elements, most);
 }
 

@@ -45,4 +45,26 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem,
     return usual;
 }
 
+Configuration next_configuration(const Stage& stage, const Problem& problem, const Shape& shape)
+{
+    const auto facts = plan_facts(problem, shape);
+    const auto smallest = smallest_configuration(stage, problem, {}, shape);
+    std::map<std::string, int> chosen(smallest.begin(), smallest.end());
+    for (const auto& tunable : stage.tunables) {
+        auto values = tunable.values;
+        std::ranges::sort(values);
+        const auto larger = std::ranges::upper_bound(values, chosen[tunable.name]);
+        if (larger == values.end())
+            continue;
+        auto next = chosen;
+        next[tunable.name] = *larger;
+        try {
+            (void)configure(stage, next, facts);
+            chosen = std::move(next);
+        } catch (const InputError&) {  // a condition excludes it
+        }
+    }
+    return configure(stage, chosen, facts);
+}
+
 }  // namespace segfold::regress

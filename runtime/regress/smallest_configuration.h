@@ -12,4 +12,9 @@ namespace segfold::regress {
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
                                                    std::string_view uncounted = {}, const Shape& shape = {});
 
+/// The smallest with each tunable at its next larger value, where conditions allow that: what the smallest
+/// leaves out stands in its text.
+[[nodiscard]] Configuration next_configuration(const Stage& stage, const Problem& problem,
+                                               const Shape& shape = {});
+
 }  // namespace segfold::regress

@@ -190,6 +190,8 @@ TEST(RegressReport, CostsThatGrowAreARegression)
         << text;
     EXPECT_TRUE(json_of(report)["static_costs"]["changes"][0]["is_worse"]);
     EXPECT_EQ(json_of(report)["exit_code"], 1);
+    EXPECT_TRUE(print(report).ends_with("\nnot tried: relations; times\n")) << print(report);
+    EXPECT_EQ(json_of(report)["not_tried"], nlohmann::json({"relations", "times"}));
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ Json json_of(const RegressReport& report)
         document["dropped"] = report.dropped;
     if (!report.unsaved.empty())
         document["unsaved"] = report.unsaved;
+    document["not_tried"] = untried(report);
     document["exit_code"] = report.exit_code();
     return document;
 }

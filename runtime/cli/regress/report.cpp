@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -55,6 +58,37 @@ int RegressReport::exit_code() const
                    std::ranges::any_of(times->selves, is_noisy)
                ? kCannotTell
                : kDone;
+}
+
+std::vector<std::string> untried(const RegressReport& report)
+{
+    std::vector<std::string> left;
+    const auto add = [&](bool is_left, std::string_view what) {
+        if (is_left)
+            left.emplace_back(what);
+    };
+    add(!report.relations, "relations");
+    if (const auto& relations = report.relations) {
+        std::size_t num_left = 0;
+        std::set<std::uint64_t> seeds;
+        std::set<regress::Tiles> tiles;
+        for (const auto& of : relations->operators)
+            for (const auto& outcome : of.outcomes) {
+                num_left += !outcome.objection.empty();
+                seeds.insert(outcome.seed);
+                tiles.insert(outcome.tiles);
+            }
+        add(num_left != 0, fmt::format("{} that say nothing of an operator or a stage",
+                                       count_text(static_cast<std::int64_t>(num_left), "relation")));
+        add(!tiles.contains(regress::Tiles::chosen), "the tiles of a run (--tiles chosen)");
+        add(!tiles.contains(regress::Tiles::smallest), "the smallest tiles (--tiles smallest)");
+        add(seeds.size() == 1, "other lengths and values (--repeat K)");
+        add(true, "operators but for those above");
+        add(relations->backend.starts_with("simt"), "a GPU");
+    }
+    add(!report.static_costs || !report.static_costs->left_out.empty(), "static costs");
+    add(!report.times || !report.times->left_out.empty(), "times");
+    return left;
 }
 
 }  // namespace segfold::cli

@@ -77,4 +77,7 @@ struct RegressReport {
     [[nodiscard]] int exit_code() const;
 };
 
+/// What a user might take for tried, and was not; each a few words.
+[[nodiscard]] std::vector<std::string> untried(const RegressReport& report);
+
 }  // namespace segfold::cli

@@ -374,38 +374,6 @@ std::string print_times(const TimeReport& report)
                               report.count(ambiguous));
 }
 
-/// "not tried: ...": in one line what a user might take for tried.
-std::string print_left(const RegressReport& report)
-{
-    std::vector<std::string> left;
-    const auto add = [&](bool is_left, std::string_view what) {
-        if (is_left)
-            left.emplace_back(what);
-    };
-    add(!report.relations, "relations");
-    if (const auto& relations = report.relations) {
-        std::size_t num_left = 0;
-        std::set<std::uint64_t> seeds;
-        std::set<regress::Tiles> tiles;
-        for (const auto& of : relations->operators)
-            for (const auto& outcome : of.outcomes) {
-                num_left += !outcome.objection.empty();
-                seeds.insert(outcome.seed);
-                tiles.insert(outcome.tiles);
-            }
-        add(num_left != 0, fmt::format("{} that say nothing of an operator or a stage",
-                                       count_text(static_cast<std::int64_t>(num_left), "relation")));
-        add(!tiles.contains(regress::Tiles::chosen), "the tiles of a run (--tiles chosen)");
-        add(!tiles.contains(regress::Tiles::smallest), "the smallest tiles (--tiles smallest)");
-        add(seeds.size() == 1, "other lengths and values (--repeat K)");
-        add(true, "operators but for those above");
-        add(relations->backend.starts_with("simt"), "a GPU");
-    }
-    add(!report.static_costs || !report.static_costs->left_out.empty(), "static costs");
-    add(!report.times || !report.times->left_out.empty(), "times");
-    return fmt::format("not tried: {}\n", fmt::join(left, "; "));
-}
-
 }  // namespace
 
 std::string print(const RegressReport& report)
@@ -424,7 +392,7 @@ std::string print(const RegressReport& report)
         add(report.dropped + "\n");
     if (!report.unsaved.empty())
         add(report.unsaved + "\n");
-    add(print_left(report));
+    add(fmt::format("not tried: {}\n", fmt::join(untried(report), "; ")));
     return text;
 }
 

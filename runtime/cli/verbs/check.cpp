@@ -18,6 +18,7 @@
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/regress/check_operator.h"
+#include "runtime/regress/stage_operators.h"
 #include "runtime/regress/tree.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
 #include "runtime/session/scale/slices/slice_operators.h"
@@ -30,8 +31,6 @@ using regress::CheckMatrix;
 using regress::CheckOutcome;
 using regress::CheckRequest;
 
-constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
-constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
                                 {"set", "NAME=VALUE", true},
@@ -134,9 +133,7 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     if (!arguments.has("values"))
         request.workload.values = suiting_values(op);
     request.stages = asked_stages(arguments, catalogue);
-    request.workload.standard_elements = regress::elements_for(
-        op, request.stages, catalogue, backend.target(), backend.device() ? kElementsOnGpu : kElementsOnHost,
-        backend.device() ? kElementsOnGpu : kMostOnHost);
+    request.workload.standard_elements = regress::standard_elements(op, request.stages, catalogue, backend);
     if (const auto layout = arguments.value("layout"))
         request.layouts = {{*layout, request.workload.layout}};
     else
@@ -153,6 +150,15 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     if (arguments.has("slices"))
         request.num_slices = devices.num_slices();
     return request;
+}
+
+void require_stages(const Backend& backend)
+{
+    if (!backend.runs_stages())
+        throw InputError(
+            fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
+                        "the reference and Thrust anyway",
+                        backend.name()));
 }
 
 /// A stage that was asked for by name must be able to serve some layout.
@@ -228,23 +234,26 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
 }
 
-/// All but --tree; `ranks` is null for one process.
-int check(const Arguments& arguments, AgreedRanks* ranks)
+/// What came of an operator.
+struct Checked {
+    std::string text;  ///< as are all others but is_well, empty where another rank prints
+    Json json;
+    std::vector<std::string> untried;
+    bool is_well = true;
+};
+
+/// Checks one operator; `is_of_set` where it is not the user's, and nobody asks about its laws.
+Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks, bool is_of_set)
 {
-    const auto op = operator_argument(arguments);
-    if (ranks != nullptr)
-        refuse_spreading_flags(arguments);
     const Devices devices(arguments);
     const auto first = ranks != nullptr ? device_of_rank(arguments, *ranks) : devices.first();
     Session session(backend_argument(arguments, true, first), session_options(arguments, op));
     auto& backend = session.backend();
     const auto& catalogue = session.catalogue();
-    if (!backend.runs_stages())
-        throw InputError(
-            fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
-                        "the reference and Thrust anyway",
-                        backend.name()));
+    require_stages(backend);
     auto request = check_request(arguments, op, backend, catalogue, devices);
+    if (is_of_set)
+        request.proof.seconds = 0;
     const auto others = devices.others(backend);
     const auto pointers = pointers_to(others);
     request.others = pointers;
@@ -261,40 +270,107 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     });
     const auto& laws = found.laws;
     const auto& matrix = found.matrix;
-    if (found.has_stages)
+    if (found.has_stages && !is_of_set)
         require_asked_stage(arguments, matrix);
-    const bool all_well = found.is_well();
+    Checked checked;
+    checked.is_well = found.is_well();
     if (!prints(ranks))
-        return all_well ? 0 : 1;
+        return checked;
     progress->clear();
     const CommandOf command = [&](const CheckOutcome& outcome, std::int64_t num_elements) {
         return command_of(arguments, backend, request, outcome, num_elements);
     };
+    checked.untried =
+        found.has_stages ? untried(op, request, matrix, backend) : std::vector<std::string>{"stages"};
     if (arguments.json()) {
-        write_json("check",
-                   {{"operator", json_of(op)},
-                    {"laws", json_of(laws.report, op)},
-                    {"prover", laws.report.prover.empty() ? Json() : Json(laws.report.prover)},
-                    {"faults", json_of_faults(arguments, op, backend, found.faults)},
-                    {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
-                    {"backend", backend.name()},
-                    {"device", backend.description()},
-                    {"precision", name(precision_of_reference(op))},
-                    {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
-                    {"num_elements", matrix.num_elements},
-                    {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
-                    {"smallest", smallest_of(found, command)},
-                    {"checks", outcomes_of(matrix, command)},
-                    {"agrees", all_well}});
-    } else {
-        auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
-                    scalar_note(laws.report, request) + nan_note(laws) + law_notes(laws) +
-                    print_faults(arguments, op, backend, found.faults) + "\n";
-        text += found.has_stages ? print_checks(op, request, found, backend, command)
-                                 : std::string("No stage was run, because all rely on the identity.\n");
-        write_output(text);
+        checked.json = {{"operator", json_of(op)},
+                        {"laws", json_of(laws.report, op)},
+                        {"prover", laws.report.prover.empty() ? Json() : Json(laws.report.prover)},
+                        {"faults", json_of_faults(arguments, op, backend, found.faults)},
+                        {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
+                        {"backend", backend.name()},
+                        {"device", backend.description()},
+                        {"precision", name(precision_of_reference(op))},
+                        {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
+                        {"num_elements", matrix.num_elements},
+                        {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
+                        {"smallest", smallest_of(found, command)},
+                        {"checks", outcomes_of(matrix, command)},
+                        {"not_tried", checked.untried},
+                        {"agrees", checked.is_well}};
+        return checked;
     }
-    return all_well ? 0 : 1;
+    checked.text = signature(op) + "\n\n";
+    if (!is_of_set)
+        checked.text += print(laws.report, op) + prover_note(laws.report) +
+                        scalar_note(laws.report, request) + nan_note(laws) + law_notes(laws) +
+                        print_faults(arguments, op, backend, found.faults) + "\n";
+    checked.text += found.has_stages ? print_checks(op, request, found, backend, command)
+                                     : std::string("No stage was run, because all rely on the identity.\n");
+    return checked;
+}
+
+/// The operators that a stage is checked with where the user names none.
+std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks* ranks)
+{
+    for (const auto& flag : kOperatorFlags)
+        arguments.refuse(flag.name, "is a part of an operator, and none is named");
+    for (const auto& flag : {"scalar", "assume", "prove", "smt-lib"})
+        arguments.refuse(flag, "speaks of an operator, and none is named");
+    const Kernels kernels(arguments);
+    const auto& stage = kernels.catalogue().stage(*arguments.value("stage"));
+    const auto first = ranks != nullptr ? device_of_rank(arguments, *ranks) : Devices(arguments).first();
+    const auto backend = backend_argument(arguments, true, first);
+    require_stages(*backend);
+    auto ops = regress::stage_operators(stage, kernels.catalogue(), backend->target());
+    if (ops.empty())
+        throw InputError(
+            fmt::format("--stage {}: serves none of the operators that a check without an "
+                        "operator takes; name one: segfold check OP --stage {}",
+                        stage.name, stage.name));
+    return ops;
+}
+
+/// All but --tree; `ranks` is null for one process.
+int check(const Arguments& arguments, AgreedRanks* ranks)
+{
+    if (ranks != nullptr)
+        refuse_spreading_flags(arguments);
+    if (names_operator(arguments) || arguments.value("stage").value_or("all") == "all") {
+        const auto checked = check(arguments, operator_argument(arguments), ranks, false);
+        if (prints(ranks) && arguments.json())
+            write_json("check", checked.json);
+        else if (prints(ranks))
+            write_output(checked.text + untried_line(checked.untried));
+        return checked.is_well ? 0 : 1;
+    }
+    std::vector<Checked> all;
+    for (const auto& op : operators_of_stage(arguments, ranks)) {
+        try {
+            all.push_back(check(arguments, op, ranks, true));
+        } catch (const InputError&) {  // the layout that is asked for has empty segments
+            if (op.allows_empty() || all.empty() || !arguments.has("layout"))
+                throw;
+        }
+    }
+    const bool is_well = std::ranges::all_of(all, &Checked::is_well);
+    if (!prints(ranks))
+        return is_well ? 0 : 1;
+    auto left = all.front().untried;  // by all of them
+    Json documents = Json::array();
+    std::string text;
+    for (auto& checked : all) {
+        std::erase_if(left, [&](const std::string& what) {
+            return std::ranges::find(checked.untried, what) == checked.untried.end();
+        });
+        documents.push_back(document("check", std::move(checked.json)));
+        text += checked.text + "\n";
+    }
+    if (arguments.json())
+        write_json("checks", {{"checks", std::move(documents)}, {"not_tried", left}, {"agrees", is_well}});
+    else
+        write_output(text + untried_line(left));
+    return is_well ? 0 : 1;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -92,36 +93,6 @@ std::string print_unjudged(const CheckMatrix& matrix)
     return count == 0 ? ""
                       : fmt::format("\nin {} not all results can be judged, the first: {}\n",
                                     count_text(count, "run"), first);
-}
-
-/// "not tried: ...": in one line what a user might take for checked.
-std::string print_untried(const Operator& op, const CheckRequest& request, const CheckMatrix& matrix,
-                          const Backend& backend)
-{
-    std::vector<std::string> untried;
-    std::set<std::string> serving, idle;
-    for (const auto& outcome : matrix.outcomes)
-        (outcome.unmet ? idle : serving).insert(outcome.stage);
-    std::erase_if(idle, [&](const auto& stage) { return serving.contains(stage); });
-    if (!idle.empty())
-        untried.push_back(count_text(std::ssize(idle), "stage") + " that cannot serve");
-    untried.push_back(request.chosen.empty() ? "tunables but for those of a run and the smallest, by turns"
-                                             : "other tunables");
-    if (request.layouts.size() == 1)
-        untried.emplace_back("other layouts");
-    if (op.laws.commutative)
-        untried.emplace_back("the order of operands, as the operator commutes");
-    if (!op.allows_empty())
-        untried.emplace_back("empty segments, which the operator refuses");
-    if (request.workload.index_bits.value_or(32) == 32)
-        untried.emplace_back("64-bit indices");
-    if (std::ranges::any_of(op.parameters, [](const auto& parameter) { return is_float(parameter.type); }))
-        untried.emplace_back("infinities and NaN");
-    if (!request.is_spread())
-        untried.emplace_back("slices");
-    if (!backend.device())
-        untried.emplace_back("a GPU");
-    return fmt::format("not tried: {}\n", fmt::join(untried, "; "));
 }
 
 /// "All 17 runs agree." or how many do not.
@@ -219,7 +190,43 @@ std::string print_checks(const Operator& op, const CheckRequest& request, const 
         "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
     return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
            print_failures(matrix, command_of) + print_smallest(check, command_of) + print_unjudged(matrix) +
-           print_summary(matrix) + print_untried(op, request, matrix, backend);
+           print_summary(matrix);
+}
+
+std::vector<std::string> untried(const Operator& op, const CheckRequest& request, const CheckMatrix& matrix,
+                                 const Backend& backend)
+{
+    std::vector<std::string> untried;
+    const auto add = [&](bool is_left, std::string_view what) {
+        if (is_left)
+            untried.emplace_back(what);
+    };
+    std::set<std::string> serving, idle;
+    for (const auto& outcome : matrix.outcomes)
+        (outcome.unmet ? idle : serving).insert(outcome.stage);
+    std::erase_if(idle, [&](const auto& stage) { return serving.contains(stage); });
+    add(!idle.empty(), count_text(std::ssize(idle), "stage") + " that cannot serve");
+    add(true, request.chosen.empty() ? "tunables but for those of a run, the smallest and the next to them, by turns"
+                                     : "other tunables");
+    add(request.layouts.size() == 1, "other layouts");
+    add(op.laws.commutative, "the order of operands, as the operator commutes");
+    const auto reads_place = [&](std::string_view place) { return uses_name(op.lift, place); };
+    add(std::ranges::none_of(std::array{"index", "position", "segment"}, reads_place),
+        "places of elements, which the operator does not read");
+    add(op.state.size() == 1, "states of several fields");
+    add(op.has_identity(), "operators without identity");
+    add(!op.allows_empty(), "empty segments, which the operator refuses");
+    add(request.workload.index_bits.value_or(32) == 32, "64-bit indices");
+    add(std::ranges::any_of(op.parameters, [](const auto& parameter) { return is_float(parameter.type); }),
+        "infinities and NaN");
+    add(!request.is_spread(), "slices");
+    add(!backend.device(), "a GPU");
+    return untried;
+}
+
+std::string untried_line(const std::vector<std::string>& untried)
+{
+    return fmt::format("not tried: {}\n", fmt::join(untried, "; "));
 }
 
 Json outcomes_of(const CheckMatrix& matrix, const CommandOf& command_of)

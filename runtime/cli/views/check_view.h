@@ -2,6 +2,7 @@
 // How a check shows what came of stages over layouts.
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "runtime/backends/backend.h"
 #include "runtime/cli/views/json.h"
@@ -12,9 +13,16 @@ namespace segfold::cli {
 /// The command that meets an outcome again, by its number of elements.
 using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome, std::int64_t num_elements)>;
 
-/// Tables and sentences; the last line says what was not tried.
+/// Tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
+
+/// What a user might take for checked, and was not; each a few words.
+std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
+                                 const regress::CheckMatrix& matrix, const Backend& backend);
+
+/// "not tried: ..., ..." in one line.
+std::string untried_line(const std::vector<std::string>& untried);
 
 /// The outcomes as objects of the document.
 Json outcomes_of(const regress::CheckMatrix& matrix, const CommandOf& command_of);

@@ -48,12 +48,18 @@ Json fields_json(const std::vector<ResultField>& fields)
 
 }  // namespace
 
-void write_json(std::string_view document, Json body)
+Json document(std::string_view document, Json body)
 {
     name_nonfinite(body);
     Json whole = {{"segfold", SEGFOLD_VERSION}, {"document", document}};
     for (auto& [key, value] : body.items())
         whole[key] = std::move(value);
+    return whole;
+}
+
+void write_json(std::string_view name, Json body)
+{
+    const auto whole = document(name, std::move(body));
     write_document(whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

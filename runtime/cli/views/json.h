@@ -9,9 +9,12 @@
 
 namespace segfold::cli {
 
-/// Writes a verb's document to standard output: the program's version and the name of the document, as the
-/// schema calls it, then the members of `body`. NaN and the infinities, which JSON lacks, become the strings
-/// "NaN", "Infinity" and "-Infinity".
+/// A verb's document: the program's version and the name of the document, as the schema calls it, then the
+/// members of `body`. NaN and the infinities, which JSON lacks, become the strings "NaN", "Infinity" and
+/// "-Infinity".
+Json document(std::string_view document, Json body);
+
+/// Writes it to standard output.
 void write_json(std::string_view document, Json body);
 
 /// Element `i` of an array as a number or a bool, with the digits that its own type needs.
