@@ -26,6 +26,10 @@ Without a file all of kernels/ but the probes; FILE is a path below it, or the b
     --jobs N         processes at a time (2)
     --seconds N      most that one mutant may take (300)
     --sample N       only N of those that are found, by lot, without results; exit code 1 if one survives
+    --check          beside --sample: what 'segfold check --stage' finds of the sample without an operator; what it does
+                     not find is tried by the cases, and the page says of what they find why a check does not; exit code
+                     1 where unchecked.txt does not say it. With --results FILE a run that ends early goes on where it was
+    --seed S         of the sample (0)
     --list           print the mutants, try none
     --report         print the table of what is in the results, try none
     --unchanged      run the stages' cases on the texts as they are; exit code 1 if something is found
@@ -38,9 +42,10 @@ constexpr int kSkipped = 77;  // as CTest is told
 
 struct Request {
     std::vector<std::string> files;
-    std::string results = "stage_mutants.tsv";
+    std::string results;
     TrialOptions trial;
     std::size_t sample = 0;
+    std::uint64_t seed = 0;
     bool only_list = false, only_report = false, unchanged = false;
 };
 
@@ -74,6 +79,10 @@ Request request_of(const std::vector<std::string>& words)
             request.trial.seconds = static_cast<double>(number_of(word, value()));
         else if (word == "--sample")
             request.sample = number_of(word, value());
+        else if (word == "--seed")
+            request.seed = number_of(word, value(), 0);
+        else if (word == "--check")
+            request.trial.by_check = true;
         else if (word == "--list")
             request.only_list = true;
         else if (word == "--report")
@@ -210,12 +219,89 @@ void print_report(const std::vector<Mutant>& mutants, const std::map<std::string
 }
 
 /// A number by which mutants are drawn, the same everywhere and whatever other mutants there are.
-std::uint64_t lot_of(const Mutant& mutant)
+std::uint64_t lot_of(const Mutant& mutant, std::uint64_t seed)
 {
-    std::uint64_t hash = 14695981039346656037u;
+    std::uint64_t hash = 14695981039346656037u ^ seed;
     for (const char c : identity_of(mutant))
         hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     return hash;
+}
+
+/// True for what nothing has told from the text.
+bool is_unfound(const Outcome& outcome)
+{
+    return outcome.verdict == Verdict::survived || outcome.verdict == Verdict::unreached;
+}
+
+/// The line of a file of results.
+std::string result_line(const Mutant& mutant, const Outcome& outcome)
+{
+    std::ostringstream line;
+    line << identity_of(mutant) << "\t" << name(outcome.verdict) << "\t" << outcome.level << "\t"
+         << outcome.seconds << "\t" << outcome.detail << "\n";
+    return line.str();
+}
+
+/// The page of a sample that is tried by checks, and by the cases where those find nothing.
+int check_sample(const Request& request, const std::vector<Mutant>& mutants)
+{
+    const std::string path = SEGFOLD_SOURCE_DIR "/tests/mutants/unchecked.txt";
+    const auto reasons = read_known(path, read_file(path));
+    std::vector<Mutant> left, tried;
+    std::size_t num_found = 0, num_broken = 0, num_unfinished = 0;
+    const auto take = [&](const Mutant& mutant, const Outcome& outcome) {
+        num_found += outcome.verdict == Verdict::killed;
+        num_broken += outcome.verdict == Verdict::broken;
+        num_unfinished += outcome.verdict == Verdict::unfinished;
+        if (is_unfound(outcome))
+            left.push_back(mutant);
+    };
+    const auto results =
+        request.results.empty() ? std::map<std::string, Outcome>() : read_results(request.results);
+    for (const auto& mutant : mutants) {
+        const auto result = results.find(identity_of(mutant));
+        if (result == results.end() || is_unfound(result->second) ||
+            result->second.verdict == Verdict::unfinished)
+            tried.push_back(mutant);
+        else
+            take(mutant, result->second);
+    }
+    std::ofstream file;
+    if (!request.results.empty())
+        file.open(request.results, std::ios::app);
+    try_mutants(tried, request.trial, [&](const Mutant& mutant, const Outcome& outcome) {
+        take(mutant, outcome);
+        file << result_line(mutant, outcome) << std::flush;
+        std::cerr << name(outcome.verdict) << "  " << print(mutant) << "  (" << outcome.detail << ", "
+                  << outcome.seconds << " s)\n";
+    });
+    auto by_cases = request.trial;
+    by_cases.by_check = false;
+    std::string missed, unfound;
+    std::size_t num_missed = 0, num_unexplained = 0;
+    try_mutants(left, by_cases, [&](const Mutant& mutant, const Outcome& outcome) {
+        if (is_unfound(outcome)) {
+            unfound += "* `" + print(mutant) + "`\n";
+            return;
+        }
+        const auto* reason = find_known(reasons, mutant);
+        num_unexplained += reason == nullptr;
+        ++num_missed;
+        missed += "* `" + print(mutant) +
+                  "`: " + (reason == nullptr ? "no reason is known" : reason->reason) +
+                  ". Cases: " + outcome.detail + "\n";
+    });
+    std::cout << "# Checks of " << mutants.size() << " mutants\n\nWritten by `stage_mutants --check --sample "
+              << request.sample << " --seed " << request.seed
+              << "`: drawn of those that `known.txt` does not list. " << num_found
+              << " are found by `segfold check --stage STAGE`, " << num_broken << " do not compile, "
+              << num_unfinished << " were not finished, and " << num_missed
+              << " are found by the cases alone.\n";
+    if (!missed.empty())
+        std::cout << "\n## Found by the cases alone\n\n" << missed;
+    if (!unfound.empty())
+        std::cout << "\n## Found by neither\n\n" << unfound;
+    return num_unexplained == 0 ? 0 : 1;
 }
 
 int try_sample(const Request& request, std::vector<Mutant> mutants, const std::vector<KnownMutant>& known)
@@ -225,11 +311,13 @@ int try_sample(const Request& request, std::vector<Mutant> mutants, const std::v
         return kSkipped;
     }
     std::erase_if(mutants, [&](const auto& mutant) { return find_known(known, mutant) != nullptr; });
-    std::ranges::sort(mutants, {}, lot_of);
+    std::ranges::sort(mutants, {}, [&](const Mutant& mutant) { return lot_of(mutant, request.seed); });
     mutants.resize(std::min(mutants.size(), request.sample));
+    if (request.trial.by_check)
+        return check_sample(request, mutants);
     int num_surviving = 0;
     try_mutants(mutants, request.trial, [&](const Mutant& mutant, const Outcome& outcome) {
-        num_surviving += outcome.verdict == Verdict::survived || outcome.verdict == Verdict::unreached;
+        num_surviving += is_unfound(outcome);
         std::cout << name(outcome.verdict) << "  " << print(mutant) << "  (" << outcome.detail << ")\n";
     });
     std::cout << num_surviving << " of " << mutants.size() << " survive\n";
@@ -263,9 +351,12 @@ int run(const Request& request)
             std::cout << print(mutant) << "\n";
         return 0;
     }
+    if (request.trial.by_check && request.sample == 0)
+        throw InputError("--check is of a sample; give --sample N beside it");
     if (request.sample > 0)
         return try_sample(request, std::move(mutants), known);
-    auto results = read_results(request.results);
+    const auto kept = request.results.empty() ? std::string("stage_mutants.tsv") : request.results;
+    auto results = read_results(kept);
     const auto all = mutants;
     std::erase_if(mutants, [&](const auto& mutant) {
         if (request.only_report || find_known(known, mutant) != nullptr)
@@ -277,11 +368,10 @@ int run(const Request& request)
             result->second.verdict == Verdict::survived || result->second.verdict == Verdict::unreached;
         return !may_be_found || result->second.level >= request.trial.level;
     });
-    std::ofstream file(request.results, std::ios::app);
+    std::ofstream file(kept, std::ios::app);
     std::size_t count = 0;
     try_mutants(mutants, request.trial, [&](const Mutant& mutant, const Outcome& outcome) {
-        file << identity_of(mutant) << "\t" << name(outcome.verdict) << "\t" << outcome.level << "\t"
-             << outcome.seconds << "\t" << outcome.detail << std::endl;
+        file << result_line(mutant, outcome) << std::flush;
         results[identity_of(mutant)] = outcome;
         std::cerr << ++count << " of " << mutants.size() << ": " << name(outcome.verdict) << "  "
                   << print(mutant) << "  (" << outcome.detail << ")\n";

@@ -19,8 +19,11 @@
 
 #include "codegen/embedded_kernels.h"
 #include "dsl/error.h"
+#include "runtime/backends/backend.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "runtime/regress/check_operator.h"
+#include "runtime/regress/stage_operators.h"
 #include "tests/mutants/cases.h"
 
 namespace segfold::test {
@@ -189,6 +192,45 @@ std::string answer_of(const Mutant& mutant, const Catalogue& changed, const Tria
     return "survived\t" + std::to_string(num_cases) + " cases";
 }
 
+/// The same, by a check of each stage that has the file.
+std::string answer_of_check(const Mutant& mutant, Session& session)
+{
+    constexpr double kCheckSeconds = 30;  // of a processor, for one operator
+    const auto& catalogue = session.catalogue();
+    std::size_t num_checks = 0;
+    for (const auto* usual : stages_with(mutant.file)) {
+        const std::vector<const Stage*> stages = {&catalogue.stage(usual->name)};
+        for (const auto& op :
+             regress::stage_operators(*stages.front(), catalogue, session.backend().target())) {
+            regress::CheckRequest request;
+            request.stages = stages;
+            request.workload.standard_elements =
+                regress::standard_elements(op, stages, catalogue, session.backend());
+            request.layouts = regress::standard_layouts(op, request.workload.standard_elements);
+            request.proof.seconds = 0;
+            request.until_failure = true;
+            const auto told = [&](const std::string& what) {
+                return "killed\t" + usual->name + ", " + op.name + first_line(what);
+            };
+            hang_answer = told(" does not end") + "\n";
+            limit_processor_time(kCheckSeconds);
+            ++num_checks;
+            try {
+                const auto check = regress::check_operator(session, op, request);
+                for (const auto& outcome : check.matrix.outcomes)
+                    if (outcome.failed())
+                        return told(", " + outcome.layout +
+                                    (outcome.fault ? ": " + *outcome.fault : std::string(": wrong")));
+            } catch (const InternalError& error) {
+                return told(std::string(": ") + error.what());
+            } catch (const InputError& error) {
+                return told(std::string(": ") + error.what());
+            }
+        }
+    }
+    return "survived\t" + std::to_string(num_checks) + " checks";
+}
+
 /// A folder with a copy of kernels/ and room for compiled texts, where one process at a time works.
 class Slot {
 public:
@@ -215,7 +257,8 @@ public:
 
     void start(const Mutant& mutant, const TrialOptions& options)
     {
-        (void)cases_with(mutant.file, options.level);  // once for all processes
+        if (!options.by_check)
+            (void)cases_with(mutant.file, options.level);  // once for all processes
         mutant_ = &mutant;
         begin_ = Clock::now();
         text_.clear();
@@ -284,15 +327,22 @@ private:
             const auto path = kernels() / mutant_->file;
             const auto original = text_of(mutant_->file);
             std::ofstream(path, std::ios::binary | std::ios::trunc) << mutated(original, *mutant_);
-            std::optional<Catalogue> changed;
+            std::optional<Session> session;
             try {
-                changed = Catalogue::from_directory(kernels().string());
+                SessionOptions changed;
+                changed.kernels = kernels().string();
+                session.emplace(make_backend("simt"), changed);
             } catch (const Error& error) {
                 text = "broken\t" + first_line(error.what());
             }
             std::ofstream(path, std::ios::binary | std::ios::trunc) << original;
-            if (changed)
-                text = answer_of(*mutant_, *changed, options);
+            try {
+                if (session)
+                    text = options.by_check ? answer_of_check(*mutant_, *session)
+                                            : answer_of(*mutant_, session->catalogue(), options);
+            } catch (const DeviceError& error) {
+                text = "broken\t" + first_line(error.what());
+            }
         } catch (const std::exception& error) {
             text = "unfinished\t" + first_line(error.what());
         }

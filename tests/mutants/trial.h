@@ -38,6 +38,8 @@ struct TrialOptions {
     double seconds = 300;    ///< wall time that one mutant may take
     double run_seconds = 2;  ///< processor time of one run, after which it is taken to hang
     int optimisation = 1;    ///< of the executor's compiler
+    /// Instead of the cases what `segfold check --stage STAGE` does, without an operator and other flags.
+    bool by_check = false;
 };
 
 /// Files of stages and parts, below kernels/, sorted.
