@@ -23,7 +23,7 @@
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/regress/check_operator.h"
-#include "runtime/regress/stage_operators.h"
+#include "runtime/regress/operators/stage_operators.h"
 #include "tests/mutants/cases.h"
 
 namespace segfold::test {

@@ -6,7 +6,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/backend.h"
 #include "runtime/regress/check_operator.h"
-#include "runtime/regress/stage_operators.h"
+#include "runtime/regress/operators/stage_operators.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/kernel_folder.h"
 

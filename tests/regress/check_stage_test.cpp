@@ -8,7 +8,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/cli/views/json_schema.h"
-#include "runtime/regress/stage_operators.h"
+#include "runtime/regress/operators/stage_operators.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/json_schema.h"
 #include "tests/common/kernel_folder.h"

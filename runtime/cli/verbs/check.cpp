@@ -18,7 +18,7 @@
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/regress/check_operator.h"
-#include "runtime/regress/stage_operators.h"
+#include "runtime/regress/operators/stage_operators.h"
 #include "runtime/regress/tree.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
 #include "runtime/session/scale/slices/slice_operators.h"

@@ -1,4 +1,4 @@
-#include "runtime/regress/stage_operators.h"
+#include "runtime/regress/operators/stage_operators.h"
 
 #include <algorithm>
 
