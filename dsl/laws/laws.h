@@ -188,4 +188,7 @@ std::string print(const LawFinding& finding, const Operator& op);
 /// All findings, each ended by a newline.
 std::string print(const LawReport& report, const Operator& op);
 
+/// The first four of a proof's invariants, and how many more there are. JSON documents have all.
+[[nodiscard]] std::string few_invariants(const std::string& invariants);
+
 }  // namespace segfold

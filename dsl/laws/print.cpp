@@ -94,6 +94,20 @@ std::string print(const FieldValue& value)
     return text;
 }
 
+std::string few_invariants(const std::string& invariants)
+{
+    constexpr int kMost = 4;
+    std::size_t end = 0;
+    for (int number = 0; number < kMost && end != std::string::npos; ++number)
+        end = invariants.find(", ", end + (number > 0));
+    if (end == std::string::npos)
+        return invariants;
+    std::size_t more = 0;
+    for (auto at = end; at != std::string::npos; at = invariants.find(", ", at + 1))
+        ++more;
+    return fmt::format("{} and {} more", invariants.substr(0, end), more);
+}
+
 std::string print(const LawFinding& finding, const Operator& op)
 {
     const std::string head = std::string(name(finding.law)) + ": ";
@@ -102,8 +116,9 @@ std::string print(const LawFinding& finding, const Operator& op)
     const std::string nan =
         finding.nan_differs ? "; where values are not finite, one side alone may be NaN" : "";
     const std::string unproved = finding.unproved.empty() ? "" : "; no proof: " + finding.unproved;
-    const std::string kept =
-        finding.invariants.empty() ? "" : ", while " + finding.invariants + ", which every state keeps";
+    const std::string kept = finding.invariants.empty() ? ""
+                                                        : ", while " + few_invariants(finding.invariants) +
+                                                              ", which every state keeps";
     switch (finding.verdict) {
         case Verdict::proved:
             return head + "proved" + kept;

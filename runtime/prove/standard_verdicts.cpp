@@ -166,7 +166,7 @@ std::string print(const StandardVerdict& verdict)
     return json.dump();
 }
 
-std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text)
+std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text, std::string_view file)
 {
     std::vector<StandardVerdict> list;
     while (!text.empty()) {
@@ -176,9 +176,8 @@ std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text)
         try {
             list.push_back(read_line(line));
         } catch (const std::exception& error) {
-            throw InputError(
-                fmt::format("verdicts.jsonl:{}: {}; it holds what segfold operators --verdicts prints",
-                            list.size() + 1, error.what()));
+            throw InputError(fmt::format("{}:{}: {}; it holds what segfold operators --verdicts prints", file,
+                                         list.size() + 1, error.what()));
         }
     }
     return list;
@@ -187,6 +186,26 @@ std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text)
 std::vector<StandardVerdict> standard_verdicts()
 {
     return parse_standard_verdicts(standard_verdict_files().front().text);
+}
+
+std::vector<StandardVerdict> newest_verdicts()
+{
+    return parse_standard_verdicts(standard_verdict_files().back().text, "verdicts_newest.jsonl");
+}
+
+std::vector<StandardVerdict> differing(const std::vector<StandardVerdict>& kept,
+                                       std::vector<StandardVerdict> found)
+{
+    for (auto& now : found)
+        std::erase_if(now.types, [&](Type type) {
+            return std::ranges::any_of(kept, [&](const StandardVerdict& then) {
+                return then.op == now.op && then.law == now.law && then.is_claimed == now.is_claimed &&
+                       then.verdict == now.verdict && then.eight_bit == now.eight_bit &&
+                       std::ranges::find(then.types, type) != then.types.end();
+            });
+        });
+    std::erase_if(found, [](const StandardVerdict& now) { return now.types.empty(); });
+    return found;
 }
 
 std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kept,

@@ -1,6 +1,6 @@
 #pragma once
 // The verdicts on the laws of the standard operators, which come with the program:
-// dsl/standard/verdicts.jsonl.
+// dsl/standard/verdicts.jsonl, and what another version of Z3 says otherwise in verdicts_newest.jsonl.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace segfold::prove {
 
 /// How long Z3 has for all laws of an operator of one type, where the table is made: of the processor.
-inline constexpr double kSecondsForTable = 5;
+inline constexpr double kSecondsForTable = 10;
 
 /// The verdict on a law of a standard operator, for all types of which it is the same.
 struct StandardVerdict {
@@ -43,11 +43,19 @@ struct StandardVerdict {
 /// A line of the table, without its end.
 [[nodiscard]] std::string print(const StandardVerdict& verdict);
 
-/// The verdicts in lines of the table. Throws InputError where one cannot be read.
-[[nodiscard]] std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text);
+/// The verdicts in lines of the table `file`. Throws InputError where one cannot be read.
+[[nodiscard]] std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text,
+                                                                   std::string_view file = "verdicts.jsonl");
 
 /// The table that comes with the program, by operator and law.
 [[nodiscard]] std::vector<StandardVerdict> standard_verdicts();
+
+/// The verdicts of a newer Z3 that differ from that table.
+[[nodiscard]] std::vector<StandardVerdict> newest_verdicts();
+
+/// The verdicts of `found` that `kept` does not have, for the types of which it has another one.
+[[nodiscard]] std::vector<StandardVerdict> differing(const std::vector<StandardVerdict>& kept,
+                                                     std::vector<StandardVerdict> found);
 
 /// What is wrong with `kept` as the table of `operators`: missing and unknown operators, laws and types,
 /// texts that have changed since, verdicts `refuted`. One sentence each; empty where all is well.

@@ -35,6 +35,35 @@ TEST(StandardVerdicts, AreThoseOfAllOperatorsAsTheyStand)
         fmt::join(faults, "\n"));
 }
 
+TEST(StandardVerdicts, OfTheNewestSolverAreThoseThatDiffer)
+{
+    const auto kept = standard_verdicts();
+    const auto newest = newest_verdicts();
+    EXPECT_EQ(differing(kept, newest).size(), newest.size());
+    EXPECT_TRUE(differing(kept, kept).empty());
+    for (const auto& verdict : newest) {
+        EXPECT_EQ(verdict.text, standard_digest(standard(verdict.op))) << verdict.op;
+        EXPECT_NE(verdict.prover, kept.front().prover) << verdict.op;
+        EXPECT_NE(verdict.verdict, Verdict::refuted) << verdict.op;
+    }
+    auto other = std::vector{kept.front()};
+    other[0].verdict = Verdict::not_refuted;
+    other[0].types.push_back(Type::boolean);
+    EXPECT_EQ(differing(kept, other).front().types, other[0].types);
+}
+
+TEST(StandardVerdicts, PrintFewOfManyInvariants)
+{
+    LawFinding finding;
+    finding.verdict = Verdict::proved;
+    const auto op = standard_operator("sum_i32");
+    finding.invariants = "a, b, c, d";
+    EXPECT_EQ(segfold::print(finding, op), "associative: proved, while a, b, c, d, which every state keeps");
+    finding.invariants = "a, b, c, d, e, f";
+    EXPECT_EQ(segfold::print(finding, op),
+              "associative: proved, while a, b, c, d and 2 more, which every state keeps");
+}
+
 /// What the table must not say is told.
 TEST(StandardVerdicts, FaultsOfTheTableAreSeen)
 {

@@ -18,7 +18,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}};
+constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}};
 
 /// "floats", "integers", "numbers", "any", or the types one by one.
 std::string words_of(const std::vector<Type>& types)
@@ -81,7 +81,8 @@ std::string judged(const prove::StandardVerdict& verdict)
 }
 
 /// The laws that an operator claims, and those that are proved unclaimed, with how far each is certain.
-std::string laws_of(const StandardOperator& op, const std::vector<prove::StandardVerdict>& verdicts)
+std::string laws_of(const StandardOperator& op, const std::vector<prove::StandardVerdict>& verdicts,
+                    const std::vector<prove::StandardVerdict>& newest)
 {
     std::string laws;
     for (const auto law : {Law::associative, Law::identity, Law::commutative, Law::idempotent, Law::append})
@@ -96,10 +97,17 @@ std::string laws_of(const StandardOperator& op, const std::vector<prove::Standar
                         line += fmt::format("{}{}", name(type), type == verdict.types.back() ? ": " : " ");
                 line += judged(verdict);
                 if (!verdict.invariants.empty())
-                    line += fmt::format(", while `{}`, which every state keeps", verdict.invariants);
+                    line += fmt::format(", while `{}`, which every state keeps",
+                                        few_invariants(verdict.invariants));
                 if (!verdict.unproved.empty())
                     line += fmt::format(" (no proof: {})", verdict.unproved);
             }
+            for (const auto& verdict : newest)
+                if (verdict.op == op.name && verdict.law == law && verdict.is_claimed == is_claimed) {
+                    line += fmt::format("; {} by {}, for", judged(verdict), verdict.prover);
+                    for (const auto type : verdict.types)
+                        line += fmt::format(" {}", name(type));
+                }
             if (!line.empty())
                 laws += fmt::format("* {}{}: {}\n", name(law), is_claimed ? "" : ", not claimed", line);
         }
@@ -107,7 +115,8 @@ std::string laws_of(const StandardOperator& op, const std::vector<prove::Standar
 }
 
 /// How many laws of how many types are certain.
-std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts)
+std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
+                       const std::vector<prove::StandardVerdict>& newest)
 {
     std::size_t all = 0, proved = 0, without_overflow = 0, over_reals = 0, exhaustive = 0;
     std::set<std::string> provers;
@@ -122,15 +131,25 @@ std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts)
         over_reals += verdict.verdict == Verdict::proved_over_reals ? count : 0;
         exhaustive += verdict.verdict == Verdict::holds_exhaustively ? count : 0;
     }
+    std::size_t others = 0;
+    std::set<std::string> newer;
+    for (const auto& verdict : newest) {
+        newer.insert(verdict.prover);
+        others += verdict.types.size();
+    }
+    const auto of_newest = newer.empty()
+                               ? ""
+                               : fmt::format(" {} gives other verdicts on {} of them, which stand behind.",
+                                             fmt::join(newer, " and "), others);
     return fmt::format(
         "Laws are judged for i32, u32, f32 and f64, which makes {} claims. Of these {} are proved bit for "
         "bit, {} while nothing "
         "overflows and {} over the reals, and {} were tried with all states ({} s of {} for each operator "
         "and "
         "type). What a search alone has tried is said so, with the reason; {} laws are no more certain than "
-        "that.",
+        "that.{}",
         all, proved, without_overflow, over_reals, exhaustive, prove::kSecondsForTable,
-        fmt::join(provers, " and "), all - proved - without_overflow - over_reals - exhaustive);
+        fmt::join(provers, " and "), all - proved - without_overflow - over_reals - exhaustive, of_newest);
 }
 
 /// The page dsl/standard/README.md.
@@ -138,6 +157,7 @@ std::string operators_page()
 {
     const auto operators = standard_operators();
     const auto verdicts = prove::standard_verdicts();
+    const auto newest = prove::newest_verdicts();
     std::string page = fmt::format(
         "# The operators that come with the program\n\n"
         "`segfold operators --markdown` prints this page: {} operators, each with what it folds to, the laws "
@@ -155,14 +175,16 @@ std::string operators_page()
         "`NAME.integer.seg`), with the lines `# source:` and `# example:` "
         "behind the operator. Its first line is one sentence, which tables show. Name it in "
         "`dsl/CMakeLists.txt`, put the lines of `segfold operators NAME --verdicts` into `verdicts.jsonl`, "
+        "those of the newest Z3 with `--differing` (`SEGFOLD_Z3` names its library) into "
+        "`verdicts_newest.jsonl`, "
         "and print this page again.\n\n"
         "| operator | types | folds to |\n| --- | --- | --- |\n",
-        operators.size(), summary_of(verdicts));
+        operators.size(), summary_of(verdicts, newest));
     for (const auto& op : operators)
         page += fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", op.name, words_of(op.types), op.summary);
     for (const auto& op : operators) {
-        page += fmt::format("\n## {}\n\n{}.\n\n{}* Source: {}.\n", op.name, op.summary, laws_of(op, verdicts),
-                            op.source);
+        page += fmt::format("\n## {}\n\n{}.\n\n{}* Source: {}.\n", op.name, op.summary,
+                            laws_of(op, verdicts, newest), op.source);
         if (!op.example.empty())
             page += fmt::format("* Example: `{}`\n", op.example);
         for (const auto& version : op.versions) {
@@ -191,13 +213,15 @@ void print_verdicts(const Arguments& arguments)
                             "them, and 'segfold check' judges others",
                             wanted));
     }
+    const bool differing = arguments.has("differing");
+    const auto kept = prove::standard_verdicts();
     prove::Solver solver;
     Progress progress;
     for (std::size_t i = 0; i < operators.size(); ++i) {
         progress.show(fmt::format("{} ({} of {})", operators[i].name, i + 1, operators.size()));
         std::string lines;
-        for (const auto& verdict :
-             prove::judge_standard(operators[i], prove::judged_types(operators[i]), solver))
+        auto found = prove::judge_standard(operators[i], prove::judged_types(operators[i]), solver);
+        for (const auto& verdict : differing ? prove::differing(kept, std::move(found)) : found)
             lines += prove::print(verdict) + "\n";
         progress.clear();
         write_output(lines);
@@ -216,6 +240,8 @@ int verb_operators(const Words& words)
         write_output(operators_page());
         return 0;
     }
+    if (!arguments.has("verdicts"))
+        arguments.refuse("differing", "belongs to --verdicts");
     if (arguments.has("verdicts")) {
         print_verdicts(arguments);
         return 0;
