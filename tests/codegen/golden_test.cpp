@@ -23,8 +23,8 @@ constexpr std::string_view kShownOperator = "sum_i32";
 constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
 constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
 /// It, and: several fields; exact and not commutative; no identity; 64-bit states; four fields; a type whose
-/// values expressions convert; a scalar; an array that is read at a computed place; arrays of locals; an array
-/// in an operator of many operations.
+/// values expressions convert; a scalar; an array that is read at a computed place; arrays of locals; an
+/// array in an operator of many operations.
 constexpr std::array<std::string_view, 11> kOperators = {
     "sum_i32", "mean_variance_f32", "affine_u32",    "keep_first_i32", "trace_u64",     "max_subarray_i32",
     "sum_f16", "count_above_f32",   "automaton_i32", "top_four_f32",   "binned_sum_f32"};

@@ -23,8 +23,7 @@ int fold_cases(Communicator& ranks)
         if (turn++ % 2 != 0)
             return;
         ++tried;
-        const auto found =
-            folded_by(ranks, session, one.workload, {}, one.lengths ? &*one.lengths : nullptr);
+        const auto found = folded_by(ranks, session, one.workload, {}, one.lengths ? &*one.lengths : nullptr);
         if (ranks.rank() == 0) {
             EXPECT_EQ(found, wanted(one.workload)) << one.name << " by " << ranks.size() << " ranks";
         }

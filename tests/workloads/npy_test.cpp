@@ -210,9 +210,10 @@ TEST(Npy, RefusesShapesAndOrders)
     EXPECT_EQ(message("()", "False"),
               ": has 0 dimensions, shape (); one is needed: save it with array.reshape(-1)");
     const std::string path = folder.write("a.npy", npy_file(dictionary("'<i4'", "(2, 1)"), "12345678"));
-    EXPECT_EQ(refusal([&] { read_npy_as(path, Type::i32); }, path),
-              ": has 2 dimensions, shape (2, 1); one is needed: save it with array.reshape(-1), which makes each "
-              "number an element, or give it to an operator over rows (x: row f32)");
+    EXPECT_EQ(
+        refusal([&] { read_npy_as(path, Type::i32); }, path),
+        ": has 2 dimensions, shape (2, 1); one is needed: save it with array.reshape(-1), which makes each "
+        "number an element, or give it to an operator over rows (x: row f32)");
     EXPECT_EQ(message("(1, 2, 2)", "True"),
               ": has 3 dimensions, shape (1, 2, 2); one is needed: save it with array.reshape(-1)");
     EXPECT_EQ(message("(2, 1)", "True"), message("(2, 1)", "False")) << "both orders are the same";

@@ -206,8 +206,9 @@ std::vector<std::string> untried(const Operator& op, const CheckRequest& request
         (outcome.unmet ? idle : serving).insert(outcome.stage);
     std::erase_if(idle, [&](const auto& stage) { return serving.contains(stage); });
     add(!idle.empty(), count_text(std::ssize(idle), "stage") + " that cannot serve");
-    add(true, request.chosen.empty() ? "tunables but for those of a run, the smallest and the next to them, by turns"
-                                     : "other tunables");
+    add(true, request.chosen.empty()
+                  ? "tunables but for those of a run, the smallest and the next to them, by turns"
+                  : "other tunables");
     add(request.layouts.size() == 1, "other layouts");
     add(op.laws.commutative, "the order of operands, as the operator commutes");
     const auto reads_place = [&](std::string_view place) { return uses_name(op.lift, place); };
