@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Changes whenever a proof may say something else: its questions, or this format.
-constexpr int kFormat = 5;
+constexpr int kFormat = 6;
 
 /// Nothing where there is none; `makes` makes one then.
 std::unique_ptr<cache::Folder> open_folder(bool makes)
