@@ -177,7 +177,11 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
 /// Copies entries from the places to their turn, or back.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
-    const auto width = from.bytes() / std::max<std::size_t>(places.length(), 1);
+    const auto row_length = std::max<std::size_t>(from.row_length(), 1);
+    const auto width = row_length * size_bytes(from.type());
+    if (from.length() != places.length() * row_length)
+        throw InternalError(fmt::format("{} places move {} numbers in rows of {}", places.length(),
+                                        from.length(), row_length));
     visit_integers(places, [&](auto values) {
         const auto place = [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; };
         const auto count = std::ssize(values);

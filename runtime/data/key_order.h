@@ -31,10 +31,12 @@ void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector
 /// the infinities.
 [[nodiscard]] std::optional<Array> sorted_places(const Array& keys);
 
-/// The entries of `array` at `places`, of which there are as many: numbers or rows.
+/// The entries of `array` at `places`, of which there are as many: numbers, or rows of its row_length().
+/// Throws InternalError where there are not.
 [[nodiscard]] Array taken_at(const Array& array, const Array& places);
 
-/// Moves entry `i` to place `places[i]`: undoes taken_at(). `places` are those of sorted_places().
+/// Moves entry `i` to place `places[i]`: undoes taken_at(). `places` are those of sorted_places(), as many as
+/// entries; otherwise throws InternalError.
 void put_back(Array& array, const Array& places);
 
 /// Throws InputError where the elements of an operator may not be moved, as it reads `index`. `asked` is what

@@ -125,6 +125,17 @@ TEST(KeyOrder, TakesNumbersAndRowsAndPutsThemBack)
     EXPECT_EQ(to_vector<double>(moved), to_vector<double>(rows));
 }
 
+TEST(KeyOrder, MovesAsManyEntriesAsThereArePlaces)
+{
+    const auto places = *sorted_places(make_array<std::int32_t>(Type::i32, {3, 1, 2, 1}));
+    auto longer = make_array<std::int32_t>(Type::i32, {30, 10, 20, 11, 5, 5, 5, 5});
+    EXPECT_THROW(put_back(longer, places), InternalError);
+    EXPECT_EQ(to_vector<std::int32_t>(longer), (std::vector<std::int32_t>{30, 10, 20, 11, 5, 5, 5, 5}));
+    longer.set_row_length(2);
+    put_back(longer, places);
+    EXPECT_EQ(to_vector<std::int32_t>(longer), (std::vector<std::int32_t>{5, 5, 30, 10, 5, 5, 20, 11}));
+}
+
 TEST(KeyOrder, SaysHowManyRunsHowManyKeys)
 {
     EXPECT_EQ(text_of_returning_keys(5, 5, "sort"), "");

@@ -251,12 +251,14 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         }
         run->results.push_back(arrays[first + i].mutable_view());
     }
-    const auto work = [run, places = call.places(), typed = call.typed()] {
+    // The caller's arrays may be longer than what they are given.
+    const auto row_length = static_cast<std::size_t>(call.num_features());
+    const auto work = [run, row_length, places = call.places(), typed = call.typed()] {
         run->plan->run(run->inputs, run->segments, run->results);
         for (std::size_t i = 0; places && i < run->results.size(); ++i)
             if (const auto& result = run->results[i]; typed->is_output(i)) {
-                auto output =
-                    Array::borrow(result.type, result.data, static_cast<std::size_t>(result.length));
+                auto output = Array::borrow(result.type, result.data, places->length() * row_length);
+                output.set_row_length(row_length);
                 put_back(output, *places);
             }
     };

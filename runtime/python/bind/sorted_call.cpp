@@ -65,6 +65,7 @@ void Call::sort_by_keys()
     for (const auto i : moved) {
         const auto& view = arrays_[i].view();
         sorting->arrays.push_back(Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length)));
+        sorting->arrays.back().set_row_length(static_cast<std::size_t>(view.num_features));
     }
     run_by_size(
         num_elements_, kElementsOfAShortFold,

@@ -110,37 +110,56 @@ def test_tables_and_scalars_stay_where_they_are():
     np.testing.assert_array_equal(op(i, t, 2.0, keys=keys, sort_keys=True).result, np.bincount(keys, 2 * t[i]))
 
 
+@sf.operator
+class rest_of_rows:
+    x: sf.row(sf.f32)
+
+    class state:
+        sum: sf.f32 = 0
+
+    results = dict(total=sf.f32, rest=sf.each(sf.f32))
+
+    def lift(x):
+        return x
+
+    def combine(a, b):
+        return a + b
+
+    def finish(s):
+        return s.sum
+
+    def map(x, total):
+        return dict(rest=x - total)
+
+
+REST = sf.operator("""operator rest(x: i32) -> (total: i32, each rest: i32) {
+  state s: i32 = 0 lift x combine(a, b) a + b finish { total = s } map { rest = x - total } }""")
+
+
 @pytest.mark.parametrize("words", [{}, {"check": True}, {"backend": "reference"}, {"out": True}])
 def test_rows_and_results_for_elements_stand_where_the_elements_do(words):
     rows, keys = rng.integers(-9, 9, (60, 3)).astype("f4"), rng.integers(0, 4, 60)
-
-    @sf.operator
-    class rest:
-        x: sf.row(sf.f32)
-
-        class state:
-            sum: sf.f32 = 0
-
-        results = dict(total=sf.f32, rest=sf.each(sf.f32))
-
-        def lift(x):
-            return x
-
-        def combine(a, b):
-            return a + b
-
-        def finish(s):
-            return s.sum
-
-        def map(x, total):
-            return dict(rest=x - total)
-
     if "out" in words:
         words = {"out": {"keys": np.zeros(4, "i8"), "total": np.zeros((4, 3), "f4"), "rest": np.zeros((60, 3), "f4")}}
-    got = rest(rows, keys=keys, sort_keys=True, **words)
+    got = rest_of_rows(rows, keys=keys, sort_keys=True, **words)
     wanted = np.stack([rows[keys == k].sum(0) for k in range(4)])
     np.testing.assert_array_equal(got.total, wanted)
     np.testing.assert_array_equal(got.rest, rows - wanted[keys])
+
+
+@pytest.mark.parametrize("by_plan", [False, True])
+@pytest.mark.parametrize("backend", ["cpu", "reference", "simt"])
+@pytest.mark.parametrize("room", [60, 61, 90, 120, 200])
+@pytest.mark.parametrize("op, entry", [(REST, ()), (rest_of_rows, (2,))])
+def test_what_lies_behind_the_results_in_longer_arrays_stays(op, entry, room, backend, by_plan):
+    x, keys = rng.integers(-9, 9, (60, *entry)).astype("f4" if entry else "i4"), rng.integers(0, 4, 60)
+    out = {name: np.full((room, *entry) if name != "keys" else room, 7777, "i8" if name == "keys" else x.dtype) for name in ("keys", "total", "rest")}
+    call = sf.plan(op, x, keys=keys, sort_keys=True, backend=backend) if by_plan else lambda *x, **named: op(*x, sort_keys=True, backend=backend, **named)
+    call(x, keys=keys, out=out)
+    totals = np.stack([x[keys == k].sum(0) for k in range(4)])
+    for name, wanted in {"keys": np.arange(4), "total": totals, "rest": x - totals[keys]}.items():
+        np.testing.assert_array_equal(out[name][: len(wanted)], wanted)
+        np.testing.assert_array_equal(out[name][len(wanted) :], 7777)
 
 
 def test_other_kinds_of_arrays():
