@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string_view>
 
@@ -17,6 +18,50 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
+namespace {
+
+/// A line without its numbers, which tell of one case. The digits of names, and of what stands between
+/// quotes, stay.
+std::string without_numbers(std::string_view line)
+{
+    const auto is_digit = [&](std::size_t i) { return i < line.size() && line[i] >= '0' && line[i] <= '9'; };
+    const auto is_letter = [&](std::size_t i) {
+        return line[i] == '_' || (line[i] >= 'a' && line[i] <= 'z') || (line[i] >= 'A' && line[i] <= 'Z');
+    };
+    // The end of digits with a fraction and an exponent.
+    const auto end_of_number = [&](std::size_t i) {
+        const auto skip_digits = [&] { i = std::min(line.find_first_not_of("0123456789", i), line.size()); };
+        skip_digits();
+        if (i < line.size() && line[i] == '.' && is_digit(i + 1)) {
+            ++i;
+            skip_digits();
+        }
+        if (i + 1 < line.size() && line[i] == 'e' &&
+            is_digit(i + (line[i + 1] == '-' || line[i + 1] == '+' ? 2 : 1))) {
+            i += 2;
+            skip_digits();
+        }
+        return i;
+    };
+    std::string kept;
+    bool is_quoted = false, is_in_name = false;
+    for (std::size_t i = 0; i < line.size();) {
+        if (!is_quoted && !is_in_name && is_digit(i)) {
+            if (!kept.empty() && kept.back() == '-')
+                kept.pop_back();
+            i = end_of_number(i);
+            continue;
+        }
+        if (line[i] == '\'' && (is_quoted || !is_in_name))  // not that of "the operator's"
+            is_quoted = !is_quoted;
+        is_in_name = is_letter(i) || (is_in_name && is_digit(i));
+        kept += line[i++];
+    }
+    return kept;
+}
+
+}  // namespace
+
 void warn(const std::vector<std::string>& texts, ToldWarnings* told)
 {
     const auto say = [](const std::string& text) {
@@ -28,8 +73,7 @@ void warn(const std::vector<std::string>& texts, ToldWarnings* told)
             continue;
         }
         const auto line = std::string_view(text).substr(0, text.find('\n'));
-        std::string kind(line);  // whatever element shows it
-        std::erase_if(kind, [](char letter) { return letter >= '0' && letter <= '9'; });
+        auto kind = without_numbers(line);  // whatever element shows it
         if (told->find(kind) != told->end())
             continue;
         say(line.size() == text.size() ? text

@@ -319,6 +319,16 @@ def test_a_plan_is_kept_for_data_that_are_finite(name):
     assert op._cached_plans() == 2
 
 
+@pytest.mark.parametrize("first, second", [("x1", "x2"), ("x", "y")])
+def test_what_is_said_of_two_columns_is_of_two_kinds(first, second):
+    """The numbers of a message are no matter, those of names are."""
+    text = sf.standard.kahan_sum.typed("f32").text.replace("kahan_sum(x: f32)", f"two_{first}({first}: f32, {second}: f32)")
+    op = sf.operator(text.replace("sum = x;", f"sum = {first} + {second};"))
+    plain, infinite = np.ones(3, "f4"), np.array([1, np.inf, 1], "f4")
+    said = [answer(lambda: op(*columns))[1] for columns in ((plain, plain), (infinite, plain), (plain, infinite), (infinite, plain))]
+    assert [[name for name in (first, second) if f"'{name}' has infinities or NaN" in text] for one in said for text in one] == [[first], [second]]
+
+
 STREAK = """operator streak(x: i32) -> i16 {
   state { n: i16 = 0; leading: i16 = 0; trailing: i16 = 0; longest: i16 = 0 }
   lift { let late = i16(x > 0); n = 1; leading = late; trailing = late; longest = late }
