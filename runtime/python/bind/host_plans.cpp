@@ -63,7 +63,8 @@ bool fits_out(const Call& call)
 /// and whether something may overflow.
 struct NotSpared {
     std::optional<std::string> not_finite, nan;
-    bool may_overflow = false;  ///< as far as is known
+    /// What may overflow as far as is known; null where nothing may.
+    std::shared_ptr<const SparedByOverflow> in_doubt = nullptr;
 };
 
 NotSpared not_spared(Call& call, CallsAsk asks, std::int64_t longest)
@@ -91,10 +92,11 @@ NotSpared not_spared(Call& call, CallsAsk asks, std::int64_t longest)
                 look->found.not_finite = find_not_finite(op, look->arrays);
             if (look->asks.nan)
                 look->found.nan = find_nan(op, look->arrays);
-            if (look->asks.overflow)
-                look->found.may_overflow =
-                    !look->asks.spared || !look->asks.spared->holds(known_values(op, look->arrays),
-                                                                    {look->longest, look->num_elements});
+            if (!look->asks.overflow)
+                return;
+            const SparedByOverflow exact{known_values(op, look->arrays), {look->longest, look->num_elements}};
+            if (!look->asks.spared || !look->asks.spared->holds(exact.known, exact.length))
+                look->found.in_doubt = std::make_shared<const SparedByOverflow>(exact);
         },
         call.arrays());
     return look->found;
@@ -126,6 +128,7 @@ struct Making {
     PlanOptions options;
     std::vector<ArrayView> inputs;
     std::uint64_t findings;
+    CallsAsk known = {};           ///< of calls before
     bool is_of_any_data = false;   ///< infinities and NaN, too
     CallsAsk of_any_scalars = {};  ///< what to ask where nothing is known of the scalars
     CallsAsk asks = {};            ///< of these scalars
@@ -138,13 +141,15 @@ struct Making {
         const bool is_finite_asked = depends_on_finite(laws);
         const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max() ||
                                   laws.refuted_by_overflow.size() != judged.refuted_by_overflow.size();
-        return {depends_on_data(laws) && !is_finite_asked,
-                is_finite_asked,
-                depends_on_nan(laws),
-                may_overflow ? std::make_shared<const OperatorLaws>(judged) : nullptr,
-                nullptr,
-                doubt_of_scalars(typed->op, laws.report),
-                findings};
+        CallsAsk asks;
+        asks.data = depends_on_data(laws) && !is_finite_asked;
+        asks.finite = is_finite_asked;
+        asks.nan = depends_on_nan(laws);
+        if (may_overflow)
+            asks.overflow = std::make_shared<const OperatorLaws>(judged);
+        asks.scalars = doubt_of_scalars(typed->op, laws.report);
+        asks.findings = findings;
+        return asks;
     }
 
     /// The laws of calls that overflow nowhere. What a search among floats finds is of no other call.
@@ -175,6 +180,8 @@ struct Making {
         const auto scalars = scalar_values(workload);
         const auto judged_for_scalars = session->laws(op, scalars);
         asks = asks_of(judged_for_scalars);
+        asks.spared = known.spared;
+        asks.not_spared = known.not_spared;
         const auto laws = relied_on(judged_for_scalars);
         const auto differs = [&](Law law) { return laws.report.refuted(law) != of_all.report.refuted(law); };
         asks.data |= differs(Law::associative) || differs(Law::identity);
@@ -198,8 +205,15 @@ struct Making {
         options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
         options.avoids_doubt = true;
         options.assumes_no_overflow = true;
-        if (asks.overflow && (asks.spared = spared(asks)) == nullptr)
-            return;
+        const SparedByOverflow exact{known_values(op, workload.arrays),
+                                     {shape_of(workload.segments).longest, num_elements}};
+        if (asks.overflow && (!asks.spared || !asks.spared->holds(exact.known, exact.length))) {
+            const auto wider = spared(asks);
+            (wider ? asks.spared : asks.not_spared) =
+                wider ? wider : std::make_shared<const SparedByOverflow>(exact);
+            if (!wider)
+                return;
+        }
         plan = std::make_shared<Plan>(session->plan(op, segments, num_elements, options));
         if (!plan->takes_scalars(inputs))
             plan.reset();
@@ -217,8 +231,9 @@ std::shared_ptr<const SparedByOverflow> spared_too(Call& call, const CallsAsk& a
     const auto widening = std::make_shared<Widening>(Widening{
         {call.typed(), nullptr, call.segments(), call.found(), call.num_elements(), {}, call.inputs(), 0},
         asks});
-    run_interruptible([widening] { widening->spared = widening->call.spared(widening->asks); },
-                      call.arrays());
+    run_by_size(
+        call.num_elements(), kElementsOfAShortFold,
+        [widening] { widening->spared = widening->call.spared(widening->asks); }, call.arrays());
     return widening->spared;
 }
 
@@ -303,18 +318,19 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     auto scalars = of_any_scalars != nullptr ? doubtful_scalars(call, of_any_scalars->scalars) : "";
     const auto* known = of_any_scalars != nullptr ? typed.known_asks(assumed, scalars) : nullptr;
     const bool is_known = known != nullptr;
-    const auto asks = is_known ? *known : CallsAsk();
+    auto asks = is_known ? *known : CallsAsk();
     if (asks.data)
         return nullptr;
     const auto most = *longest > 0 ? *longest : num_elements;
     const auto spared = not_spared(call, asks, most);
-    if (spared.may_overflow) {
+    if (spared.in_doubt) {
+        if (asks.not_spared && spared.in_doubt->holds(asks.not_spared->known, asks.not_spared->length))
+            return nullptr;
         const auto wider = spared_too(call, asks);
+        (wider ? asks.spared : asks.not_spared) = wider ? wider : spared.in_doubt;
+        typed.keep_asks(assumed, scalars, asks);
         if (!wider)
             return nullptr;
-        auto with_this = asks;
-        with_this.spared = wider;
-        typed.keep_asks(assumed, scalars, with_this);
     }
     if ((asks.nan && spared.not_finite && !spared.nan))
         return nullptr;
@@ -323,19 +339,21 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
     auto key = host_key(call, ranges, *longest, scalars + kind_of_data);
     auto entry = known_entry(call, key, is_known);
     if (!entry) {
-        const auto making = std::make_shared<Making>(Making{call.typed(), session, segments, call.found(),
-                                                            num_elements, call.plan_options(), call.inputs(),
-                                                            num_findings(), spared.not_finite || spared.nan});
+        const auto making = std::make_shared<Making>(
+            Making{call.typed(), session, segments, call.found(), num_elements, call.plan_options(),
+                   call.inputs(), num_findings(), asks, spared.not_finite || spared.nan});
         making->options.longest = *longest;
         if (spared.nan)
             making->options.with_nan = fmt::format("'{}' has NaN", *spared.nan);
         // A text may have to be compiled, which Ctrl-C ends.
         run_interruptible([making] { making->make(); }, call.arrays());
         scalars = doubtful_scalars(call, making->of_any_scalars.scalars);
-        if (scalars.empty())
+        if (scalars.empty()) {
             making->of_any_scalars.spared = making->asks.spared;
-        else
+            making->of_any_scalars.not_spared = making->asks.not_spared;
+        } else {
             typed.keep_asks(assumed, scalars, making->asks);
+        }
         typed.keep_asks(assumed, "", making->of_any_scalars);
         if (!making->plan)
             return nullptr;

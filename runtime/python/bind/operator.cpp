@@ -262,8 +262,8 @@ std::vector<std::string> PyOperator::warnings() const
         add(*typed);
     if (!texts.empty())
         return texts;
+    const auto& op = example();  // made and kept under the interpreter's lock
     const nb::gil_scoped_release released;
-    const auto& op = example();
     texts = segfold::warnings(op);
     std::ranges::move(law_warnings(quick_laws(op), op), std::back_inserter(texts));
     return texts;

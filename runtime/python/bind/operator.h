@@ -27,6 +27,8 @@ struct CallsAsk {
     /// A plan is kept, and serves calls whose data do not overflow, as far as these laws ask. Null: all.
     std::shared_ptr<const OperatorLaws> overflow = nullptr;
     std::shared_ptr<const SparedByOverflow> spared = nullptr;  ///< calls that are known not to; null: none
+    /// The last call that may; so may those of all its values and sizes. Null: none.
+    std::shared_ptr<const SparedByOverflow> not_spared = nullptr;
     ScalarDoubt scalars = ScalarDoubt::none;
     std::uint64_t findings = 0;  ///< num_findings() when it was asked
 };
@@ -62,7 +64,7 @@ struct TypedOperator {
     void keep_asks(const std::vector<Law>& assumed, const std::string& scalars, const CallsAsk& known)
     {
         constexpr std::size_t kMost = 256;  // where each call has values of its own
-        if (asks.size() == kMost)
+        if (asks.size() >= kMost && !asks.contains({assumed, scalars}))
             asks.clear();
         asks.insert_or_assign({assumed, scalars}, known);
     }
