@@ -11,7 +11,7 @@ namespace {
 
 /// Cases that are tried, and how many of them must break the equation as they are drawn.
 constexpr std::int64_t kCases = 512;
-constexpr std::int64_t kLeastBroken = 4;
+constexpr std::int64_t kLeastBroken = 64;
 
 /// Drawn elements, of which each case takes some.
 constexpr std::int64_t kRecipes = 96;
@@ -73,7 +73,8 @@ void find_sorting_column(const Operator& op, Equation equation, LawMachine& mach
         throw_if_stopped();
         return judge.refutes(equation, tried);
     };
-    if (std::ranges::count_if(cases, breaks) < kLeastBroken)
+    const auto num_broken = std::ranges::count_if(cases, breaks);
+    if (num_broken < kLeastBroken)
         return;
     std::size_t k = 0;
     for (const auto& parameter : op.parameters) {
@@ -86,7 +87,7 @@ void find_sorting_column(const Operator& op, Equation equation, LawMachine& mach
             }))
             continue;
         finding.sorted_by = parameter.name;
-        finding.sorted_cases = std::ssize(cases);
+        finding.sorted_cases = num_broken;
         return;
     }
 }

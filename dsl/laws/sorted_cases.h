@@ -5,7 +5,8 @@
 namespace segfold {
 
 /// Looks for a column by which elements may be sorted so that no case breaks `equation`, which is refuted: of
-/// cases of small numbers, some of which break it as drawn. Where there is one, `finding` says so.
+/// cases of small numbers, at least 64 of which break it as drawn. Where there is one, `finding` says so, and
+/// counts those.
 void find_sorting_column(const Operator& op, Equation equation, LawMachine& machine, LawJudge& judge,
                          const LawOptions& options, LawFinding& finding);
 

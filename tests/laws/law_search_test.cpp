@@ -43,6 +43,9 @@ TEST(LawSearch, SaysWhichColumnSortedKeepsALaw)
     const auto found = [](const Operator& op) { return *check_laws(op, kQuick).find(Law::associative); };
     EXPECT_EQ(found(longest_gap("time: i32", "i64(time)")).sorted_by, "time");
     EXPECT_EQ(found(longest_gap("value: f32, time: u16", "i64(time)")).sorted_by, "time");
+    const auto cases = found(longest_gap("time: i32", "i64(time)")).sorted_cases;
+    EXPECT_GE(cases, 64);
+    EXPECT_LT(cases, 512) << "those that hold as they are drawn say nothing of an order";
     for (const auto* combine : {"a - b", "a / 2 + b", "a > b ? a : b - 1"}) {
         const auto finding = found(short_form(combine, Type::i32));
         EXPECT_EQ(finding.verdict, Verdict::refuted) << combine;
