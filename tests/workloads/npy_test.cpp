@@ -207,6 +207,9 @@ TEST(Npy, RefusesShapesAndOrders)
     };
     EXPECT_EQ(message("(2, 1)", "False"),
               ": has 2 dimensions, shape (2, 1); one is needed: save it with array.reshape(-1)");
+    EXPECT_EQ(message("(1, 2)", "False"),
+              ": has 2 dimensions, shape (1, 2); one is needed: if it holds keys of several columns, save "
+              "numpy.unique(array, axis=0, return_inverse=True)[1], else save it with array.reshape(-1)");
     EXPECT_EQ(message("()", "False"),
               ": has 0 dimensions, shape (); one is needed: save it with array.reshape(-1)");
     const std::string path = folder.write("a.npy", npy_file(dictionary("'<i4'", "(2, 1)"), "12345678"));

@@ -201,6 +201,9 @@ std::uint64_t check_shape(const NpyDictionary& header, const std::string& where,
                               asked != nullptr && header.shape.size() > 1
                                   ? "save it with array.reshape(-1), which makes each number an element, or "
                                     "give it to an operator over rows (x: row f32)"
+                              : header.shape.size() == 2 && header.shape[1] > 1
+                                  ? "if it holds keys of several columns, save numpy.unique(array, axis=0, "
+                                    "return_inverse=True)[1], else save it with array.reshape(-1)"
                                   : "save it with array.reshape(-1)"));
 }
 
