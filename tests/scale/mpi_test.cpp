@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -240,6 +241,23 @@ TEST_F(Mpi, AKilledRankEndsTheRun)
         EXPECT_FALSE(is_running(pid_of(rank))) << "rank " << rank << " lives on";
     }
     expect_nothing_written();
+}
+
+TEST_F(Mpi, WhatRanksWarnOfWhileTheyFoldIsSaidOnce)
+{
+    // Only the last two of three ranks read what may overflow.
+    std::vector<std::int64_t> values(30000, 1);
+    std::fill(values.begin() + 15000, values.end(), std::int64_t{1} << 62);
+    write_npy(folder_.file("x.npy"), index_array(values));
+    const auto words = run_words({"max_subarray", "--type", "i64", "--input", "x.npy", "--backend",
+                                  "reference", "--layout", "uniform=100"});
+    const auto done = folder_.run(ranks(3, words));
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_EQ(count(done.errors, "warning: operator max_subarray obeys its laws while nothing overflows"), 1)
+        << done.errors;
+    std::ranges::fill(values, 1);
+    write_npy(folder_.file("x.npy"), index_array(values));
+    EXPECT_EQ(count(folder_.run(ranks(3, words)).errors, "warning"), 0);
 }
 
 TEST_F(Mpi, AnErrorOnOneRankEndsAllWithOneMessage)

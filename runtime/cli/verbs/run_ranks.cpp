@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <sstream>
@@ -109,15 +110,38 @@ std::optional<int> agree(Communicator& ranks, const Words& words, const std::opt
     return std::nullopt;
 }
 
+/// Writes what the streams of all ranks have warned of behind their first `num_told` warnings: each text
+/// once, by rank 0. Collective.
+void write_later_warnings(const Arguments& arguments, Communicator& ranks,
+                          const std::vector<std::string>& warnings, std::size_t num_told)
+{
+    std::string mine;
+    for (auto i = num_told; i < warnings.size(); ++i)
+        mine += warnings[i] + '\0';
+    std::vector<std::string> all;
+    for (const auto& bytes : ranks.all_gather(std::as_bytes(std::span(mine)))) {
+        std::istringstream texts(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+        for (std::string text; std::getline(texts, text, '\0');)
+            if (std::ranges::find(all, text) == all.end())
+                all.push_back(std::move(text));
+    }
+    if (ranks.rank() == 0)
+        write_warnings(arguments, all);
+}
+
 void fold_and_write(const Arguments& arguments, Communicator& ranks, PreparedRank& prepared)
 {
     auto& stream = *prepared.stream;
     const auto most_shown = prepared.most_shown;
+    const auto num_told = stream.warnings().size();
     if (ranks.rank() == 0)
         write_warnings(arguments, stream.warnings());
     const bool writes = arguments.has("output");
     auto mine = fold_share(ranks, stream,
                            {writes ? std::numeric_limits<std::int64_t>::max() : most_shown, most_shown});
+    if (prepared.progress)
+        prepared.progress->clear();
+    write_later_warnings(arguments, ranks, stream.warnings(), num_told);
     FirstSegments first(prepared.op, most_shown);
     std::int64_t num_segments = 0;
     gather_at_first(ranks, prepared.op, std::move(mine), [&](RankResults&& results) {
