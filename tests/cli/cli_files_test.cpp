@@ -65,6 +65,7 @@ TEST_F(FilesTest, KeysThatComeBackAreSaidOrSorted)
     const Words words = {"sum", "--input", "x.npy", "--layout", "keys=mixed.npy", "--output", "y.npz"};
     const auto said = run(words);
     EXPECT_EQ(said.exit_code, 0) << said.errors;
+    EXPECT_EQ(said.output.find("sorted by key"), std::string::npos) << said.output;
     EXPECT_NE(said.errors.find("warning: keys come back: 4 runs of equal neighbours have 2 distinct keys"),
               std::string::npos)
         << said.errors;
@@ -78,6 +79,9 @@ TEST_F(FilesTest, KeysThatComeBackAreSaidOrSorted)
             const auto result = folder_.run(std::move(sorted));
             EXPECT_EQ(result.exit_code, 0) << result.errors;
             EXPECT_EQ(result.errors.find("keys come back"), std::string::npos) << result.errors;
+            EXPECT_NE(result.output.find("4 elements in 2 segments (keys=mixed.npy, sorted by key)"),
+                      std::string::npos)
+                << result.output;
             EXPECT_EQ(to_vector<std::int64_t>(read_array(folder_.file("y.npz:keys"))),
                       (std::vector<std::int64_t>{-7, 9}));
             EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npz:result"))), (std::vector<float>{6, 4}));

@@ -109,13 +109,14 @@ std::string report_text(const RunReport& report)
     const auto& segments = report.prepared.workload.segments;
     std::vector<std::pair<std::string, std::string>> facts = {
         {"operator", signature(report.prepared.workload.op)},
-        {"data", fmt::format("{}{} in {} ({}), {}-bit indices", count_text(segments.num_elements, "element"),
-                             has_rows(report.prepared.workload.op)
-                                 ? fmt::format(", rows of {},",
-                                               count_text(report.prepared.workload.num_features, "feature"))
-                                 : "",
-                             count_text(segments.num_segments, "segment"),
-                             visible(print(report.request.layout)), segments.index_bits())},
+        {"data",
+         fmt::format(
+             "{}{} in {} ({}{}), {}-bit indices", count_text(segments.num_elements, "element"),
+             has_rows(report.prepared.workload.op)
+                 ? fmt::format(", rows of {},", count_text(report.prepared.workload.num_features, "feature"))
+                 : "",
+             count_text(segments.num_segments, "segment"), visible(print(report.request.layout)),
+             report.request.sorts_keys ? ", sorted by key" : "", segments.index_bits())},
         {"inputs", describe_inputs(report.prepared, report.request)},
         {"back end", back_end_text(report)}};
     if (report.num_slices != 0)
