@@ -107,6 +107,8 @@ public:
     /// Goes on with copies of the columns and keys that are sorted by key. Throws InputError where segments
     /// are not given by keys, and where that cannot be had.
     void sort_by_keys();
+    /// Whether sort_by_keys() was called, after which no key comes back.
+    [[nodiscard]] bool is_sorted() const { return is_sorted_; }
     /// An output of the sorted elements of a GPU, with each where the element stood before.
     [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
     /// Where the elements of the host stood before they were sorted; null where they were not moved.
@@ -143,14 +145,15 @@ private:
     nb::object out_object_;
     std::vector<ArrayIn> out_;
     FoldWords words_;
+    bool is_sorted_ = false;
     std::shared_ptr<const Array> places_;
     nb::object device_places_;  ///< an array of the library of those on a GPU
     std::int64_t num_elements_ = 0;
     std::int64_t num_features_ = 1;
 };
 
-/// Says once for an operator that keys of runs come back. `keys` lie on the host, or are what a caller gets
-/// on a GPU, where only the first ones are looked at.
+/// Says once for an operator, and for each type of a generic one, that keys of runs come back. `keys` lie on
+/// the host, or are what a caller gets on a GPU, where only the first ones are looked at.
 void tell_of_keys(const Call& call, const Array& keys);
 void tell_of_keys(const Call& call, const nb::object& keys);
 

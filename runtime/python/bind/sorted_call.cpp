@@ -19,8 +19,8 @@ void tell_of_keys(const Call& call, std::int64_t num_runs, std::int64_t num_dist
         num_runs, num_distinct, "sort_keys=True sorts by key first, so that each key is one segment");
     if (text.empty())
         return;
-    call.typed()->is_done_with_keys = true;
-    warn({fmt::format("operator {}: {}", call.op().name, text)});
+    warn({fmt::format("operator {}: {}", call.op().name, text)}, &call.typed()->told);
+    call.typed()->is_done_with_keys = true;  // a warning may have been raised instead
 }
 
 }  // namespace
@@ -38,6 +38,7 @@ void Call::sort_by_keys()
     for (std::size_t i = 0; i < parameters.size(); ++i)
         if (!parameters[i].table)
             moved.push_back(i);
+    is_sorted_ = true;
     const auto has_all = [&](std::size_t i) { return arrays_[i].num_entries() == num_elements_; };
     if (!std::ranges::all_of(moved, has_all))
         return;  // which the fold tells
@@ -93,7 +94,7 @@ nb::object Call::put_back_on_device(nb::object array) const
 
 void tell_of_keys(const Call& call, const Array& keys)
 {
-    if (call.typed()->is_done_with_keys)
+    if (call.is_sorted() || call.typed()->is_done_with_keys)
         return;
     std::int64_t num_distinct = 0;
     {
@@ -105,11 +106,12 @@ void tell_of_keys(const Call& call, const Array& keys)
 
 void tell_of_keys(const Call& call, const nb::object& keys)
 {
-    if (std::exchange(call.typed()->is_done_with_keys, true))
+    if (call.is_sorted() || call.typed()->is_done_with_keys)
         return;
     const auto counts = nb::cast<std::pair<std::int64_t, std::int64_t>>(
         nb::module_::import_(kSorted).attr("runs_and_keys")(keys));
     tell_of_keys(call, counts.first, counts.second);
+    call.typed()->is_done_with_keys = true;
 }
 
 }  // namespace segfold::python

@@ -84,7 +84,7 @@ def _refuse_words(words, what):
 def explain(operator: _segfold.Operator) -> str:
     """All that has been warned of an operator in this process: counter-examples, and ways out.
 
-    A :class:`FoldWarning` is one line, given once for an operator and a kind. Of an operator of which nothing was warned, says what a
+    A :class:`FoldWarning` is one line, given once for an operator, a type of it and a kind. Of an operator of which nothing was warned, says what a
     short search of its laws finds, or that it finds nothing; :func:`check` searches longer, and :meth:`Plan.explain` says why a plan was
     chosen.
 

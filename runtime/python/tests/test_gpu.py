@@ -454,3 +454,15 @@ def test_device_time_is_the_kernels(torch):
     moved_bytes = x.nbytes + offsets.nbytes + out.nbytes
     print(f"2^26 f32 in segments of 32: {best:.4f} ms, {moved_bytes / best / 1e6:.0f} GB/s")
     assert bool((out == 32).all())
+
+
+def test_a_sorted_call_leaves_it_to_others_to_say_that_keys_come_back(torch):
+    op = sf.operator("operator of_runs(x: f64) -> f64 { state s: f64 = 0 lift x combine(a, b) a + b }")
+    x, keys = torch.ones(3, dtype=torch.float64).cuda(), torch.tensor([3, 1, 3]).cuda()
+    counts = []
+    for sorts in (True, False, False):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            op(x, keys=keys, sort_keys=sorts)
+        counts.append(sum("keys come back" in str(warning.message) for warning in caught))
+    assert counts == [0, 1, 0] and "keys come back" in sf.explain(op)

@@ -35,6 +35,27 @@ def test_a_key_that_comes_back_is_said_once_for_an_operator(backend):
     assert warned(lambda: op(x, keys=keys, backend=backend)) == []
     assert warned(lambda: op(x[:4], keys=keys[:4], backend=backend)) == []
     assert len(warned(lambda: fresh("another")(x, keys=keys, backend=backend))) == 1
+    assert sf.explain(op) == said
+
+
+def test_each_type_of_an_operator_says_it():
+    op, keys = sf.operator("operator own(x: T) -> T { state s: T = 0 lift x combine(a, b) a + b }"), np.array([3, 1, 3])
+    assert [len(warned(lambda: op(np.ones(3, dtype), keys=keys))) for dtype in ("f4", "i4", "f4")] == [1, 1, 0]
+
+
+def test_a_warning_that_is_raised_is_raised_in_each_call_until_it_is_said():
+    op, x, keys = fresh(), np.ones(3), np.array([3, 1, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            with pytest.raises(sf.FoldWarning, match="keys come back"):
+                op(x, keys=keys)
+    assert len(warned(lambda: op(x, keys=keys))) == 1
+
+
+def test_a_sorted_call_leaves_it_to_others():
+    op, x, keys = fresh(), np.ones(3), np.array([3, 1, 3])
+    assert [len(warned(lambda: op(x, keys=keys, sort_keys=sorts))) for sorts in (True, False, False)] == [0, 1, 0]
 
 
 @pytest.mark.parametrize("keys", [[1, 1, 2, 5], [5, 2, 2, 1], [2, 9, 9, 4], [7, 7, 7, 7], []])
