@@ -208,7 +208,7 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     if (out_object_.is_valid())
         take_out();
     require_one_place();
-    if (words_.sorts_keys)
+    if (words_.sorts_keys.value_or(false))
         sort_by_keys();
 }
 

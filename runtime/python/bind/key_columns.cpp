@@ -55,7 +55,7 @@ void Call::take_key_columns()
         taken.emplace_back(keys, "keys", Access::read, Holds::rows);
     else
         return;
-    if (words_.sorts_keys)
+    if (words_.sorts_keys.value_or(false))
         throw InputError(fmt::format(
             "sort_keys=True sorts by one column of keys; give numpy.unique({}, return_inverse=True)[1]",
             is_tuple ? "numpy.rec.fromarrays(keys)" : "keys, axis=0"));

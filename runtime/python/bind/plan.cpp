@@ -19,6 +19,16 @@
 namespace segfold::python {
 namespace {
 
+/// In which way a caller has given segments.
+std::string text_of_way(LayoutKind kind, bool has_key_columns)
+{
+    if (has_key_columns)
+        return "keys of several columns";
+    return kind == LayoutKind::whole  ? "no segments"
+           : kind == LayoutKind::keys ? "one column of keys"
+                                      : fmt::format("segments by {}", name(kind));
+}
+
 /// A plan with all that a run of it needs.
 class PyPlan {
 public:
@@ -27,6 +37,8 @@ public:
           words_(call.words()),
           session_(call.is_on_device() ? session_of_gpu(words_.session, call.model().device())
                                        : session_of(words_.session)),
+          kind_(call.segments().kind),
+          has_key_columns_(call.has_key_columns()),
           num_features_(call.num_features()),
           is_on_device_(call.is_on_device())
     {
@@ -42,7 +54,7 @@ public:
     {
         Call call(op_, arrays, words);
         require_fits(call);
-        if (words_.sorts_keys && !call.words().sorts_keys)
+        if (!call.words().sorts_keys && words_.sorts_keys.value_or(false))
             call.sort_by_keys();
         if (is_on_device_)
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
@@ -88,6 +100,11 @@ private:
             throw InputError(fmt::format("the arrays lie on {}, and the plan of {} was made for arrays on {}",
                                          call.is_on_device() ? "a GPU" : "the host", op_.name(),
                                          is_on_device_ ? "a GPU" : "the host"));
+        if (call.segments().kind != kind_ &&
+            (call.has_key_columns() || has_key_columns_ || words_.sorts_keys.value_or(false)))
+            throw InputError(fmt::format("the plan of {} was made for {}, and is given {}; make another plan",
+                                         op_.name(), text_of_way(kind_, has_key_columns_),
+                                         text_of_way(call.segments().kind, call.has_key_columns())));
         if (call.num_features() != num_features_)
             throw InputError(
                 fmt::format("the arrays have rows of {}, and the plan of {} was made for "
@@ -111,6 +128,8 @@ private:
     FoldWords words_;
     std::shared_ptr<Session> session_;
     std::shared_ptr<Plan> plan_;
+    LayoutKind kind_;
+    bool has_key_columns_;
     std::int64_t num_features_;
     bool is_on_device_;
 };
@@ -128,12 +147,15 @@ void bind_plan(nb::module_& module)
         "One "
         "stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.")
         .def("__call__", &PyPlan::run,
-             nb::sig("def __call__(self, "
-                     "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
-                     "typing.Any = None, "
-                     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
-                     "sort_keys: bool = False, out: typing.Any = None, **named: typing.Any) -> typing.Any"),
-             "Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.")
+             nb::sig(
+                 "def __call__(self, "
+                 "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
+                 "typing.Any = None, "
+                 "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+                 "sort_keys: bool | None = None, out: typing.Any = None, **named: typing.Any) -> typing.Any"),
+             "Folds arrays as a call of the operator does. Raises InputError where sizes are not the "
+             "plan's.\n\n"
+             "Without ``sort_keys`` it sorts by key if the plan was made so.")
         .def(
             "resize", &PyPlan::resize,
             nb::sig("def resize(self, "

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtime/python/bind/sessions.h"
@@ -21,7 +22,7 @@ struct FoldWords {
     bool validates_segments = false;
     bool trusts_tables = false;
     bool assumes_finite = false;
-    bool sorts_keys = false;  ///< before the fold, so that a plan knows nothing of it
+    std::optional<bool> sorts_keys = {};  ///< before the fold, so that a plan knows nothing of it
 
     [[nodiscard]] PlanOptions plan_options(std::int64_t num_features) const;
     /// All that a plan depends on, as a text; empty where nothing is asked for.

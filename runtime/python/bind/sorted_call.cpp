@@ -28,10 +28,11 @@ void tell_of_keys(const Call& call, std::int64_t num_runs, std::int64_t num_dist
 void Call::sort_by_keys()
 {
     if (segments_.kind != LayoutKind::keys)
-        throw InputError(fmt::format("sort_keys=True sorts by keys=, and {}; leave it out, or give keys=",
+        throw InputError(fmt::format("sort_keys=True sorts by keys=, and {}; leave it out{}",
                                      segments_word_.empty()
                                          ? "no segments are given"
-                                         : fmt::format("segments are given by {}", segments_word_)));
+                                         : fmt::format("segments are given by {}", segments_word_),
+                                     segments_word_ == "lists" ? "" : ", or give keys instead"));
     require_movable(op(), "sort_keys=True");
     const auto& parameters = op().parameters;
     std::vector<std::size_t> moved = {parameters.size()};  // the keys, then the columns

@@ -197,9 +197,11 @@ class Plan:
     On a GPU a call queues kernels on the current stream of the arrays' library and waits for nothing. One stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, sort_keys: bool = False, out: Any = None, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, sort_keys: bool | None = None, out: Any = None, **named: Any) -> Any:
         """
         Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.
+
+        Without ``sort_keys`` it sorts by key if the plan was made so.
         """
 
     def resize(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, **named: Any) -> None:

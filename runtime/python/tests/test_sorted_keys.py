@@ -122,6 +122,8 @@ def test_out_check_plans_and_bench_take_sorted_keys():
     np.testing.assert_array_equal(plan.copy()(x, keys=keys[::-1].copy()).result, np.bincount(keys[::-1], x))
     plain = sf.plan(op, x, keys=keys)
     np.testing.assert_array_equal(plain(x, keys=keys, sort_keys=True).result, wanted)
+    assert len(plan(x, keys=keys, sort_keys=False).keys) == len(op(x, keys=keys).keys) > 20  # runs
+    np.testing.assert_array_equal(plan(x, keys=keys, sort_keys=None).result, wanted)
     assert sf.bench(op, x, keys=keys, sort_keys=True, backend="cpu", repeats=1).num_segments == 20
 
 
@@ -205,6 +207,32 @@ def test_what_cannot_be_sorted_is_refused():
         fresh()(x, keys=keys, sort_keys=1)
     with pytest.raises(TypeError, match="a sort needs all elements"):
         sf.stream(fresh(), x, keys=keys, sort_keys=True)
+
+
+def test_lists_are_not_advised_to_take_keys():
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(sf.InputError) as caught:
+        fresh()(pyarrow.array([[1.0, 2.0], [3.0]]), sort_keys=True)
+    assert str(caught.value) == "sort_keys=True sorts by keys=, and segments are given by lists; leave it out"
+
+
+@pytest.mark.parametrize(
+    "made, given, text",
+    [
+        ({"keys": "a"}, {"keys": "ab"}, "one column of keys, and is given keys of several columns"),
+        ({"keys": "a", "sort_keys": True}, {"keys": "ab"}, "one column of keys, and is given keys of several columns"),
+        ({"keys": "ab"}, {"keys": "a"}, "keys of several columns, and is given one column of keys"),
+        ({"keys": "a", "sort_keys": True}, {"uniform": 2}, "one column of keys, and is given segments by uniform"),
+        ({"keys": "a", "sort_keys": True}, {}, "one column of keys, and is given no segments"),
+        ({"uniform": 2}, {"keys": "ab"}, "segments by uniform, and is given keys of several columns"),
+    ],
+)
+def test_a_plan_says_which_keys_it_was_made_for(made, given, text):
+    x, columns = np.ones(4), {"a": np.array([1, 2, 1, 2]), "ab": (np.array([1, 2, 1, 2]), np.zeros(4))}
+    words = [{word: columns[value] if word == "keys" else value for word, value in one.items()} for one in (made, given)]
+    with pytest.raises(sf.InputError) as caught:
+        sf.plan(fresh(), x, **words[0])(x, **words[1])
+    assert str(caught.value) == f"the plan of fresh was made for {text}; make another plan"
 
 
 def test_arrays_of_a_gpu_are_sorted_by_their_library():
