@@ -396,6 +396,14 @@ void Call::take_out()
     std::vector<nb::object> objects;
     if (is_dictionary(out_object_)) {
         const auto dictionary = nb::borrow<nb::dict>(out_object_);
+        for (const auto [key, value] : dictionary)
+            if (const auto given = word_of(key); std::ranges::find(names, given) == names.end())
+                throw InputError(
+                    has_key_columns() && given == "keys"
+                        ? "out has an array for 'keys', and keys of several columns come back in new arrays; "
+                          "leave it out"
+                        : fmt::format("out has an array for '{}', and results are {}", given,
+                                      fmt::join(names, ", ")));
         for (const auto& name : names) {
             if (!dictionary.contains(name.c_str()))
                 throw InputError(

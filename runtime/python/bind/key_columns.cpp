@@ -48,6 +48,9 @@ void Call::take_key_columns()
     auto& keys = segment_objects_.front().second;
     std::vector<ArrayIn> taken;  // so that what no key can be is refused
     const bool is_tuple = are_columns(keys);
+    if (!is_tuple && (PyTuple_Check(keys.ptr()) || PyList_Check(keys.ptr())) && nb::len(keys) == 0)
+        throw InputError(fmt::format("'keys' is an empty {0}; a {0} of keys has at least one array",
+                                     PyTuple_Check(keys.ptr()) ? "tuple" : "list"));
     if (is_tuple)
         for (std::size_t i = 0; i < nb::len(keys); ++i)
             taken.emplace_back(nb::object(keys[i]), fmt::format("keys[{}]", i));

@@ -47,6 +47,16 @@ def test_plans_and_results_of_the_caller():
     assert sums.tolist() == out[:6].tolist() == SUMS.tolist() and len(keys) == 2
 
 
+def test_an_array_for_what_is_no_result_is_refused():
+    for name, text in {
+        "keys": "out has an array for 'keys', and keys of several columns come back in new arrays; leave it out",
+        "resullt": "out has an array for 'resullt', and results are result",
+    }.items():
+        with pytest.raises(sf.InputError) as caught:
+            sf.standard.sum(X, keys=(DAY, HOUR), out={name: np.zeros(8, np.int32), "result": np.zeros(8)})
+        assert str(caught.value) == text
+
+
 def test_no_elements_have_no_keys():
     keys, sums = sf.standard.sum(X[:0], keys=(DAY[:0], HOUR[:0]))
     assert [len(array) for array in (*keys, sums)] == [0, 0, 0]
@@ -72,6 +82,8 @@ def test_columns_of_arrow_and_jax():
         ((DAY, "abc"), "'keys[1]' is a builtins.str; "),
         ([DAY, [1, 2]], "'keys[1]' is a builtins.list; "),
         ((1, 1, 2), "'keys' is a builtins.tuple; "),
+        ((), "'keys' is an empty tuple; a tuple of keys has at least one array"),
+        ([], "'keys' is an empty list; a list of keys has at least one array"),
     ],
 )
 def test_wrong_columns_are_refused(keys, text):
