@@ -18,7 +18,11 @@ def starts(keys):
 def of_segments(columns, flags):
     """The keys of each segment: as many columns, or an array with a row for each segment."""
     flags = flags != 0
-    return tuple(column[flags] for column in columns) if isinstance(columns, tuple) else columns[flags]
+    return tuple(_taken(column, flags) for column in columns) if isinstance(columns, tuple) else _taken(columns, flags)
+
+
+def _taken(column, flags):
+    return _bits(column)[flags].view(column.dtype) if _library(column) == "torch" else column[flags]
 
 
 def _library(array):
@@ -38,7 +42,8 @@ def _bits(column):
     """Numbers as integers: keys are equal where their bits are, those of NaN too."""
     if _library(column) == "torch":
         torch = sys.modules["torch"]
-        return column.view({2: torch.int16, 4: torch.int32, 8: torch.int64}[column.element_size()]) if column.is_floating_point() else column
+        # Not every torch compares and indexes unsigned integers of more than 8 bits.
+        return column.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[column.element_size()])
     return column if column.dtype.kind in "biu" else column.view(f"u{column.dtype.itemsize}")
 
 

@@ -22,6 +22,18 @@ def _rising(library, keys):
     return bits ^ -(1 << (8 * width - 1)) if kind.startswith(("uint", "bool")) else bits
 
 
+def _signed(array):
+    """Unsigned integers of torch as signed ones: not every torch indexes those of more than 8 bits."""
+    library = _library(array)
+    is_unsigned = library is not None and library.__name__ == "torch" and str(array.dtype).startswith("torch.uint")
+    return array.view(getattr(library, f"int{8 * array.dtype.itemsize}")) if is_unsigned else array
+
+
+def _taken(array, places):
+    taken = _signed(array)[places]
+    return taken if taken.dtype == array.dtype else taken.view(array.dtype)
+
+
 def by_first(arrays):
     """Where the entries of the sorted arrays stood, and the arrays, sorted by the first one; equal keys stay as they stand."""
     keys = arrays[0]
@@ -32,14 +44,15 @@ def by_first(arrays):
         )
     rising = _rising(library, keys)
     places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # the others' are stable
-    return (places, *(array[places] for array in arrays))
+    return (places, *(_taken(array, places) for array in arrays))
 
 
 def put_back(array, places):
     """``array`` with entry ``i`` at ``places[i]``: in its own memory, unless it is JAX's, which nobody may write."""
     if hasattr(array, "at"):
         return array.at[places].set(array)
-    array[places] = array.clone() if hasattr(array, "clone") else array.copy()
+    entries = _signed(array)
+    entries[places] = entries.clone() if hasattr(entries, "clone") else entries.copy()
     return array
 
 

@@ -92,6 +92,17 @@ def test_wrong_columns_are_refused(keys, text):
     assert str(caught.value).startswith(text)
 
 
+@pytest.mark.parametrize("name", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64"])
+def test_columns_of_torch_of_every_type(name):
+    torch = pytest.importorskip("torch")
+    if not hasattr(torch, name):
+        pytest.skip(f"this torch has no {name}")
+    column = torch.tensor([0, 1, 1, 1, 0, 0, 0, 1]).to(getattr(torch, name))
+    keys, sums = sf.standard.sum(torch.from_numpy(X), keys=(column, column))
+    assert sums.tolist() == [0, 6, 15, 7] and [key.dtype for key in keys] == [column.dtype] * 2
+    assert keys[0].double().tolist() == [0, 1, 0, 1]
+
+
 def test_columns_of_two_libraries_are_refused():
     jax = pytest.importorskip("jax.numpy")
     with pytest.raises(sf.InputError, match=r"^'keys\[1\]' is a jaxlib\S* and 'keys\[0\]' a numpy.ndarray; columns of keys are arrays of one library$"):

@@ -240,6 +240,13 @@ def test_arrays_of_a_gpu_are_sorted_by_their_library():
     torch = pytest.importorskip("torch")
     from segfold import _sorted
 
+    wide = [getattr(torch, name) for name in ("uint16", "uint32", "uint64") if hasattr(torch, name)]
+    for dtype in wide:
+        keys = torch.tensor([7, 0, 7, 1, 0]).to(dtype)
+        places, by_torch, moved = _sorted.by_first([keys, keys.clone()])
+        assert places.tolist() == [1, 4, 3, 0, 2] and by_torch.dtype == moved.dtype == dtype
+        assert by_torch.long().tolist() == moved.long().tolist() == [0, 0, 1, 7, 7]
+        assert _sorted.put_back(moved, places).long().tolist() == [7, 0, 7, 1, 0]
     for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32):
         keys = torch.tensor([0.0, 1, -0.0, 2, 0, 1, -0.0, 7, 0]).to(dtype) - (0 if dtype in (torch.bool, torch.uint8) else torch.ones(1, dtype=dtype))
         keys = torch.cat([keys, -keys]) if dtype.is_floating_point else keys
