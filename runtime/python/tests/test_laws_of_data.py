@@ -285,12 +285,12 @@ def test_laws_that_overflow_alone_refutes_are_relied_on_where_nothing_overflows(
 
 
 def test_plans_and_streams_rely_on_that_nothing_overflows():
-    best = sf.standard.max_subarray
+    best = sf.operator(sf.standard.max_subarray.typed("i64").text)
     x = np.array([1, -2, 3, 4])
     result, told = answer(lambda: sf.plan(best, x)(x))
     assert result == "[7]" and len(told) == 1 and "nothing overflows, and a plan does not know its data" in told[0]
     assert answer(lambda: np.concatenate(list(sf.stream(best, x, memory="4K")))) == ("[7]", [])
-    report = sf.check(best.typed("i64"))
+    report = sf.check(best)
     assert report["associative"].verdict == "refuted" and report["associative"].counter_example is not None
     # Small values refute these.
     with pytest.raises(sf.InputError, match="is not associative"):
@@ -377,7 +377,7 @@ def test_a_warning_is_said_once_for_an_operator_and_a_kind():
         "refute it: if 'time' never decreases in a segment of yours, rely on it with assume='associative' (segfold.explain(operator) shows more)"
     ]
     lines = sf.explain(op).split("\n")
-    assert lines[1] == "combine is not associative:" and lines[-1] == "    (not refuted by 512 triples where 'time' never decreases)"
+    assert lines[1] == "combine is not associative:" and lines[-1] == "    (not refuted by 167 triples where 'time' never decreases)"
     with pytest.warns(sf.FoldWarning, match="is refuted to be associative, and relied on because of assume='associative'"):  # another kind
         assert op(time, assume="associative", check=True).tolist() == [4]
     assert sf.explain(op).count("combine is not associative:") == 2
@@ -392,7 +392,8 @@ def test_a_warning_that_is_raised_was_not_said():
 
 
 def test_explain_of_what_was_not_called():
-    assert sf.explain(sf.standard.sum) == "nothing is to be warned of operator sum"
+    own = sf.operator(sf.standard.sum.typed("i32").text)
+    assert sf.explain(own) == "nothing is to be warned of operator sum"
     assert sf.explain(sf.expression("a - b", "i32")).startswith("operator expression is not associative; only stages that fold strictly from left to right can serve\ncombine")
     with pytest.raises(TypeError, match=r"^explain\(\) takes an operator, as sf.standard.sum"):
         sf.explain("sum")
@@ -423,9 +424,8 @@ def test_integers_that_cannot_overflow_share_a_plan_and_others_are_folded_in_ord
         np.testing.assert_array_equal(found, [max_subarray_of(values[:400]), 0, max_subarray_of(values[400:])])
         assert not any("overflow" in text for text in said)
     huge = np.full(1000, 2**62)
-    wrapped = op(huge, offsets=offsets, backend="reference")
     found, said = fold(huge, offsets)
-    np.testing.assert_array_equal(found, wrapped)
+    np.testing.assert_array_equal(found, op(huge, offsets=offsets, backend="reference"))
     assert any("overflow" in text for text in said)
     values = rng.integers(-100, 100, 1000)
     plan = sf.plan(op, values, offsets=offsets, backend="cpu")
@@ -439,3 +439,32 @@ def test_integers_that_cannot_overflow_share_a_plan_and_others_are_folded_in_ord
         return best
 
     assert seconds(lambda: op(values, offsets=offsets, backend="cpu")) < 5 * seconds(lambda: plan(values, offsets=offsets))
+
+
+def cpu_seconds(call):
+    begin = time.process_time()
+    call()
+    return time.process_time() - begin
+
+
+def test_calls_of_smaller_values_are_asked_of_after_one_that_may_overflow():
+    op = sf.operator(sf.standard.max_subarray.typed("i64").text.replace("max_subarray", "refused_subarray").replace("i64", "i32"))
+    wide, small = np.tile(np.array([1, -1], "i4"), 500) * (1 << 30), np.arange(1000, dtype="i4") - 500
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = op(wide, backend="reference")
+        for num_plans, values in enumerate((wide, small, wide, small[:900], wide)):
+            for _ in range(2):
+                found = op(values, backend="cpu")
+                np.testing.assert_array_equal(found, wanted if values is wide else [max_subarray_of(values)])
+            assert op._cached_plans() == (num_plans + 1) // 2
+
+
+def test_a_new_plan_forgets_nothing_that_is_known_of_overflow():
+    op = sf.operator(sf.standard.max_subarray.typed("i64").text.replace("max_subarray", "own_hull"))
+    wide, small = np.full(1000, 1 << 20), np.full(1000, 7)
+    op(wide, backend="cpu")
+    op(small, uniform=100, backend="cpu")
+    after_another = cpu_seconds(lambda: op(wide, backend="cpu"))
+    assert after_another < 4 * max(cpu_seconds(lambda: op(wide, backend="cpu")) for _ in range(3))
+    assert op._cached_plans() == 2
