@@ -23,8 +23,8 @@ CENTRED = sf.operator(
 COPIES = "and segfold copies nothing by itself: give a contiguous copy in C order"
 ROW = "an array of two dimensions is needed, a row of features for each entry"
 LINE = (
-    "an array of one dimension is needed: rows of features take an operator over rows (x: row f32), and reshape(-1) makes each "
-    "number an element"
+    "an array of one dimension is needed: give {}.reshape(-1), which makes each number an element, or an operator over rows (x: row f32), "
+    "which folds rows of features"
 )
 KINDS = "segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in the machine's byte order"
 
@@ -41,8 +41,8 @@ CASES = [
     (lambda: ROWS(OnGpu()), f"'x' has shape (9,); {ROW}"),
     (lambda: BAG(I, V), f"'t' has shape (4,); {ROW}"),
     (lambda: ROWS(room(4, 0)), "'x' has shape (4, 0); a row has at least one feature"),
-    (lambda: WEIGHTED(X, X, X), f"'w' has shape (4, 3); {LINE}"),
-    (lambda: sf.standard.softmax(X), f"'x' has shape (4, 3); {LINE}"),
+    (lambda: WEIGHTED(X, X, X), f"'w' has shape (4, 3); {LINE.format('w')}"),
+    (lambda: sf.standard.softmax(X), f"'x' has shape (4, 3); {LINE.format('x')}"),
     (lambda: ROWS(np.asfortranarray(X)),
      "'x' of shape (4, 3) is in Fortran order, with strides of (4, 16) bytes; rows must lie one behind the other, with strides of "
      f"(12, 4) bytes, {COPIES}"),
