@@ -60,9 +60,10 @@ Segments backwards(const Segments& segments, bool is_mapped)
 }
 
 PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const CheckLayout& layout,
-                         std::uint64_t seed)
+                         std::uint64_t seed, std::int64_t standard_elements)
 {
     auto wanted = request.workload;
+    wanted.standard_elements = standard_elements;
     wanted.layout = layout.layout;
     wanted.seed = seed;
     auto prepared = make_checked_workload(op, wanted);
@@ -79,25 +80,38 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     return prepared;
 }
 
+/// How many elements a stage takes over a layout that does not say; alike where the data say.
+std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
+{
+    const auto kind = layout.layout.kind;
+    const bool is_open =
+        !request.workload.num_elements && request.workload.inputs.empty() &&
+        (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated);
+    const auto own = request.elements.find(stage);
+    return is_open && own != request.elements.end() ? own->second : request.workload.standard_elements;
+}
+
 /// Everything that the outcomes of one workload share.
 class Column {
 public:
-    Column(const Workload& workload, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue,
+    Column(PreparedWorkload prepared, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue,
            const CheckRequest& request)
-        : workload_(workload),
+        : prepared_(std::move(prepared)),
           laws_(laws),
           request_(request),
           backend_(backend),
           catalogue_(catalogue),
-          judge_(workload, {.is_associative = laws.is_associative()}),
-          problem_(make_problem(workload, laws))
+          judge_(workload_, {.is_associative = laws.is_associative()}),
+          problem_(make_problem(workload_, laws))
     {
         problem_.target = backend.target();
         if (!laws.is_associative())
             thrust_.reason = kThrustNeedsAssociative;
         else
-            thrust_ = run_thrust(workload);
+            thrust_ = run_thrust(workload_);
     }
+
+    [[nodiscard]] std::int64_t num_elements() const { return workload_.segments.num_elements; }
 
     [[nodiscard]] const ThrustResults& thrust() const { return thrust_; }
 
@@ -170,7 +184,8 @@ private:
         return run_sliced(devices, workload_, how, num_slices);
     }
 
-    const Workload& workload_;
+    const PreparedWorkload prepared_;
+    const Workload& workload_ = prepared_.workload;
     OperatorLaws laws_;
     const CheckRequest& request_;
     Backend& backend_;
@@ -186,8 +201,9 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
     const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
     if (!depends_on_data(laws) && !laws.doubts_identity && !may_overflow)
         return laws;
-    return on_data(std::move(laws),
-                   prepare(op, request, request.layouts.front(), request.workload.seed).workload);
+    return on_data(std::move(laws), prepare(op, request, request.layouts.front(), request.workload.seed,
+                                            request.most_elements())
+                                        .workload);
 }
 
 /// What rank 0 relies on, all do. Collective.
@@ -234,25 +250,44 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
         const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
         for (std::size_t i = 0; i < request.layouts.size(); ++i) {
             const auto& layout = request.layouts[i];
-            progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
-            const auto prepared = prepare(op, request, layout, seed);
-            matrix.num_elements = prepared.workload.segments.num_elements;
-            const Column column(prepared.workload, laws, backend, catalogue, request);
+            std::map<std::int64_t, Column> columns;
+            const auto column_of = [&](const Stage* stage) -> const Column& {
+                const auto wanted = elements_of(request, layout, stage);
+                if (const auto made = columns.find(wanted); made != columns.end())
+                    return made->second;
+                progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
+                return columns
+                    .try_emplace(wanted, prepare(op, request, layout, seed, wanted), laws, backend, catalogue,
+                                 request)
+                    .first->second;
+            };
             for (const auto* stage : request.stages) {
+                const auto& column = column_of(stage);
+                matrix.num_elements = std::max(matrix.num_elements, column.num_elements());
                 progress(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
                 for (const auto kind :
                      plans_of(request, layout, *stage, static_cast<std::size_t>(round) + i)) {
-                    matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
+                    matrix.outcomes.push_back(
+                        {stage->name, layout.name, seed, column.num_elements(), {}, {}, {}, {}});
                     column.run(*stage, request.chosen, kind, static_cast<std::uint64_t>(round),
                                matrix.outcomes.back());
                     if (request.until_failure && matrix.outcomes.back().failed())
                         return matrix;
                 }
             }
-            matrix.thrust = column.thrust().description;
-            matrix.without_thrust = column.thrust().reason;
-            if (column.thrust().results)
-                matrix.outcomes.push_back({"thrust", layout.name, seed, {}, {}, {}, column.judge_thrust()});
+            for (const auto& [wanted, column] : columns) {
+                matrix.thrust = column.thrust().description;
+                matrix.without_thrust = column.thrust().reason;
+                if (column.thrust().results)
+                    matrix.outcomes.push_back({"thrust",
+                                               layout.name,
+                                               seed,
+                                               column.num_elements(),
+                                               {},
+                                               {},
+                                               {},
+                                               column.judge_thrust()});
+            }
         }
     }
     return matrix;
@@ -277,7 +312,7 @@ std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest req
     request.workload.seed = failed->seed;
     request.num_seeds = 1;
     request.chosen = {failed->configuration.begin(), failed->configuration.end()};
-    SmallestFailure smallest{matrix.num_elements, *failed};
+    SmallestFailure smallest{*failed};
     const auto is_met = [&](std::int64_t num_elements) {
         request.workload.num_elements = num_elements;
         try {
@@ -285,14 +320,14 @@ std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest req
             const auto found = std::ranges::find_if(again.outcomes, &CheckOutcome::failed);
             if (again.num_elements != num_elements || found == again.outcomes.end())
                 return false;
-            smallest = {num_elements, std::move(*found)};
+            smallest = {std::move(*found), true};
             return true;
         } catch (const InputError&) {  // a layout that has no such number of elements
             return false;
         }
     };
-    for (int steps = 0; steps < kMostSteps && smallest.num_elements > 1; ++steps) {
-        const auto n = smallest.num_elements;
+    for (int steps = 0; steps < kMostSteps && smallest.outcome.num_elements > 1; ++steps) {
+        const auto n = smallest.outcome.num_elements;
         if (!is_met(n / 2) && !(n >= 4 && is_met(n - n / 4)) && !is_met(n - 1))
             break;
     }
@@ -301,25 +336,27 @@ std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest req
 
 }  // namespace
 
-std::int64_t elements_for(const Operator& op, std::span<const Stage* const> stages,
-                          const Catalogue& catalogue, const Target& target, std::int64_t least,
-                          std::int64_t most)
+std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
+                          const Target& target, std::int64_t least, std::int64_t most)
 {
     Problem problem(op, SegmentForm::offsets);
     problem.target = target;
-    auto needed = least;
-    for (const auto* stage : stages)
-        needed = std::max(needed, elements_to_go_round(*stage, problem, catalogue, needed, most));
+    const auto needed = elements_to_go_round(stage, problem, catalogue, least, most);
     const auto step = kOddLength * kMostVectorItems;
     return (needed + step - 1) / step * step;
 }
 
-std::int64_t standard_elements(const Operator& op, std::span<const Stage* const> stages,
-                               const Catalogue& catalogue, const Backend& backend)
+void take_standard_data(CheckRequest& request, const Operator& op, const Catalogue& catalogue,
+                        const Backend& backend)
 {
     const bool is_gpu = backend.device().has_value();
-    return elements_for(op, stages, catalogue, backend.target(), is_gpu ? kElementsOnGpu : kElementsOnHost,
-                        is_gpu ? kElementsOnGpu : kMostOnHost);
+    for (const auto* stage : request.stages)
+        request.elements[stage] =
+            elements_for(op, *stage, catalogue, backend.target(), is_gpu ? kElementsOnGpu : kElementsOnHost,
+                         is_gpu ? kElementsOnGpu : kMostOnHost);
+    request.workload.standard_elements = request.most_elements();
+    request.layouts =
+        standard_layouts(op, request.workload.num_elements.value_or(request.workload.standard_elements));
 }
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
@@ -342,6 +379,14 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
     layouts.push_back(
         {op.allows_empty() ? "empty_runs" : "giant", parse_layout(uneven), SegmentForm::offsets, true});
     return layouts;
+}
+
+std::int64_t CheckRequest::most_elements() const
+{
+    auto most = elements.size() < stages.size() ? workload.standard_elements : 0;
+    for (const auto& [stage, own] : elements)
+        most = std::max(most, own);
+    return most;
 }
 
 std::string CheckRequest::spread_text() const

@@ -30,16 +30,11 @@ struct CheckLayout {
     bool has_runs = false;
 };
 
-/// How many elements a check takes where nobody says: `least`, or as many as make the loops of the smallest
-/// plans of all these stages go round, at most `most`. Then a few more, so that segments of one odd length
-/// suit, and all elements are whole vectors.
-std::int64_t elements_for(const Operator& op, std::span<const Stage* const> stages,
-                          const Catalogue& catalogue, const Target& target, std::int64_t least,
-                          std::int64_t most);
-
-/// The same for a back end: 2^20 elements on a GPU, elsewhere from 2^14 to some 24600.
-std::int64_t standard_elements(const Operator& op, std::span<const Stage* const> stages,
-                               const Catalogue& catalogue, const Backend& backend);
+/// How many elements a check of a stage takes where nobody says: `least`, or as many as make the loops of its
+/// smallest plans go round, at most `most`. Then a few more, so that segments of one odd length suit, and all
+/// elements are whole vectors.
+std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
+                          const Target& target, std::int64_t least, std::int64_t most);
 
 /// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
@@ -49,6 +44,7 @@ struct CheckOutcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
     std::uint64_t seed = 0;
+    std::int64_t num_elements = 0;
     Configuration configuration;          ///< of the stage; empty for Thrust
     std::optional<std::string> unmet;     ///< why it cannot serve; then there is no more
     std::optional<std::string> fault;     ///< what simt found wrong; then there is no more
@@ -62,6 +58,8 @@ struct CheckRequest {
     WorkloadRequest workload;  ///< the layout is taken from `layouts`
     std::vector<CheckLayout> layouts;
     std::vector<const Stage*> stages;
+    /// How many elements each stage takes where nobody says; others take workload.standard_elements.
+    std::map<const Stage*, std::int64_t> elements = {};
     /// Values of tunables. Where there are none, two configurations take turns from layout to layout and from
     /// seed to seed: the one that a run takes, and the smallest. Over some layouts both run, and
     /// next_configuration().
@@ -78,15 +76,22 @@ struct CheckRequest {
     /// share. The laws are judged by rank 0.
     AgreedRanks* ranks = nullptr;
 
+    /// The most elements that a stage takes.
+    [[nodiscard]] std::int64_t most_elements() const;
     [[nodiscard]] bool is_spread() const { return num_slices != 0 || !others.empty() || ranks != nullptr; }
     /// "4 ranks", "7 slices on 3 devices"; empty in one piece.
     [[nodiscard]] std::string spread_text() const;
 };
 
+/// Sizes the elements of each stage by its own need, 2^20 on a GPU, elsewhere from 2^14 to some 24600, and
+/// takes standard_layouts().
+void take_standard_data(CheckRequest& request, const Operator& op, const Catalogue& catalogue,
+                        const Backend& backend);
+
 /// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.
 struct CheckMatrix {
     std::vector<CheckOutcome> outcomes;
-    std::int64_t num_elements = 0;
+    std::int64_t num_elements = 0;  ///< the most of a stage
     std::string thrust;          ///< what it ran on
     std::string without_thrust;  ///< one sentence; empty where Thrust ran
 
@@ -95,8 +100,8 @@ struct CheckMatrix {
 
 /// A failure over parts, made smaller.
 struct SmallestFailure {
-    std::int64_t num_elements = 0;
     CheckOutcome outcome;
+    bool is_smaller = false;  ///< than the failure
 };
 
 /// What a check has found.

@@ -49,13 +49,16 @@ Configuration next_configuration(const Stage& stage, const Problem& problem, con
 {
     const auto facts = plan_facts(problem, shape);
     const auto smallest = smallest_configuration(stage, problem, {}, shape);
+    const auto usual = default_configuration(stage, facts);
     std::map<std::string, int> chosen(smallest.begin(), smallest.end());
     for (const auto& tunable : stage.tunables) {
         auto values = tunable.values;
         std::ranges::sort(values);
-        const auto larger = std::ranges::upper_bound(values, chosen[tunable.name]);
+        auto larger = std::ranges::upper_bound(values, chosen[tunable.name]);
         if (larger == values.end())
             continue;
+        if (*larger == usual.at(tunable.name) && larger + 1 != values.end())
+            ++larger;
         auto next = chosen;
         next[tunable.name] = *larger;
         try {

@@ -204,9 +204,7 @@ std::string answer_of_check(const Mutant& mutant, Session& session)
              regress::stage_operators(*stages.front(), catalogue, session.backend().target())) {
             regress::CheckRequest request;
             request.stages = stages;
-            request.workload.standard_elements =
-                regress::standard_elements(op, stages, catalogue, session.backend());
-            request.layouts = regress::standard_layouts(op, request.workload.standard_elements);
+            regress::take_standard_data(request, op, catalogue, session.backend());
             request.proof.seconds = 0;
             request.until_failure = true;
             const auto told = [&](const std::string& what) {

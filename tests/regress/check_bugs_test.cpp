@@ -86,9 +86,7 @@ regress::Check checked(Session& session, const CheckedBug& bug)
     const auto op = operator_of(bug, session);
     regress::CheckRequest request;
     request.stages = {&session.catalogue().stage(bug.stage)};
-    request.workload.standard_elements =
-        regress::standard_elements(op, request.stages, session.catalogue(), session.backend());
-    request.layouts = regress::standard_layouts(op, request.workload.standard_elements);
+    regress::take_standard_data(request, op, session.catalogue(), session.backend());
     request.proof.seconds = 0;
     return regress::check_operator(session, op, request);
 }

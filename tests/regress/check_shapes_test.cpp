@@ -129,16 +129,59 @@ TEST(CheckShapes, LoopsGoRoundInTheSmallestPlans)
     for (const auto& launch : launches(elements))
         EXPECT_GE(launch.grid, 2) << launch.kernel;
     EXPECT_EQ(regress::elements_to_go_round(tile_scan, problem, catalogue, 2048, 4096), 4096);
-    // A check of all stages takes enough for each.
-    std::vector<const Stage*> stages;
-    for (const auto& stage : catalogue.stages())
-        if (!stage.is_rung)
-            stages.push_back(&stage);
-    const auto of_all =
-        regress::elements_for(standard_operator("sum_i32"), stages, catalogue, {}, 1 << 14, 3 << 13);
-    EXPECT_GE(of_all, elements);
-    EXPECT_EQ(of_all % (31 * 16), 0);
-    EXPECT_LE(of_all, (3 << 13) + 31 * 16);
+    const auto of_check =
+        regress::elements_for(standard_operator("sum_i32"), tile_scan, catalogue, {}, 1 << 14, 3 << 13);
+    EXPECT_GE(of_check, elements);
+    EXPECT_EQ(of_check % (31 * 16), 0);
+    EXPECT_LE(of_check, (3 << 13) + 31 * 16);
+}
+
+/// What a check of many stages gives each: a stage that needs few elements does not pay for one that needs
+/// many.
+TEST(CheckShapes, EachStageTakesElementsByItsOwnNeed)
+{
+    std::vector<Seen> all;
+    Session session(std::make_unique<Watching>(all), {});
+    const auto op = standard_operator("sum_i32");
+    regress::CheckRequest request;
+    for (const auto* name : {"tile_scan", "warp_per_segment"})
+        request.stages.push_back(&session.catalogue().stage(name));
+    request.proof.seconds = 0;
+    regress::take_standard_data(request, op, session.catalogue(), session.backend());
+    const auto check = regress::check_operator(session, op, request);
+    EXPECT_TRUE(check.is_well());
+    for (const auto& outcome : check.matrix.outcomes) {
+        if (outcome.stage == "thrust" || outcome.unmet)
+            continue;
+        const auto& stage = session.catalogue().stage(outcome.stage);
+        EXPECT_EQ(outcome.num_elements,
+                  regress::elements_for(op, stage, session.catalogue(), {}, 1 << 14, 3 << 13))
+            << outcome.stage << " over " << outcome.layout;
+    }
+    EXPECT_EQ(check.matrix.num_elements, request.elements[request.stages[0]]);
+    EXPECT_GT(request.elements[request.stages[0]], request.elements[request.stages[1]]);
+    // A number that is given is that of all.
+    request.workload.num_elements = 3100;
+    for (const auto& outcome : regress::check_operator(session, op, request).matrix.outcomes)
+        EXPECT_EQ(outcome.num_elements, 3100) << outcome.stage << " over " << outcome.layout;
+}
+
+/// Loops that halve the threads of a block go round where the smallest and the usual plan leave them.
+TEST(CheckShapes, TheNextPlanIsNeitherTheSmallestNorTheUsual)
+{
+    const auto& catalogue = Catalogue::standard();
+    const Problem problem(standard_operator("sum_i32"), SegmentForm::offsets);
+    const auto threads = [](const Configuration& configuration) { return configuration.at("block_threads"); };
+    for (const auto& stage : catalogue.stages()) {
+        const auto found = std::ranges::find(stage.tunables, "block_threads", &Tunable::name);
+        if (found == stage.tunables.end() || catalogue.unmet(stage, problem))
+            continue;
+        const auto smallest = threads(regress::smallest_configuration(stage, problem));
+        const auto usual = threads(default_configuration(stage, plan_facts(problem)));
+        const auto next = threads(regress::next_configuration(stage, problem));
+        printf("%s %d %d %d\n", stage.name.c_str(), smallest, usual, next);
+        EXPECT_GE(next, std::min(256, std::ranges::max(found->values))) << stage.name;
+    }
 }
 
 /// A count in i16 wraps behind 32767 elements: stages that rely on the law would be blamed for what the

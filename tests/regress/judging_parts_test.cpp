@@ -171,7 +171,7 @@ std::string checked_by_ranks(const Damage& damage)
         EXPECT_EQ(found.is_well(), !found.matrix.any_failed());
         EXPECT_EQ(found.is_well(), !found.smallest);
         if (found.smallest) {
-            EXPECT_LT(found.smallest->num_elements, 20);
+            EXPECT_LT(found.smallest->outcome.num_elements, 20);
             EXPECT_TRUE(found.smallest->outcome.failed());
         }
         for (const auto& outcome : found.matrix.outcomes) {

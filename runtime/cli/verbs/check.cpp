@@ -133,12 +133,9 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     if (!arguments.has("values"))
         request.workload.values = suiting_values(op);
     request.stages = asked_stages(arguments, catalogue);
-    request.workload.standard_elements = regress::standard_elements(op, request.stages, catalogue, backend);
+    regress::take_standard_data(request, op, catalogue, backend);
     if (const auto layout = arguments.value("layout"))
         request.layouts = {{*layout, request.workload.layout}};
-    else
-        request.layouts = regress::standard_layouts(
-            op, request.workload.num_elements.value_or(request.workload.standard_elements));
     if (arguments.value("stage").value_or("all") == "all")
         arguments.refuse("set", "belongs to one stage; give --stage beside it");
     request.chosen = settings(arguments);
@@ -277,8 +274,8 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     if (!prints(ranks))
         return checked;
     progress->clear();
-    const CommandOf command = [&](const CheckOutcome& outcome, std::int64_t num_elements) {
-        return command_of(arguments, backend, request, outcome, num_elements);
+    const CommandOf command = [&](const CheckOutcome& outcome) {
+        return command_of(arguments, backend, request, outcome);
     };
     checked.untried =
         found.has_stages ? untried(op, request, matrix, backend) : std::vector<std::string>{"stages"};

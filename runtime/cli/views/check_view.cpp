@@ -95,6 +95,17 @@ std::string print_unjudged(const CheckMatrix& matrix)
                                     count_text(count, "run"), first);
 }
 
+/// "16864 elements", "16864 to 24800 elements", by stage.
+std::string elements_text(const CheckMatrix& matrix)
+{
+    auto least = matrix.num_elements;
+    for (const auto& outcome : matrix.outcomes)
+        if (!outcome.unmet)
+            least = std::min(least, outcome.num_elements);
+    const auto most = count_text(matrix.num_elements, "element");
+    return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
+}
+
 /// "All 17 runs agree." or how many do not.
 std::string print_summary(const CheckMatrix& matrix)
 {
@@ -133,23 +144,26 @@ std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_o
     std::size_t count = 0;
     for (const auto& outcome : matrix.outcomes)
         if (outcome.failed() && ++count <= kShownFailures)
-            text += print_failure(outcome, command_of(outcome, matrix.num_elements));
+            text += print_failure(outcome, command_of(outcome));
     return text;
 }
 
 /// A failure over parts once more, by as few elements as it was met.
 std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
 {
-    if (!check.smallest || check.smallest->num_elements == check.matrix.num_elements)
+    if (!check.smallest || !check.smallest->is_smaller)
         return "";
-    return fmt::format("\nThe first of them, by {}:\n", count_text(check.smallest->num_elements, "element")) +
-           print_failure(check.smallest->outcome,
-                         command_of(check.smallest->outcome, check.smallest->num_elements));
+    const auto& outcome = check.smallest->outcome;
+    return fmt::format("\nThe first of them, by {}:\n", count_text(outcome.num_elements, "element")) +
+           print_failure(outcome, command_of(outcome));
 }
 
-Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of, std::int64_t num_elements)
+Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of)
 {
-    Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
+    Json row = {{"stage", outcome.stage},
+                {"layout", outcome.layout},
+                {"seed", outcome.seed},
+                {"num_elements", outcome.num_elements}};
     row["outcome"] = outcome.unmet      ? "cannot_serve"
                      : outcome.fault    ? "fault"
                      : outcome.failed() ? "wrong"
@@ -163,7 +177,7 @@ Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of, s
     row["comparisons"] = Json::array();
     for (const auto& comparison : outcome.comparisons)
         row["comparisons"].push_back(json_of(comparison));
-    if (const auto command = outcome.failed() ? command_of(outcome, num_elements) : ""; !command.empty())
+    if (const auto command = outcome.failed() ? command_of(outcome) : ""; !command.empty())
         row["replay"] = command;
     return row;
 }
@@ -179,8 +193,7 @@ std::string print_checks(const Operator& op, const CheckRequest& request, const 
     const auto seeds =
         first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
     std::vector<std::pair<std::string, std::string>> facts = {
-        {"data", fmt::format("{}, {}, {}", count_text(matrix.num_elements, "element"),
-                             name(request.workload.values), seeds)},
+        {"data", fmt::format("{}, {}, {}", elements_text(matrix), name(request.workload.values), seeds)},
         {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
     if (request.is_spread())
         facts.emplace_back("parts", request.spread_text() + ", joined in order");
@@ -234,7 +247,7 @@ Json outcomes_of(const CheckMatrix& matrix, const CommandOf& command_of)
 {
     Json list = Json::array();
     for (const auto& outcome : matrix.outcomes)
-        list.push_back(json_of_outcome(outcome, command_of, matrix.num_elements));
+        list.push_back(json_of_outcome(outcome, command_of));
     return list;
 }
 
@@ -242,8 +255,8 @@ Json smallest_of(const regress::Check& check, const CommandOf& command_of)
 {
     if (!check.smallest)
         return {};
-    return {{"num_elements", check.smallest->num_elements},
-            {"check", json_of_outcome(check.smallest->outcome, command_of, check.smallest->num_elements)}};
+    const auto& outcome = check.smallest->outcome;
+    return {{"num_elements", outcome.num_elements}, {"check", json_of_outcome(outcome, command_of)}};
 }
 
 }  // namespace segfold::cli

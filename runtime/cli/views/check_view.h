@@ -11,7 +11,7 @@
 namespace segfold::cli {
 
 /// The command that meets an outcome again, by its number of elements.
-using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome, std::int64_t num_elements)>;
+using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome)>;
 
 /// Tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,

@@ -117,8 +117,7 @@ Json json_of_faults(const Arguments& arguments, const Operator& op, const Backen
 }
 
 std::string command_of(const Arguments& arguments, const Backend& backend,
-                       const regress::CheckRequest& request, const regress::CheckOutcome& outcome,
-                       std::int64_t num_elements)
+                       const regress::CheckRequest& request, const regress::CheckOutcome& outcome)
 {
     if (outcome.stage == "thrust")
         return "";
@@ -136,7 +135,7 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     command.add("--stage", outcome.stage);
     for (const auto& [name, value] : outcome.configuration)
         command.add("--set", fmt::format("{}={}", name, value));
-    command.add("--elements", std::to_string(num_elements));
+    command.add("--elements", std::to_string(outcome.num_elements));
     // The schedule of simt is one of the round, which seeds are counted by.
     const auto first = backend.has_schedules() ? request.workload.seed : outcome.seed;
     command.add("--seed", std::to_string(first));

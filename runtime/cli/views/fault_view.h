@@ -19,10 +19,9 @@ std::string print_faults(const Arguments& arguments, const Operator& op, const B
 Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                     const std::vector<regress::FaultInput>& faults);
 
-/// The command that meets the failure of a stage again, over so many elements; empty where Thrust alone is
-/// wrong. `request` is that of `arguments`.
+/// The command that meets the failure of a stage again; empty where Thrust alone is wrong. `request` is that
+/// of `arguments`.
 std::string command_of(const Arguments& arguments, const Backend& backend,
-                       const regress::CheckRequest& request, const regress::CheckOutcome& outcome,
-                       std::int64_t num_elements);
+                       const regress::CheckRequest& request, const regress::CheckOutcome& outcome);
 
 }  // namespace segfold::cli
