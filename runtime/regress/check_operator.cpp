@@ -223,8 +223,8 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 }
 
 /// Those of a run and the smallest take turns; both over segments of one length and over the most awkward.
-/// The next to the smallest over the most awkward too, and over flags and keys where the stage reads those
-/// itself.
+/// The next to the smallest over the most awkward too, and over the first of flags and keys that the stage
+/// reads itself.
 std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
                            std::size_t turn)
 {
@@ -235,8 +235,9 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
         return {Plan::of_a_run, Plan::smallest, Plan::next};
     if (layout.layout.kind == LayoutKind::uniform)
         return {Plan::of_a_run, Plan::smallest};
-    const bool is_found = layout.recast == SegmentForm::flags || layout.recast == SegmentForm::keys;
-    if (is_found && std::ranges::find(stage.forms, *layout.recast) != stage.forms.end())
+    // A text that reads flags differs from one that reads keys in that alone.
+    const auto found = std::ranges::find_if(stage.forms, is_found);
+    if (found != stage.forms.end() && layout.recast == *found)
         return {of_turn, Plan::next};
     return {of_turn};
 }

@@ -92,8 +92,8 @@ void take_standard_data(CheckRequest& request, const Operator& op, const Catalog
 struct CheckMatrix {
     std::vector<CheckOutcome> outcomes;
     std::int64_t num_elements = 0;  ///< the most of a stage
-    std::string thrust;          ///< what it ran on
-    std::string without_thrust;  ///< one sentence; empty where Thrust ran
+    std::string thrust;             ///< what it ran on
+    std::string without_thrust;     ///< one sentence; empty where Thrust ran
 
     [[nodiscard]] bool any_failed() const;
 };

@@ -12,9 +12,9 @@ namespace segfold::regress {
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
                                                    std::string_view uncounted = {}, const Shape& shape = {});
 
-/// The smallest with each tunable at its next larger value, or at the one behind that where the usual plan has
-/// the next, as far as conditions allow: what the smallest leaves out stands in its text, and loops that halve
-/// the threads of the smallest or the usual plan go round once more.
+/// The smallest with each tunable at its next larger value, or at the one behind that where the usual plan
+/// has the next, as far as conditions allow: what the smallest leaves out stands in its text, and loops that
+/// halve the threads of the smallest or the usual plan go round once more.
 [[nodiscard]] Configuration next_configuration(const Stage& stage, const Problem& problem,
                                                const Shape& shape = {});
 
