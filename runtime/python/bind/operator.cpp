@@ -178,14 +178,13 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
 {
     if (fixed_)
         return fixed_;
-    auto& typed = by_type_[type];
-    if (!typed && factors_)
-        typed =
-            std::make_shared<TypedOperator>(factors_->first.typed(type).op & factors_->second.typed(type).op);
-    if (!typed)
-        typed = std::make_shared<TypedOperator>(text_.empty() ? standard_operator(name_, type)
-                                                              : parse_operator(name_, text_, type));
-    return typed;
+    if (const auto found = by_type_.find(type); found != by_type_.end())
+        return found->second;
+    // A type that the operator does not take leaves nothing behind.
+    auto op = factors_        ? factors_->first.typed(type).op & factors_->second.typed(type).op
+              : text_.empty() ? standard_operator(name_, type)
+                              : parse_operator(name_, text_, type);
+    return by_type_.emplace(type, std::make_shared<TypedOperator>(std::move(op))).first->second;
 }
 
 const Operator& PyOperator::example() const
