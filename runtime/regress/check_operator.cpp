@@ -223,15 +223,16 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 }
 
 /// Those of a run and the smallest take turns; both over segments of one length and over the most awkward.
-/// The next to the smallest over the most awkward too, and over the first of flags and keys that the stage
-/// reads itself.
+/// The next to the smallest over the most awkward too, over the first of flags and keys that the stage reads
+/// itself, and over one segment where one stage is checked alone.
 std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
                            std::size_t turn)
 {
     const auto of_turn = turn % 2 == 0 ? Plan::of_a_run : Plan::smallest;
     if (!request.chosen.empty())
         return {of_turn};
-    if (layout.recast == SegmentForm::offsets)
+    const bool is_whole = layout.layout.kind == LayoutKind::whole && !layout.recast;
+    if (layout.recast == SegmentForm::offsets || (is_whole && request.stages.size() == 1))
         return {Plan::of_a_run, Plan::smallest, Plan::next};
     if (layout.layout.kind == LayoutKind::uniform)
         return {Plan::of_a_run, Plan::smallest};

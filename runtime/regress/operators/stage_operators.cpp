@@ -26,15 +26,6 @@ operator counted_hash(x: u32) -> (hash: u64, count: i64) {
   finish { hash = hash; count = length }
 })";
 
-/// A sum that commutes and has no append, since it reads places.
-constexpr std::string_view kPlacedSum = R"(
-operator placed_sum(x: i32) -> i64 {
-  state sum: i64 = 0
-  lift i64(x) * 5 + index
-  combine(a, b) a + b
-  laws commutative
-})";
-
 /// A sum that commutes, with an append of its own.
 constexpr std::string_view kAppendedSum = R"(
 operator appended_sum(x: i32) -> i64 {
@@ -124,8 +115,8 @@ std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catal
         standard_operator("affine", Type::u32), standard_operator("max_subarray", Type::i32),
         standard_operator("keep_first", Type::i32), standard_operator("sum", Type::i32),
         standard_operator("wide_sum", Type::bf16)};
-    for (const auto text : {kPlacedHash, kCountedHash, kPlacedSum, kAppendedSum, kToldHash, kToldSum,
-                            kRowHash, kRowSum, kRowLookup, kToldRows, kToldRowSum})
+    for (const auto text : {kPlacedHash, kCountedHash, kAppendedSum, kToldHash, kToldSum, kRowHash, kRowSum,
+                            kRowLookup, kToldRows, kToldRowSum})
         all.push_back(parse_operator("an operator of the check", std::string(text)));
     std::erase_if(all, [&](const Operator& op) { return !can_serve(stage, op, catalogue, target); });
     return all;
