@@ -1,5 +1,6 @@
 // Calls whose elements are sorted by key first, and what is said of those that are not.
 #include <fmt/format.h>
+#include <nanobind/stl/pair.h>
 
 #include <algorithm>
 

@@ -89,8 +89,8 @@ def explain(operator: _segfold.Operator) -> str:
     chosen.
 
     >>> import segfold as sf
-    >>> print(sf.explain(sf.standard.sum))
-    nothing is to be warned of operator sum
+    >>> print(sf.explain(sf.expression("a + b", "i32")))
+    nothing is to be warned of operator expression
     """
     return "\n\n".join(_given("explain", operator)._warnings()) or f"nothing is to be warned of operator {operator.name}"
 

@@ -394,7 +394,7 @@ def test_a_warning_that_is_raised_was_not_said():
 def test_explain_after_a_type_that_is_not_taken():
     with pytest.raises(sf.InputError, match="is not defined for i32"):
         sf.standard.harmonic_mean.typed("i32")
-    assert sf.explain(sf.standard.harmonic_mean) == "nothing is to be warned of operator harmonic_mean"
+    assert "operator harmonic_mean" in sf.explain(sf.standard.harmonic_mean)
 
 
 def test_explain_of_what_was_not_called():
