@@ -41,7 +41,7 @@ def test_torch_on_the_host(torch):
         sf.standard.sum(x[::2])
     with pytest.raises(sf.InputError, match="asks for its gradient"):
         sf.standard.sum(x.clone().requires_grad_())
-    with pytest.raises(sf.InputError, match=r"'out' asks for its gradient; .* and out.detach\(\) goes without"):
+    with pytest.raises(sf.InputError, match=r"'out' asks for its gradient; give out.detach\(\) to go without"):
         sf.standard.sum(x, out=torch.empty(1, requires_grad=True), backend="reference")
     with torch.device("meta"):  # the default device for new tensors, which results are not made on
         assert sf.standard.sum(x, offsets=offsets).tolist() == [8, 6, 0, 22]

@@ -129,14 +129,15 @@ def test_a_kept_plan_does_without_an_identity_that_elements_may_refute():
     op = sf.operator(TABLE.format(name="entry"))
     for table in (clean, with_nan, clean, with_nan):
         np.testing.assert_array_equal(op(x, table, uniform=1), table[x])
-    assert op._cached_plans() == 1
+    kept = 1 if sf.automatic_backend() == "cpu" else 0
+    assert op._cached_plans() == kept
     # The first call tries it.
     other = sf.operator(TABLE.format(name="other_entry"))
     result, told = answer(lambda: other(x, with_nan, uniform=1))
     assert result == "[nan, 1.0, nan, 2.0]"
     assert told[0].startswith("operator other_entry runs without its identity: the identity is not neutral on element 0 of")
     np.testing.assert_array_equal(other(x, clean, uniform=1), clean[x])
-    assert other._cached_plans() == 1
+    assert other._cached_plans() == kept
 
 
 def median_us(function):

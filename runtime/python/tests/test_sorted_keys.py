@@ -248,7 +248,8 @@ def test_arrays_of_a_gpu_are_sorted_by_their_library():
         assert by_torch.long().tolist() == moved.long().tolist() == [0, 0, 1, 7, 7]
         assert _sorted.put_back(moved, places).long().tolist() == [7, 0, 7, 1, 0]
     for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32):
-        keys = torch.tensor([0.0, 1, -0.0, 2, 0, 1, -0.0, 7, 0]).to(dtype) - (0 if dtype in (torch.bool, torch.uint8) else torch.ones(1, dtype=dtype))
+        keys = torch.tensor([0.0, 1, -0.0, 2, 0, 1, -0.0, 7, 0]).to(dtype)
+        keys = keys if dtype in (torch.bool, torch.uint8) else keys - torch.ones(1, dtype=dtype)
         keys = torch.cat([keys, -keys]) if dtype.is_floating_point else keys
         values = torch.arange(len(keys))
         places, by_torch, moved = _sorted.by_first([keys, values])
