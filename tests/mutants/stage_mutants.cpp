@@ -287,9 +287,9 @@ int check_sample(const Request& request, const std::vector<Mutant>& mutants)
         const auto* reason = find_known(reasons, mutant);
         num_unexplained += reason == nullptr;
         ++num_missed;
-        missed += "* `" + print(mutant) +
-                  "`: " + (reason == nullptr ? "no reason is known" : reason->reason) +
-                  ". Cases: " + outcome.detail + "\n";
+        missed += "* `" + print(mutant) + "`: " +
+                  (reason == nullptr ? "no reason is known. Cases: " + outcome.detail : reason->reason) +
+                  "\n";
     });
     std::cout << "# Checks of " << mutants.size() << " mutants\n\nWritten by `stage_mutants --check --sample "
               << request.sample << " --seed " << request.seed
