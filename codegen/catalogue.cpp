@@ -320,14 +320,15 @@ Catalogue Catalogue::overlaid(const std::string& directory)
                          ": is no folder; a folder of kernels has stages and parts as kernels/ has");
     auto paths = kernel_files(root);
     require_own_vocabulary(root, paths);
-    constexpr std::string_view kFolders[] = {"stages/", "ladder/", "probes/", "parts/"};
+    constexpr std::string_view kFolders[] = {"stages/", "ladder/", "measuring/", "parts/"};
     for (const auto& path : paths)
         if (std::ranges::none_of(kFolders, [&](auto folder) { return path.starts_with(folder); }))
             throw InputError((root / path).generic_string() +
-                             ": is in none of the folders stages, ladder, probes and parts of " + directory);
+                             ": is in none of the folders stages, ladder, measuring and parts of " +
+                             directory);
     if (paths.empty())
         throw InputError(directory +
-                         ": holds no .cu and no .cuh file in a folder stages, ladder, probes or parts");
+                         ": holds no .cu and no .cuh file in a folder stages, ladder, measuring or parts");
     Catalogue result;
     result.folder_ = (root / "").generic_string();
     for (const auto& file : embedded_kernels())
@@ -348,7 +349,7 @@ void Catalogue::add(std::string path, std::string text, const std::string& folde
     const bool is_native_stage = path.starts_with("cpu/") && path.ends_with(".cpp");
     if (path.starts_with("stages/") || path.starts_with("ladder/") || is_native_stage)
         stages_->push_back(read_stage(std::move(path), std::move(text), folder));
-    else if (path.starts_with("probes/"))
+    else if (path.starts_with("measuring/") && text.find("//%") != text.npos)
         probes_.push_back(read_probe(std::move(path), std::move(text), folder));
     else
         parts_.emplace(path, Part{std::move(text), folder.empty() ? "" : folder + path});
@@ -400,6 +401,15 @@ const Stage& Catalogue::stage(std::string_view name) const
             throw InputError("unknown stage '" + std::string(name) + "'" + suggestion + " That is one of " +
                              (is_native ? "the back ends cuda and simt" : "the back end cpu"));
     return find_named(stages(), name, "stage");
+}
+
+std::string_view kernel_text(std::string_view path)
+{
+    const auto files = embedded_kernels();
+    const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
+    if (found == files.end())
+        throw InternalError("kernels/ has no " + std::string(path));
+    return found->text;
 }
 
 const Probe& Catalogue::probe(std::string_view name) const { return find_named(probes_, name, "probe"); }

@@ -33,7 +33,7 @@ const Formula* first_violation(const Stage& stage, const Configuration& configur
 /// "stage tile_scan", "probe divergence"
 std::string called(const Stage& stage)
 {
-    return (stage.file.starts_with("probes/") ? "probe " : "stage ") + stage.name;
+    return (stage.file.starts_with("measuring/") ? "probe " : "stage ") + stage.name;
 }
 
 std::string list(const std::vector<int>& values)

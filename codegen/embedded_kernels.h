@@ -1,15 +1,19 @@
 #pragma once
 // The stages and parts of kernels/, embedded at build time.
 #include <span>
+#include <string_view>
 
 #include "dsl/embedded_file.h"
 
 namespace segfold {
 
-/// Every .cu and .cuh below kernels/, sorted by path, which starts with "stages/" or "parts/".
+/// Every .cu and .cuh below kernels/ but the vocabulary, sorted by path, such as "stages/row_tree.cu".
 std::span<const EmbeddedFile> embedded_kernels();
 
 /// Every .cpp and .h below kernels/cpu/, sorted by path, which starts with "cpu/".
 std::span<const EmbeddedFile> embedded_native_kernels();
+
+/// Text of a file of kernels/, such as "measuring/read.cu". Throws InternalError if there is none.
+std::string_view kernel_text(std::string_view path);
 
 }  // namespace segfold

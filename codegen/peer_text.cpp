@@ -18,8 +18,8 @@ namespace {
 
 using enum SegmentForm;
 
-/// A piece of kernels/vocabulary/peer.cuh. Of what the program passes, runtime/bench/peers/peer_library.h has
-/// the same struct.
+/// A piece of kernels/vocabulary/peer.cuh. Of what the program passes,
+/// runtime/measure/bench/peers/peer_library.h has the same struct.
 std::string peer_piece(std::string_view piece, const Holes& holes = {})
 {
     return vocabulary("peer.cuh", piece, holes);

@@ -1,5 +1,6 @@
 #pragma once
-// A probe, a file of kernels/probes: a small kernel that shows one property of a GPU and is not a reduction.
+// A probe, a file of kernels/measuring: a small kernel that shows one property of a GPU and is not a
+// reduction.
 #include <string>
 #include <utility>
 #include <vector>

@@ -15,7 +15,7 @@
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/json_schema.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/scale/ranks/mpi_world.h"
 
 namespace segfold {
 

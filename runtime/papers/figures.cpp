@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "runtime/bench/markdown.h"
+#include "runtime/measure/bench/markdown.h"
 
 namespace segfold::papers {
 namespace {

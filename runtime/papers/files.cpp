@@ -11,7 +11,7 @@
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
-#include "runtime/bench/record_json.h"
+#include "runtime/measure/bench/record_json.h"
 
 namespace segfold {
 

@@ -9,8 +9,8 @@
 
 #include "dsl/layout.h"
 #include "dsl/type.h"
-#include "runtime/bench/record.h"
-#include "runtime/bench/transfer.h"
+#include "runtime/measure/bench/record.h"
+#include "runtime/measure/bench/transfer.h"
 #include "runtime/support/json_value.h"
 
 namespace segfold::papers {

@@ -9,12 +9,12 @@
 #include "dsl/error.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cpu/sequential_fold.h"
-#include "runtime/bench/loaded_probe.h"
-#include "runtime/bench/workloads/cases.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/reference.h"
+#include "runtime/laws/operator_laws.h"
+#include "runtime/measure/bench/loaded_probe.h"
+#include "runtime/measure/bench/workloads/cases.h"
 #include "runtime/session/choice/choice.h"
-#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::papers {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "codegen/catalogue.h"
-#include "runtime/bench/ladder.h"
+#include "runtime/measure/bench/ladder.h"
 #include "runtime/papers/files.h"
 
 namespace segfold::papers {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "dsl/error.h"
-#include "runtime/bench/markdown.h"
+#include "runtime/measure/bench/markdown.h"
 #include "runtime/papers/figures.h"
 #include "runtime/support/files/file.h"
 

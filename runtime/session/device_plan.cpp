@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codegen/embedded_kernels.h"
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
@@ -13,8 +14,6 @@
 #include "runtime/support/text_table.h"
 
 namespace segfold {
-
-std::span<const EmbeddedFile> session_kernel_files();
 
 namespace {
 
@@ -103,7 +102,7 @@ struct DevicePlan::Offsets {
     {
         const auto& info = context.info();
         std::string source = index_bits == 64 ? "using Index = long long;\n" : "using Index = int;\n";
-        source += session_kernel_files().front().text;
+        source += kernel_text("measuring/item_offsets.cu");
         return cuda::load_or_compile(
             {source, "item_offsets.cu", cuda::architecture_for(info.compute_major, info.compute_minor), {}});
     }

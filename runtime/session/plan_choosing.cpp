@@ -8,8 +8,8 @@
 #include "dsl/error.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/laws/overflow_laws.h"
 #include "runtime/session/device_plan.h"
-#include "runtime/session/laws/overflow_laws.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
 

@@ -40,11 +40,11 @@
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/driver/module.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/measure/tune/search.h"
+#include "runtime/measure/tune/search_space.h"
+#include "runtime/measure/tune/shared_texts.h"
 #include "runtime/support/processes/process.h"
 #include "runtime/support/random.h"
-#include "runtime/tune/search.h"
-#include "runtime/tune/search_space.h"
-#include "runtime/tune/shared_texts.h"
 
 namespace {
 

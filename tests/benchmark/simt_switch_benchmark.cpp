@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backends/simt/program.h"
+#include "runtime/simt/program.h"
 
 namespace {
 

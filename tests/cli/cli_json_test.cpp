@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/bench/record_json.h"
 #include "runtime/cli/regress/view.h"
 #include "runtime/cli/views/json_schema.h"
+#include "runtime/measure/bench/record_json.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/json_schema.h"
 

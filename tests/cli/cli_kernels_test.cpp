@@ -223,7 +223,7 @@ TEST_F(KernelsTest, FoldersThatReplaceNothingAreRefused)
     EXPECT_EQ(refusal({"stages", "--kernels", "none"}),
               "segfold: none: is no folder; a folder of kernels has stages and parts as kernels/ has\n");
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
-              "segfold: own: holds no .cu and no .cuh file in a folder stages, ladder, probes or parts\n");
+              "segfold: own: holds no .cu and no .cuh file in a folder stages, ladder, measuring or parts\n");
     fs::copy(SEGFOLD_SOURCE_DIR "/kernels/vocabulary", folder_.file("own/vocabulary"));
     (void)folder_.write("own/vocabulary/table.cuh", "");
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
@@ -233,7 +233,7 @@ TEST_F(KernelsTest, FoldersThatReplaceNothingAreRefused)
     fs::remove_all(folder_.file("own/vocabulary"));
     (void)folder_.write("own/leap.cu", leap());
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
-              "segfold: own/leap.cu: is in none of the folders stages, ladder, probes and parts of own\n");
+              "segfold: own/leap.cu: is in none of the folders stages, ladder, measuring and parts of own\n");
 }
 
 TEST_F(KernelsTest, ExtractedFilesAreTheProgramsOwn)

@@ -7,9 +7,9 @@
 #include <regex>
 
 #include "runtime/backends/thrust/reduce_by_key.h"
-#include "runtime/bench/peers/peer_library.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/npz.h"
+#include "runtime/measure/bench/peers/peer_library.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/files/leftovers.h"
 #include "tests/cli/cli_program.h"

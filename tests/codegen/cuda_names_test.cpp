@@ -18,8 +18,8 @@
 #include "codegen/weave/mention.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile/compile_batch.h"
-#include "runtime/backends/simt/program.h"
-#include "runtime/bench/peers/peer_library.h"
+#include "runtime/measure/bench/peers/peer_library.h"
+#include "runtime/simt/program.h"
 #include "runtime/support/processes/process.h"
 #include "tests/common/files.h"
 #include "tests/common/generated_text.h"
@@ -202,7 +202,7 @@ TEST(CudaNames, FileScopeOfStagesAndProbesIsTaken)
 
 TEST(CudaNames, ShimOfTheFiberExecutorIsTaken)
 {
-    const fs::path shim = fs::path(SEGFOLD_SOURCE_DIR) / "runtime/backends/simt/shim";
+    const fs::path shim = fs::path(SEGFOLD_SOURCE_DIR) / "runtime/simt/shim";
     std::string text;
     Identifiers names;
     for (const char* file : {"protocol.h", "language.h", "math.h", "warp.h", "atomics.h", "call.h"}) {

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "dsl/text/parser.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "tests/common/meaning_cases.h"
 #include "tests/common/random_associative.h"
 #include "tests/common/taken_names.h"

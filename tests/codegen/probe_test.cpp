@@ -5,7 +5,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/error.h"
-#include "runtime/bench/probe_answers.h"
+#include "runtime/measure/bench/probe_answers.h"
 #include "tests/common/message_of.h"
 
 namespace segfold::probe_test {
@@ -23,7 +23,7 @@ std::string_view no_part(std::string_view path) { throw SpecError("unknown part 
 std::string failure_of(const std::string& text)
 {
     return test::message_of([&] {
-        const auto probe = read_probe("probes/p.cu", text);
+        const auto probe = read_probe("measuring/p.cu", text);
         (void)emit(probe, configure(probe, {}), no_part);
     });
 }
@@ -32,23 +32,23 @@ TEST(ProbeFile, FaultsNameFileAndLine)
 {
     EXPECT_EQ(failure_of(kHead + kBody), "nothing was thrown");
     EXPECT_EQ(failure_of("//% probe p\n"),
-              "probes/p.cu: a probe's file needs the directives probe, title and source");
-    EXPECT_EQ(failure_of(kHead + "//% title U\n"), "probes/p.cu:4: 'title' is said twice");
+              "measuring/p.cu: a probe's file needs the directives probe, title and source");
+    EXPECT_EQ(failure_of(kHead + "//% title U\n"), "measuring/p.cu:4: 'title' is said twice");
     EXPECT_EQ(failure_of(kHead + "//% launches p\n"),
-              "probes/p.cu:4: unknown directive 'launches'; did you mean 'launch'?");
-    EXPECT_EQ(failure_of(kHead), "probes/p.cu: a probe needs an output, what it moves and a launch");
-    EXPECT_EQ(failure_of(kHead + "//% moves 1\n" + kBody), "probes/p.cu:6: 'moves' is said twice");
+              "measuring/p.cu:4: unknown directive 'launches'; did you mean 'launch'?");
+    EXPECT_EQ(failure_of(kHead), "measuring/p.cu: a probe needs an output, what it moves and a launch");
+    EXPECT_EQ(failure_of(kHead + "//% moves 1\n" + kBody), "measuring/p.cu:6: 'moves' is said twice");
     EXPECT_EQ(failure_of(kHead + "//% input x : float[3]\n" + kBody),
-              "probes/p.cu:4: unknown element 'float'; scratch is made of unsigned or u64");
+              "measuring/p.cu:4: unknown element 'float'; scratch is made of unsigned or u64");
     auto other = kBody;
     EXPECT_EQ(failure_of(kHead + other.replace(other.find("unsigned* results"), 17, "unsigned* totals")),
-              "probes/p.cu: kernel 'p' has the parameter 'totals'; parameters are num_elements, results");
+              "measuring/p.cu: kernel 'p' has the parameter 'totals'; parameters are num_elements, results");
 }
 
 TEST(ProbeFile, TunablesBecomeConstantsWhereTheyAreMentioned)
 {
     const auto probe = read_probe(
-        "probes/p.cu", kHead + "//% tune size = 1, 2\n//% tune other = 3\n//% where size < 2\n" + kBody);
+        "measuring/p.cu", kHead + "//% tune size = 1, 2\n//% tune other = 3\n//% where size < 2\n" + kBody);
     const auto source = emit(probe, configure(probe, {}), no_part).source;
     EXPECT_NE(source.find("constexpr int kSize = 1;\n"), std::string::npos) << source;
     EXPECT_EQ(source.find("kOther"), std::string::npos) << source;
@@ -66,14 +66,16 @@ TEST(ProbeFile, TunablesBecomeConstantsWhereTheyAreMentioned)
 TEST(ProbeFile, RangesOfValuesGoUp)
 {
     const auto values = [](const std::string& list) {
-        return read_probe("probes/p.cu", kHead + "//% tune size = " + list + "\n" + kBody).tunables[0].values;
+        return read_probe("measuring/p.cu", kHead + "//% tune size = " + list + "\n" + kBody)
+            .tunables[0]
+            .values;
     };
     EXPECT_EQ(values("7, 1..3, 9"), (std::vector<int>{7, 1, 2, 3, 9}));
     EXPECT_EQ(values("-1..-1"), (std::vector<int>{-1}));
     const auto fault = [&](const std::string& list) { return test::message_of([&] { (void)values(list); }); };
-    EXPECT_EQ(fault("3..1"), "probes/p.cu:4: '3..1' for size; a range goes up, over 1024 values at most");
-    EXPECT_EQ(fault("0..1024").substr(0, 14), "probes/p.cu:4:");
-    EXPECT_EQ(fault("1..x"), "probes/p.cu:4: 'x' is not a value for size; values are integers");
+    EXPECT_EQ(fault("3..1"), "measuring/p.cu:4: '3..1' for size; a range goes up, over 1024 values at most");
+    EXPECT_EQ(fault("0..1024").substr(0, 14), "measuring/p.cu:4:");
+    EXPECT_EQ(fault("1..x"), "measuring/p.cu:4: 'x' is not a value for size; values are integers");
 }
 
 TEST(Probes, AreNamedAsTheirFilesAndHaveAnswers)
@@ -81,7 +83,7 @@ TEST(Probes, AreNamedAsTheirFilesAndHaveAnswers)
     const auto& probes = Catalogue::standard().probes();
     EXPECT_GE(probes.size(), 5U);
     for (const auto& probe : probes) {
-        EXPECT_EQ(probe.file, "probes/" + probe.name + ".cu");
+        EXPECT_EQ(probe.file, "measuring/" + probe.name + ".cu");
         const auto configuration = configure(probe, {});
         FormulaNames names(configuration.begin(), configuration.end());
         names["num_elements"] = 64;

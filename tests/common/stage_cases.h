@@ -13,10 +13,10 @@
 #include "dsl/error.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/check/smallest_configuration.h"
 #include "runtime/data/index_at.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/workload.h"
-#include "runtime/regress/smallest_configuration.h"
 #include "tests/common/appending_operators.h"
 
 namespace segfold::test {

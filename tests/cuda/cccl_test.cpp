@@ -1,5 +1,5 @@
 // Which headers of CCCL peers take: the layouts of folders, what names them, and what ./segfold fetches.
-#include "runtime/bench/peers/cccl.h"
+#include "runtime/measure/bench/peers/cccl.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "codegen/peer.h"
-#include "runtime/bench/peers/peer_library.h"
+#include "runtime/measure/bench/peers/peer_library.h"
 #include "runtime/support/processes/process.h"
 #include "tests/common/files.h"
 

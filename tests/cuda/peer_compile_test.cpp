@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <future>
 
+#include "codegen/embedded_kernels.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile/compile.h"
-#include "runtime/backends/cuda/measuring_kernels.h"
-#include "runtime/bench/peers/peer_library.h"
+#include "runtime/measure/bench/peers/peer_library.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/files.h"
 
@@ -133,13 +133,13 @@ TEST(BenchKernels, CompileForEveryArchitecture)
     try {
         for (const auto& architecture : cuda::supported_architectures()) {
             const auto warnings = [&](std::string_view file, std::vector<std::string> options) {
-                return cuda::compile({std::string(cuda::measuring_kernels(file)), "kernels.cu", architecture,
-                                      std::move(options)})
+                return cuda::compile(
+                           {std::string(kernel_text(file)), "kernels.cu", architecture, std::move(options)})
                     .log;
             };
-            EXPECT_EQ(warnings("read.cu", {}), "");
-            EXPECT_EQ(warnings("keys.cu", {}), "");
-            EXPECT_EQ(warnings("compare.cu", {"--std=c++20"}), "");
+            EXPECT_EQ(warnings("measuring/read.cu", {}), "");
+            EXPECT_EQ(warnings("measuring/keys.cu", {}), "");
+            EXPECT_EQ(warnings("measuring/compare.cu", {"--std=c++20"}), "");
         }
     } catch (const DeviceError& error) {
         if (std::string(error.what()).find("NVRTC") == std::string::npos)

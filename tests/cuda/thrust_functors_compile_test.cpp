@@ -1,7 +1,7 @@
 // What Thrust's CUDA system runs for each element, through nvcc; skipped where there is none.
 #include <gtest/gtest.h>
 
-#include "runtime/bench/peers/peer_library.h"
+#include "runtime/measure/bench/peers/peer_library.h"
 #include "runtime/support/processes/process.h"
 #include "tests/common/files.h"
 

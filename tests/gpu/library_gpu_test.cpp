@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runtime/regress/check_operator.h"
+#include "runtime/check/check_operator.h"
 #include "tests/common/files.h"
 #include "tests/common/library_cases.h"
 #include "tests/gpu/session_on_gpu.h"

@@ -6,8 +6,8 @@
 #include "dsl/error.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/driver/device.h"
-#include "runtime/bench/loaded_probe.h"
-#include "runtime/bench/transfer.h"
+#include "runtime/measure/bench/loaded_probe.h"
+#include "runtime/measure/bench/transfer.h"
 #include "runtime/papers/measure.h"
 
 namespace segfold::paper_gpu_test {

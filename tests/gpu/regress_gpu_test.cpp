@@ -4,9 +4,9 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/backends/cuda/driver/device.h"
+#include "runtime/check/relations.h"
 #include "runtime/data/resolve.h"
-#include "runtime/regress/relations.h"
-#include "runtime/regress/times/ratios.h"
+#include "runtime/measure/times/ratios.h"
 #include "tests/common/kernel_folder.h"
 
 namespace segfold::test::regress_gpu_test {

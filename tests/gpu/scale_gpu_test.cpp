@@ -14,7 +14,7 @@
 #include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/backends/cuda/driver/pinned_buffer.h"
 #include "runtime/data/formats/npy.h"
-#include "runtime/session/scale/stream.h"
+#include "runtime/scale/stream.h"
 #include "runtime/support/processes/parallel.h"
 #include "tests/cli/cli_program.h"
 #include "tests/gpu/session_on_gpu.h"

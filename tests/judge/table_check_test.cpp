@@ -7,7 +7,7 @@
 
 #include "dsl/check/check.h"
 #include "dsl/text/parser.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"
 #include "tests/common/edge_values.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "dsl/text/parser.h"
-#include "runtime/prove/prove.h"
+#include "runtime/laws/prove/prove.h"
 
 namespace segfold::empty_proofs_test {
 namespace {

@@ -1,5 +1,5 @@
 // The verdicts of Z3 on the operators of tests/laws, and what is said without it.
-#include "runtime/prove/prove.h"
+#include "runtime/laws/prove/prove.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "dsl/laws/elements.h"
 #include "dsl/smt/script.h"
 #include "dsl/text/parser.h"
-#include "runtime/prove/solver.h"
+#include "runtime/laws/prove/solver.h"
 
 namespace segfold::smt_terms_test {
 namespace {

@@ -1,6 +1,6 @@
 // A solver that hangs, crashes, is killed or talks nonsense proves nothing, costs its time and leaves
 // nothing.
-#include "runtime/prove/solver.h"
+#include "runtime/laws/prove/solver.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "dsl/text/standard_operators.h"
-#include "runtime/prove/prove.h"
+#include "runtime/laws/prove/prove.h"
 #include "tests/cli/cli_program.h"
 
 namespace segfold::solver_test {

@@ -1,5 +1,5 @@
 // The table of verdicts on the standard operators: it is whole, belongs to their texts, and its proofs come.
-#include "runtime/prove/standard_verdicts.h"
+#include "runtime/laws/prove/standard_verdicts.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

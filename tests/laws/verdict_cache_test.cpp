@@ -1,5 +1,5 @@
 // What a proof leaves for later runs: verdicts that spare the search, and a law that was not declared.
-#include "runtime/prove/verdict_cache.h"
+#include "runtime/laws/prove/verdict_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/laws/operator_laws.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/session.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/scale/ranks/mpi_world.h"
 #include "tests/scale/rank_cases.h"
 
 namespace segfold::test {

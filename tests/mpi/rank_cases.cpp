@@ -8,7 +8,7 @@
 #include <fstream>
 #include <optional>
 
-#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/scale/ranks/mpi_world.h"
 #include "tests/scale/rank_cases.h"
 
 namespace segfold::test {

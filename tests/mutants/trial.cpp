@@ -20,10 +20,10 @@
 #include "codegen/embedded_kernels.h"
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
+#include "runtime/check/check_operator.h"
+#include "runtime/check/operators/stage_operators.h"
 #include "runtime/judge/compare.h"
-#include "runtime/regress/check_operator.h"
-#include "runtime/regress/operators/stage_operators.h"
 #include "tests/mutants/cases.h"
 
 namespace segfold::test {
@@ -374,7 +374,7 @@ std::vector<std::string> mutated_files()
 {
     std::vector<std::string> files;
     for (const auto& file : embedded_kernels())
-        if (!file.path.starts_with("probes/"))
+        if (!file.path.starts_with("measuring/"))
             files.emplace_back(file.path);
     return files;
 }

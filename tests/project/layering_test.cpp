@@ -90,30 +90,33 @@ std::string_view included(std::string_view line)
 /// Height of a file's or an include's folder; an include may point to its own height or below. -1: not ours.
 int height(std::string_view path)
 {
-    constexpr std::array<std::string_view, 24> kOrder = {"dsl/",
-                                                         "dsl/evaluation/",
-                                                         "dsl/check/",
-                                                         "dsl/rewrite/",
-                                                         "dsl/laws/",
-                                                         "dsl/smt/",
-                                                         "dsl/cpp/",
-                                                         "dsl/text/",
-                                                         "codegen/",
-                                                         "runtime/support/",
-                                                         "runtime/data/",
-                                                         "runtime/judge/",
-                                                         "runtime/backends/",
-                                                         "runtime/prove/",
-                                                         "runtime/session/",
-                                                         "runtime/bench/",
-                                                         "runtime/tune/",
-                                                         "runtime/regress/",
-                                                         "runtime/papers/",
-                                                         "runtime/include/",
-                                                         "runtime/examples/",
-                                                         "runtime/python/",
-                                                         "runtime/cli/",
-                                                         "tests/"};
+    constexpr auto kOrder = std::to_array<std::string_view>({"dsl/",
+                                                             "dsl/evaluation/",
+                                                             "dsl/check/",
+                                                             "dsl/rewrite/",
+                                                             "dsl/laws/",
+                                                             "dsl/smt/",
+                                                             "dsl/cpp/",
+                                                             "dsl/text/",
+                                                             "codegen/",
+                                                             "runtime/support/",
+                                                             "runtime/data/",
+                                                             "runtime/simt/",
+                                                             "runtime/judge/",
+                                                             "runtime/laws/",
+                                                             "runtime/backends/",
+                                                             "runtime/scale/",
+                                                             "runtime/session/",
+                                                             "runtime/measure/bench/",
+                                                             "runtime/measure/times/",
+                                                             "runtime/measure/tune/",
+                                                             "runtime/check/",
+                                                             "runtime/papers/",
+                                                             "runtime/include/",
+                                                             "runtime/examples/",
+                                                             "runtime/python/",
+                                                             "runtime/cli/",
+                                                             "tests/"});
     if (path.starts_with("dsl/message/")) {  // beside the trees, whose places it tells
         return 0;
     }
@@ -133,10 +136,10 @@ bool is_cccl(std::string_view path)
 
 constexpr const char* kDirection =
     "points up: the direction is dsl <- codegen <- runtime, in dsl trees <- evaluation <- check <- rewrite "
-    "<- laws <- "
-    "smt <- cpp <- text, and in runtime support <- data <- judge <- backends <- prove <- session <- bench <- "
-    "tune <- "
-    "regress <- papers <- cli, python";
+    "<- "
+    "laws <- smt <- cpp <- text, and in runtime support <- data <- simt <- judge <- laws <- backends <- "
+    "scale <- "
+    "session <- measure <- check <- papers <- cli, python";
 
 /// What is wrong with an include of `path` in `file`, or nothing.
 std::string objection(std::string_view file, std::string_view path)
@@ -172,7 +175,7 @@ TEST(Layering, KnowsWrongIncludes)
     EXPECT_EQ(objection("dsl/laws/laws.cpp", "dsl/evaluation/interpreter.h"), "");
     EXPECT_EQ(objection("dsl/check/check.cpp", "dsl/laws/laws.h"), kDirection);
     EXPECT_EQ(objection("runtime/data/segments.cpp", "runtime/judge/compare.h"), kDirection);
-    EXPECT_EQ(objection("runtime/session/session.cpp", "runtime/tune/search.h"), kDirection);
+    EXPECT_EQ(objection("runtime/session/session.cpp", "runtime/measure/tune/search.h"), kDirection);
     EXPECT_EQ(objection("runtime/judge/compare.cpp", "runtime/cli/arguments/arguments.h"), kDirection);
     EXPECT_EQ(objection("runtime/judge/compare.cpp", "thrust/reduce.h"),
               "includes CCCL, which only runtime/backends/thrust, the examples and benchmarks may");
@@ -294,7 +297,7 @@ TEST(Layering, HeadersAreGuardedByPragma)
 {
     for (const auto& file : cpp_files()) {
         if (!file.ends_with(".h") ||
-            file.starts_with("runtime/backends/simt/shim/")) {  // text put in front of a kernel
+            file.starts_with("runtime/simt/shim/")) {  // text put in front of a kernel
             continue;
         }
         const auto lines = lines_of(file);

@@ -314,7 +314,7 @@ TEST(Tutorial, CommandsForAGpuAreWellFormed)
     if (!cuda::devices().empty())
         GTEST_SKIP() << "a GPU is here, on which they run";
     const ReadersFolder folder;
-    fs::copy(kSource / "runtime/regress/baseline/static_costs.json", folder.file("before.json"));
+    fs::copy(kSource / "runtime/check/baseline/static_costs.json", folder.file("before.json"));
     const auto reason = cuda::no_device_reason();
     int read = 0;
     for (const auto& command : commands_of(kExamples / "README.md")) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/backends/launch_plan.h"
-#include "runtime/session/scale/slices/slice_engine.h"
+#include "runtime/scale/slices/slice_engine.h"
 #include "runtime/session/session.h"
 
 namespace segfold::test {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "runtime/session/scale/ranks/ranks.h"
+#include "runtime/scale/ranks/ranks.h"
 #include "tests/scale/stream_cases.h"
 
 namespace segfold::test {

@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "dsl/error.h"
-#include "runtime/session/scale/border_join.h"
-#include "runtime/session/scale/ranks/rank_cores.h"
-#include "runtime/session/scale/ranks/thread_ranks.h"
+#include "runtime/scale/border_join.h"
+#include "runtime/scale/ranks/rank_cores.h"
+#include "runtime/scale/ranks/thread_ranks.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/message_of.h"
 #include "tests/scale/rank_cases.h"

@@ -5,10 +5,10 @@
 #include <thread>
 
 #include "dsl/stopped.h"
-#include "runtime/session/scale/ranks/agreed_ranks.h"
-#include "runtime/session/scale/ranks/thread_ranks.h"
-#include "runtime/session/scale/slices/sliced.h"
-#include "runtime/session/scale/stream.h"
+#include "runtime/scale/ranks/agreed_ranks.h"
+#include "runtime/scale/ranks/thread_ranks.h"
+#include "runtime/scale/slices/sliced.h"
+#include "runtime/scale/stream.h"
 #include "runtime/support/processes/work_stopper.h"
 #include "tests/common/front_door.h"
 #include "tests/scale/late_engine.h"

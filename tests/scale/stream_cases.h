@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/judge/reference.h"
-#include "runtime/session/scale/stream.h"
+#include "runtime/scale/stream.h"
 #include "runtime/support/files/file.h"
 #include "tests/scale/slice_cases.h"
 

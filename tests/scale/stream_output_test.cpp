@@ -1,5 +1,5 @@
 // What a stream leaves where its disk is full, and that a run goes on from it.
-#include "runtime/session/scale/stream_output.h"
+#include "runtime/scale/stream_output.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/formats/npy.h"
-#include "runtime/session/scale/stream.h"
+#include "runtime/scale/stream.h"
 #include "tests/common/files.h"
 #include "tests/scale/stream_cases.h"
 

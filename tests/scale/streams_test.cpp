@@ -12,7 +12,7 @@
 #include "dsl/error.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/judge/reference.h"
-#include "runtime/session/scale/stream_output.h"
+#include "runtime/scale/stream_output.h"
 #include "runtime/support/files/file.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"

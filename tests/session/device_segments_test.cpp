@@ -7,15 +7,13 @@
 #include <optional>
 
 #include "codegen/catalogue.h"
+#include "codegen/embedded_kernels.h"
 #include "codegen/emit.h"
-#include "dsl/embedded_file.h"
 #include "dsl/text/parser.h"
 #include "runtime/backends/bound_plan.h"
 #include "tests/simt_kernels/run.h"
 
 namespace segfold {
-
-std::span<const EmbeddedFile> session_kernel_files();
 
 namespace simt::device_segments_test {
 namespace {
@@ -25,7 +23,7 @@ constexpr std::size_t kTile = 4096;
 std::string text_for(bool is_wide)
 {
     return (is_wide ? "using Index = long long;\n" : "using Index = int;\n") +
-           std::string(session_kernel_files().front().text);
+           std::string(kernel_text("measuring/item_offsets.cu"));
 }
 
 Program program_for(bool is_wide)

@@ -8,8 +8,8 @@
 
 #include "dsl/laws/data/element_trial.h"
 #include "dsl/text/parser.h"
+#include "runtime/laws/operator_laws.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/laws/operator_laws.h"
 #include "tests/common/front_door.h"
 
 namespace segfold::test::element_laws_test {

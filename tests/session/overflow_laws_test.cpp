@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "dsl/text/parser.h"
+#include "runtime/laws/operator_laws.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/laws/operator_laws.h"
 #include "tests/common/front_door.h"
 
 namespace segfold::test::overflow_laws_test {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "runtime/backends/backend.h"
-#include "runtime/session/laws/operator_laws.h"
+#include "runtime/laws/operator_laws.h"
 #include "tests/common/front_door.h"
 #include "tests/stages/row_cases.h"
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <thread>
 
+#include "runtime/scale/slices/sliced.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/choice/explanation.h"
-#include "runtime/session/scale/slices/sliced.h"
 #include "tests/common/front_door.h"
 
 /// A caller's own 16-bit type.

@@ -53,7 +53,8 @@ TEST(ShippedRecords, AreOfTheStagesThatAreHere)
             ++stale[record.point.stage + " (now " + hash + ")"];
     }
     EXPECT_TRUE(stale.empty())
-        << "rows of runtime/tune/records are of earlier texts of their stages or of parts that these use, "
+        << "rows of runtime/measure/tune/records are of earlier texts of their stages or of parts that these "
+           "use, "
            "and "
            "decide nothing: "
         << print_counts(stale)
@@ -92,9 +93,10 @@ TEST(ShippedRecords, AreOfTheOperatorsThatAreHere)
     for (const auto& record : store.rows())
         if (record.phase == Phase::chosen && !problem_of(record))
             ++stale[record.op + " (" + print(record.problem) + ")"];
-    EXPECT_TRUE(stale.empty())
-        << "problems of runtime/tune/records are of operators whose text, state or laws are others now: "
-        << print_counts(stale) << ". Tune them on their GPU again and replace their rows, or take these out";
+    EXPECT_TRUE(stale.empty()) << "problems of runtime/measure/tune/records are of operators whose text, "
+                                  "state or laws are others now: "
+                               << print_counts(stale)
+                               << ". Tune them on their GPU again and replace their rows, or take these out";
 }
 
 /// The rows of a shape decide without a look at stages that their search could not try.
@@ -113,10 +115,11 @@ TEST(ShippedRecords, KnowTheStageThatTheRuleOfThumbTakes)
         if (!tried.contains(rule.name))
             ++blind[rule.name + " for " + record.op + " (" + print(record.problem) + "), " + record.layout];
     }
-    EXPECT_TRUE(blind.empty())
-        << "problems of runtime/tune/records were searched before the stage was there that the rule of thumb "
-           "takes for them now: "
-        << print_counts(blind) << ". Tune them on their GPU again and replace their rows, or take these out";
+    EXPECT_TRUE(blind.empty()) << "problems of runtime/measure/tune/records were searched before the stage "
+                                  "was there that the rule of thumb "
+                                  "takes for them now: "
+                               << print_counts(blind)
+                               << ". Tune them on their GPU again and replace their rows, or take these out";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What threads know of other blocks, held against a map that keeps every cover by itself.
-#include "runtime/backends/simt/execution/knowledge.h"
+#include "runtime/simt/execution/knowledge.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
 

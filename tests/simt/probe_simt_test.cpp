@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/catalogue.h"
-#include "runtime/backends/simt/program.h"
-#include "runtime/bench/probe_answers.h"
+#include "runtime/measure/bench/probe_answers.h"
+#include "runtime/simt/program.h"
 
 namespace segfold::probe_simt_test {
 namespace {

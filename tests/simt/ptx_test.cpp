@@ -1,5 +1,5 @@
 // Inline PTX as calls: which statements are replaced, and that no line moves.
-#include "runtime/backends/simt/ptx.h"
+#include "runtime/simt/ptx.h"
 
 #include <gtest/gtest.h>
 

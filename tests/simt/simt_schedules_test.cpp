@@ -3,7 +3,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "tests/common/small_workloads.h"
 #include "tests/common/stage_cases.h"
 #include "tests/simt_kernels/run.h"

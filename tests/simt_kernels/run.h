@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backends/simt/program.h"
+#include "runtime/simt/program.h"
 
 namespace segfold::simt {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 

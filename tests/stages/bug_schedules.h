@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "dsl/stopped.h"
-#include "runtime/backends/simt/program.h"
+#include "runtime/simt/program.h"
 
 namespace segfold::test {
 

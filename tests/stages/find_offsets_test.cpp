@@ -1,7 +1,7 @@
 // Offsets that kernels make of flags and keys before a stage folds over them.
 #include <gtest/gtest.h>
 
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/choice/explanation.h"
 #include "tests/common/stage_cases.h"

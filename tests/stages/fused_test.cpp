@@ -2,7 +2,7 @@
 // takes, what is longer than either, and bugs planted in both.
 #include <gtest/gtest.h>
 
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"

@@ -3,9 +3,9 @@
 // checked.
 #include <gtest/gtest.h>
 
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
+#include "runtime/check/tree.h"
 #include "runtime/judge/compare.h"
-#include "runtime/regress/tree.h"
 #include "tests/common/files.h"
 #include "tests/common/stage_cases.h"
 

@@ -2,7 +2,7 @@
 // two of them in one slice, pieces of more blocks than a warp has lanes.
 #include <gtest/gtest.h>
 
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/message_of.h"
 #include "tests/common/stage_cases.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dsl/error.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/stage_cases.h"

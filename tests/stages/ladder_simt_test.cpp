@@ -3,7 +3,7 @@
 
 #include "codegen/section/atomic.h"
 #include "dsl/error.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/stage_cases.h"

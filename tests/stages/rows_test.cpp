@@ -10,7 +10,7 @@
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
 #include "runtime/backends/launch_plan.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/workload_request.h"

@@ -9,7 +9,7 @@
 #include "dsl/cpp/define.h"
 #include "dsl/text/parser.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
-#include "runtime/session/laws/operator_laws.h"
+#include "runtime/laws/operator_laws.h"
 #include "segfold/segfold.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"

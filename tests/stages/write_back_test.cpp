@@ -8,7 +8,7 @@
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/session.h"

@@ -12,11 +12,11 @@
 
 #include "runtime/backends/cuda/compile/compiler_identity.h"
 #include "runtime/backends/cuda/compile/kernel_entry.h"
+#include "runtime/check/baseline.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/data/formats/matrix_market.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/npz.h"
-#include "runtime/regress/baseline.h"
 #include "runtime/session/choice/record.h"
 #include "tests/common/files.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "dsl/error.h"
-#include "runtime/bench/workloads/lot_cases.h"
+#include "runtime/measure/bench/workloads/lot_cases.h"
 #include "runtime/session/choice/lookup.h"
 
 namespace segfold::lot_test {

@@ -12,7 +12,7 @@
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/backends/host_timing.h"
-#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/simt_backend.h"
 #include "runtime/judge/reference.h"
 #include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/processes/thread_pool.h"

@@ -8,7 +8,7 @@
 #include "codegen/emit.h"
 #include "dsl/error.h"
 #include "runtime/backends/bound_plan.h"
-#include "runtime/backends/simt/program.h"
+#include "runtime/simt/program.h"
 
 namespace segfold::cpu {
 namespace {

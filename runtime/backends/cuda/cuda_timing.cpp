@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "codegen/embedded_kernels.h"
 #include "dsl/error.h"
 #include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
-#include "runtime/backends/cuda/measuring_kernels.h"
 #include "runtime/support/statistics.h"
 
 namespace segfold::cuda {
@@ -23,7 +23,8 @@ Module load_measuring_kernels(const Context& context, const std::string& file,
     const auto& info = context.info();
     const auto architecture = architecture_for(info.compute_major, info.compute_minor);
     return {context,
-            load_or_compile({std::string(measuring_kernels(file)), file, architecture, std::move(options)}),
+            load_or_compile(
+                {std::string(kernel_text("measuring/" + file)), file, architecture, std::move(options)}),
             file};
 }
 

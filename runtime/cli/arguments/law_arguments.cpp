@@ -6,7 +6,7 @@
 
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
-#include "runtime/session/laws/operator_laws.h"
+#include "runtime/laws/operator_laws.h"
 
 namespace segfold::cli {
 namespace {

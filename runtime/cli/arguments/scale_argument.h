@@ -7,7 +7,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/cli/arguments/arguments.h"
-#include "runtime/session/scale/slices/sliced.h"
+#include "runtime/scale/slices/sliced.h"
 
 namespace segfold::cli {
 

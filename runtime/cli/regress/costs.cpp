@@ -10,7 +10,7 @@
 #include "runtime/backends/cuda/library.h"
 #include "runtime/cli/regress/parts.h"
 #include "runtime/data/resolve.h"
-#include "runtime/regress/times/ratios.h"
+#include "runtime/measure/times/ratios.h"
 
 namespace segfold {
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "runtime/backends/backend.h"
+#include "runtime/check/trial.h"
 #include "runtime/cli/arguments/backend_argument.h"
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/regress/report.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/regress/trial.h"
 
 namespace segfold::cli {
 

@@ -15,7 +15,7 @@
 #include "runtime/cli/regress/view.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/verbs/judge_ranks.h"
-#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/scale/ranks/mpi_world.h"
 #include "runtime/support/files/file.h"
 
 namespace segfold::cli {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/regress/baseline.h"
-#include "runtime/regress/relations.h"
+#include "runtime/check/baseline.h"
+#include "runtime/check/relations.h"
 
 namespace segfold::cli {
 

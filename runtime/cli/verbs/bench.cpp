@@ -11,10 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "runtime/bench/markdown.h"
-#include "runtime/bench/peers/cccl.h"
-#include "runtime/bench/record_json.h"
-#include "runtime/bench/workloads/sweep.h"
 #include "runtime/cli/arguments/backend_argument.h"
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
@@ -25,6 +21,10 @@
 #include "runtime/cli/views/bench_view.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
+#include "runtime/measure/bench/markdown.h"
+#include "runtime/measure/bench/peers/cccl.h"
+#include "runtime/measure/bench/record_json.h"
+#include "runtime/measure/bench/workloads/sweep.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/files/refuse.h"

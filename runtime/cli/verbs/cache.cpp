@@ -15,7 +15,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/prove/verdict_cache.h"
+#include "runtime/laws/prove/verdict_cache.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"
 #include "runtime/support/files/private_folder.h"

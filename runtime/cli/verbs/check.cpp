@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/check/check_operator.h"
+#include "runtime/check/operators/stage_operators.h"
+#include "runtime/check/tree.h"
 #include "runtime/cli/arguments/backend_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
@@ -17,11 +20,8 @@
 #include "runtime/cli/views/fault_view.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/regress/check_operator.h"
-#include "runtime/regress/operators/stage_operators.h"
-#include "runtime/regress/tree.h"
-#include "runtime/session/scale/ranks/mpi_world.h"
-#include "runtime/session/scale/slices/slice_operators.h"
+#include "runtime/scale/ranks/mpi_world.h"
+#include "runtime/scale/slices/slice_operators.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {

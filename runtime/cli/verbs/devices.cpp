@@ -11,12 +11,12 @@
 #include "dsl/error.h"
 #include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/backends/simt/toolchain.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/session/choice/record_store.h"
+#include "runtime/simt/toolchain.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {

@@ -4,7 +4,7 @@
 
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/cli/failure.h"
-#include "runtime/session/scale/ranks/rank_cores.h"
+#include "runtime/scale/ranks/rank_cores.h"
 
 namespace segfold::cli {
 

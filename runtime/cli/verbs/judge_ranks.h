@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "runtime/cli/arguments/arguments.h"
-#include "runtime/session/scale/ranks/agreed_ranks.h"
+#include "runtime/scale/ranks/agreed_ranks.h"
 
 namespace segfold::cli {
 

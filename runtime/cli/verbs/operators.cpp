@@ -12,7 +12,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/prove/standard_verdicts.h"
+#include "runtime/laws/prove/standard_verdicts.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {

@@ -25,7 +25,7 @@
 #include "runtime/data/key_order.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
-#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/scale/ranks/mpi_world.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
 #include "runtime/support/text_table.h"

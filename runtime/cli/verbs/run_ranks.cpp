@@ -22,8 +22,8 @@
 #include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/stream_report.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/session/scale/ranks/rank_cores.h"
-#include "runtime/session/scale/ranks/ranks.h"
+#include "runtime/scale/ranks/rank_cores.h"
+#include "runtime/scale/ranks/ranks.h"
 
 namespace segfold::cli {
 namespace {

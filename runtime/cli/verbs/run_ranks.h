@@ -1,7 +1,7 @@
 #pragma once
 // segfold run in several processes, which MPI has started together.
 #include "runtime/cli/arguments/arguments.h"
-#include "runtime/session/scale/ranks/communicator.h"
+#include "runtime/scale/ranks/communicator.h"
 
 namespace segfold::cli {
 

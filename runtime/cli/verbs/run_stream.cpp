@@ -17,8 +17,8 @@
 #include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/stream_report.h"
 #include "runtime/cli/views/terminal.h"
-#include "runtime/session/scale/slices/slice_operators.h"
-#include "runtime/session/scale/stream_output.h"
+#include "runtime/scale/slices/slice_operators.h"
+#include "runtime/scale/stream_output.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {

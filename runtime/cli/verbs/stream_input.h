@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/data/workload_request.h"
-#include "runtime/session/scale/stream.h"
+#include "runtime/scale/stream.h"
 
 namespace segfold::cli {
 

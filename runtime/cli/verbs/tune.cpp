@@ -21,14 +21,14 @@
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
 #include "runtime/data/formats/npz.h"
+#include "runtime/measure/tune/kept_tuning.h"
+#include "runtime/measure/tune/t4.h"
+#include "runtime/measure/tune/worker.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/rate_text.h"
 #include "runtime/support/statistics.h"
 #include "runtime/support/text_table.h"
-#include "runtime/tune/kept_tuning.h"
-#include "runtime/tune/t4.h"
-#include "runtime/tune/worker.h"
 
 namespace segfold::cli {
 namespace {

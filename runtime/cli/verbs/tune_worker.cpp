@@ -12,10 +12,10 @@
 #include "runtime/cli/views/terminal.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/judge/table_check.h"
+#include "runtime/measure/tune/meter.h"
+#include "runtime/measure/tune/tune_workload.h"
+#include "runtime/measure/tune/worker.h"
 #include "runtime/session/choice/choice.h"
-#include "runtime/tune/meter.h"
-#include "runtime/tune/tune_workload.h"
-#include "runtime/tune/worker.h"
 
 namespace segfold::cli {
 namespace {

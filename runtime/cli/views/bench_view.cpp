@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/bench/markdown.h"
+#include "runtime/measure/bench/markdown.h"
 #include "runtime/support/rate_text.h"
 #include "runtime/support/text_table.h"
 

@@ -2,7 +2,7 @@
 // Measurements as a table for people.
 #include <string>
 
-#include "runtime/bench/record.h"
+#include "runtime/measure/bench/record.h"
 
 namespace segfold::cli {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "runtime/backends/backend.h"
+#include "runtime/check/check_operator.h"
 #include "runtime/cli/arguments/arguments.h"
 #include "runtime/cli/views/json.h"
-#include "runtime/regress/check_operator.h"
 
 namespace segfold::cli {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "runtime/bench/markdown.h"
 #include "runtime/cli/views/paper_kind_view.h"
+#include "runtime/measure/bench/markdown.h"
 #include "runtime/papers/cells.h"
 #include "runtime/papers/compare.h"
 #include "runtime/support/text_table.h"

@@ -10,7 +10,7 @@
 
 #include "runtime/cli/arguments/arguments.h"
 #include "runtime/data/workload_request.h"
-#include "runtime/session/scale/stream_output.h"
+#include "runtime/scale/stream_output.h"
 
 namespace segfold {
 class Backend;

@@ -7,12 +7,12 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/laws/operator_laws.h"
+#include "runtime/laws/overflow_laws.h"
 #include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/laws/operator_laws.h"
-#include "runtime/session/laws/overflow_laws.h"
 
 namespace segfold::python {
 namespace {

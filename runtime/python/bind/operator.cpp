@@ -15,8 +15,8 @@
 #include "dsl/printer.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/laws/operator_laws.h"
 #include "runtime/python/bind/call.h"
-#include "runtime/session/laws/operator_laws.h"
 
 namespace segfold::python {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "dsl/check/rows.h"
 #include "dsl/text/parser.h"
+#include "runtime/laws/operator_laws.h"
+#include "runtime/laws/overflow_laws.h"
 #include "runtime/python/bind/plan_cache.h"
-#include "runtime/session/laws/operator_laws.h"
-#include "runtime/session/laws/overflow_laws.h"
 
 namespace segfold::python {
 

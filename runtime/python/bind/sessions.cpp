@@ -12,7 +12,7 @@
 #include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/prove/verdict_cache.h"
+#include "runtime/laws/prove/verdict_cache.h"
 
 namespace segfold::python {
 

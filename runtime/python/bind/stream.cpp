@@ -21,8 +21,8 @@
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"
-#include "runtime/session/scale/slices/slice_operators.h"
-#include "runtime/session/scale/stream.h"
+#include "runtime/scale/slices/slice_operators.h"
+#include "runtime/scale/stream.h"
 #include "runtime/support/processes/work_stopper.h"
 
 namespace segfold::python {

@@ -12,11 +12,11 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/bench/workloads/bench_workload.h"
+#include "runtime/laws/operator_laws.h"
+#include "runtime/measure/bench/workloads/bench_workload.h"
+#include "runtime/measure/tune/tune_workload.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
-#include "runtime/session/laws/operator_laws.h"
-#include "runtime/tune/tune_workload.h"
 
 namespace segfold::python {
 namespace {

@@ -9,10 +9,10 @@
 #include "codegen/emit.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/data/workload.h"
+#include "runtime/laws/operator_laws.h"
 #include "runtime/session/choice/emitted_texts.h"
 #include "runtime/session/choice/lookup.h"
 #include "runtime/session/choice/point.h"
-#include "runtime/session/laws/operator_laws.h"
 #include "runtime/session/plan_request.h"
 
 namespace segfold {

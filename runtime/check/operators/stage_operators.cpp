@@ -1,0 +1,125 @@
+#include "runtime/check/operators/stage_operators.h"
+
+#include <algorithm>
+
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
+
+namespace segfold::regress {
+namespace {
+
+/// The polynomial hash of elements and of everything that a lift and a finish may know.
+constexpr std::string_view kPlacedHash = R"(
+operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
+  state  { hash: u64 = 0; power: u64 = 1 }
+  lift   { hash = u64(t[column]) + u64(index * 3 + position * 5 + segment * 7); power = 31 }
+  combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+  finish { hash = hash + u64(segment); count = length }
+})";
+
+/// Asks for the length alone, which stages that find segments know late.
+constexpr std::string_view kCountedHash = R"(
+operator counted_hash(x: u32) -> (hash: u64, count: i64) {
+  state  { hash: u64 = 0; power: u64 = 1 }
+  lift   { hash = u64(x) + 1; power = 31 }
+  combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+  finish { hash = hash; count = length }
+})";
+
+/// A sum that commutes, with an append of its own.
+constexpr std::string_view kAppendedSum = R"(
+operator appended_sum(x: i32) -> i64 {
+  state sum: i64 = 0
+  lift i64(x) * 5 + index
+  combine(a, b) a + b
+  append(a) a + (i64(x) * 5 + index)
+  laws commutative
+})";
+
+/// Each output tells its element, its index and the fold of its segment.
+constexpr std::string_view kToldHash = R"(
+operator told_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
+  state { hash: u64 = 0; power: u64 = 1 }
+  lift  { hash = u64(x) + 1; power = 31 }
+  combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+  map (hash * 31 + power) * 0x9e3779b97f4a7c15 + u64(x) + u64(index * 3 + length * 11)
+})";
+
+constexpr std::string_view kToldSum = R"(
+operator told_sum(x: i32) -> (sum: i32, each told: i64) {
+  state sum: i32 = 0
+  lift x
+  combine(a, b) a + b
+  map i64(sum) * 31 + i64(x) + position * 5 + segment * 7
+  laws commutative
+})";
+
+constexpr std::string_view kRowHash = R"(
+operator row_hash(x: row u32, weight: u16) -> (a: u32, b: u32) {
+  state { a: u32 = 1; b: u32 = 0 }
+  lift  { a = x * 2 + 1; b = x + u32(weight) + u32(index) }
+  combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+  empty { a = 5; b = 6 }
+})";
+
+constexpr std::string_view kRowSum = R"(
+operator row_sum(x: row i32) -> i32 {
+  state sum: i32 = 0
+  lift x
+  combine(a, b) a + b
+  laws commutative
+})";
+
+/// Rows beside rows of a table that a column chooses.
+constexpr std::string_view kRowLookup = R"(
+operator row_lookup(x: row u32, column: i32, t: table row u32) -> (a: u32, b: u32) {
+  state { a: u32 = 1; b: u32 = 0 }
+  lift  { a = x * 2 + 1; b = t[column] + 3 }
+  combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+})";
+
+constexpr std::string_view kToldRows = R"(
+operator told_rows(x: row u32, weight: u16) -> (a: u32, b: u32, each told: u64) {
+  state { a: u32 = 1; b: u32 = 0 }
+  lift  { a = x * 2 + 1; b = x + u32(weight) + u32(index) }
+  combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+  map (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + u64(x) * 7 + u64(index * 3 + position * 5 + length * 11)
+})";
+
+constexpr std::string_view kToldRowSum = R"(
+operator told_row_sum(x: row i32) -> (sum: i32, each told: i64) {
+  state sum: i32 = 0
+  lift x
+  combine(a, b) a + b
+  map i64(sum) * 31 + i64(x) + position
+  laws commutative
+})";
+
+bool can_serve(const Stage& stage, const Operator& op, const Catalogue& catalogue, const Target& target)
+{
+    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys}) {
+        Problem problem(op, op.map ? converted_form(form) : form);
+        problem.target = target;
+        if (!catalogue.unmet(stage, problem))
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catalogue, const Target& target)
+{
+    std::vector<Operator> all = {
+        standard_operator("affine", Type::u32), standard_operator("max_subarray", Type::i32),
+        standard_operator("keep_first", Type::i32), standard_operator("sum", Type::i32),
+        standard_operator("wide_sum", Type::bf16)};
+    for (const auto text : {kPlacedHash, kCountedHash, kAppendedSum, kToldHash, kToldSum, kRowHash, kRowSum,
+                            kRowLookup, kToldRows, kToldRowSum})
+        all.push_back(parse_operator("an operator of the check", std::string(text)));
+    std::erase_if(all, [&](const Operator& op) { return !can_serve(stage, op, catalogue, target); });
+    return all;
+}
+
+}  // namespace segfold::regress

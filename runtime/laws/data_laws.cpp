@@ -1,0 +1,259 @@
+// What the elements of a fold say of an operator's laws.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/laws/data/growth.h"
+#include "dsl/laws/elements.h"
+#include "runtime/data/data_ranges.h"
+#include "runtime/data/shape.h"
+#include "runtime/laws/element_laws.h"
+#include "runtime/laws/law_search.h"
+#include "runtime/laws/overflow_laws.h"
+
+namespace segfold {
+namespace {
+
+bool is_among(const std::vector<Law>& laws, Law law) { return std::ranges::find(laws, law) != laws.end(); }
+
+/// What a quick search over values of the data finds; nothing is refuted where there are no elements.
+LawReport report_on(const DataRanges& ranges, const Workload& workload)
+{
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    const auto scalars = scalar_values(workload);
+    options.scalars = &scalars;
+    return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
+}
+
+/// Leaves finite values alone; false where there was nothing else, or where a column would have none.
+bool keep_finite(DataRanges& ranges)
+{
+    bool were_others = false;
+    for (auto& range : ranges) {
+        if (!range.lowest)
+            return false;
+        were_others = were_others || !range.is_finite();
+        range = {range.lowest, range.highest, range.has_negative_zero};
+    }
+    return were_others;
+}
+
+/// Whether infinities or NaN are known to break the identity.
+bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
+{
+    const auto* finding = report.find(Law::identity);
+    return finding != nullptr && (finding->nan_differs || is_among(laws.refuted_by_nan, Law::identity));
+}
+
+}  // namespace
+
+bool depends_on_data(const OperatorLaws& laws)
+{
+    return !laws.has_sound_identity || !laws.refuted_by_overflow.empty() ||
+           (!is_among(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
+}
+
+bool depends_on_finite(const OperatorLaws& laws)
+{
+    return depends_on_data(laws) && laws.has_sound_identity && laws.refuted_by_overflow.empty();
+}
+
+bool depends_on_nan(const OperatorLaws& laws)
+{
+    return is_among(laws.refuted_by_nan, Law::associative) && !laws.assumes_associative;
+}
+
+void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
+{
+    std::erase(laws.refuted_by_nan, Law::associative);
+    laws.with_nan = std::move(with_nan);
+    laws.usable.associative = laws.usable.assumes_associative = false;
+}
+
+namespace {
+
+/// Whether no order of combining the data overflows, and their values refute none of the laws that overflow
+/// alone refutes.
+bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
+{
+    // The search among the data's values must not overflow either.
+    const auto longest = std::max(shape_of(workload.segments).longest, kFoldOfSearch);
+    const FoldLength length{longest, std::max(workload.segments.num_elements, kFoldOfSearch)};
+    if (!overflows_nowhere(workload.op, known_values(workload.op, workload.arrays), length))
+        return false;
+    const auto found = report_on(data_ranges(workload), workload);
+    return std::ranges::none_of(laws.refuted_by_overflow, [&](Law law) { return found.refuted(law); });
+}
+
+/// Takes the law of a report as refuted by an example of the data.
+void refute(LawReport& report, Law law, CounterExample example)
+{
+    for (auto& finding : report.findings)
+        if (finding.law == law) {
+            LawFinding refuted;
+            refuted.law = law;
+            refuted.verdict = Verdict::refuted;
+            refuted.cases = finding.cases;
+            finding = std::move(refuted);
+            finding.counter_example = std::move(example);
+        }
+}
+
+/// Whether no element shows that the identity is none; what one shows is added to the report.
+bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
+{
+    auto elements = try_identity(workload, Elements::all);
+    laws.num_tried = elements.tried;
+    laws.num_elements = workload.segments.num_elements * workload.num_features;
+    if (elements.counter_example)
+        refute(report, Law::identity, std::move(*elements.counter_example));
+    return !report.refuted(Law::identity);
+}
+
+/// Tries associativity on the data where it is not known for all states.
+void judge_associativity(OperatorLaws& laws, const Workload& workload)
+{
+    const auto& op = workload.op;
+    const auto* finding = laws.report.find(Law::associative);
+    if (finding == nullptr || finding->verdict == Verdict::refuted ||
+        doubt_of(op, *finding) == ScalarDoubt::none)
+        return;
+    auto example = differing_neighbours(op, workload);
+    if (!example)
+        return;
+    refute(laws.report, Law::associative, std::move(*example));
+    if (has_floats(op) && !laws.assumes_associative && !differing_neighbours(without_nan(op), workload)) {
+        keep_order_of_nan(laws, "elements of the data make NaN");
+        return;
+    }
+    laws.usable.assumes_associative = laws.assumes_associative;
+    laws.usable.associative = laws.assumes_associative;
+    if (laws.assumes_associative)
+        laws.assumed.push_back(Law::associative);
+}
+
+/// What the data change of a doubtful identity.
+void judge_identity(OperatorLaws& laws, const Workload& workload)
+{
+    auto report = laws.report;
+    bool holds_on_finite = is_neutral_on_finite_alone(report, laws);
+    if (!laws.has_sound_identity) {
+        auto ranges = data_ranges(workload);
+        report = report_on(ranges, workload);
+        laws.spares_data = !report.refuted(Law::identity) && spares_elements(laws, report, workload);
+        holds_on_finite = laws.spares_data
+                              ? is_neutral_on_finite_alone(report, laws)
+                              : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
+                                    !try_identity(workload, Elements::finite).counter_example;
+        laws.has_sound_identity = laws.spares_data || holds_on_finite;
+        if (!laws.has_sound_identity)  // a counter-example of the data says more
+            std::ranges::replace_if(
+                laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
+                *report.find(Law::identity));
+    }
+    if (laws.has_sound_identity && holds_on_finite)
+        if (const auto name = find_not_finite(workload))
+            laws.without_identity = fmt::format(
+                "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
+}
+
+/// The text of a counter-example in one line.
+std::string in_one_line(std::string text)
+{
+    for (auto at = text.find("\n    "); at != text.npos; at = text.find("\n    ", at))
+        text.replace(at, 5, at > 0 && text[at - 1] == ':' ? " " : ", ");
+    return text;
+}
+
+/// Tries an identity that no search refutes, but by NaN, on the data's elements.
+void try_doubtful_identity(OperatorLaws& laws, const Workload& workload)
+{
+    if (!laws.doubts_identity || !laws.has_sound_identity || laws.without_identity || laws.spares_data)
+        return;
+    const auto try_some = [&](Elements elements) {
+        return try_identity_on_some(workload.op, workload.arrays, workload.segments.num_elements,
+                                    workload.num_features, elements);
+    };
+    auto found = try_some(Elements::all_with_overflow);
+    if (!found.counter_example)
+        return;
+    auto of_finite = has_floats(workload.op) ? try_some(Elements::finite) : TriedElements(found);
+    if (!of_finite.counter_example) {
+        laws.without_identity = in_one_line(found.counter_example->text);
+        return;
+    }
+    refute(laws.report, Law::identity, std::move(*of_finite.counter_example));
+    std::erase(laws.refuted_by_nan, Law::identity);
+    laws.has_sound_identity = false;
+}
+
+}  // namespace
+
+OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
+{
+    if (!laws.refuted_by_overflow.empty()) {
+        if (overflow_is_impossible(laws, workload)) {
+            laws = while_nothing_overflows(std::move(laws), workload.op);
+        } else if (!laws.has_sound_identity && is_among(laws.refuted_by_overflow, Law::identity)) {
+            laws.has_sound_identity = true;
+            laws.without_identity = "the identity is neutral while nothing overflows, and these data may";
+        }
+    }
+    const auto broken = broken_by_overflow(laws, workload.op, workload.arrays, workload.segments.num_elements,
+                                           [&] { return shape_of(workload.segments).longest; });
+    if (depends_on_data(laws))
+        judge_identity(laws, workload);
+    if (laws.has_sound_identity && !laws.refuted_by_nan.empty()) {
+        if (const auto name = find_nan(workload.op, workload.arrays)) {
+            if (depends_on_nan(laws))
+                keep_order_of_nan(laws, fmt::format("'{}' has NaN", *name));
+        } else {
+            // Other elements may still make a NaN, as log(-1) does.
+            const auto found = report_on(data_ranges(workload), workload);
+            std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
+        }
+    }
+    try_doubtful_identity(laws, workload);
+    judge_associativity(laws, workload);
+    return broken.empty() ? laws : without_broken(std::move(laws), broken);
+}
+
+OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
+{
+    if (!depends_on_data(laws) && !depends_on_nan(laws))
+        return laws;
+    DataRanges ranges;
+    for (const auto& parameter : op.parameters) {
+        if (parameter.table)
+            continue;
+        const auto type = parameter.type;
+        const auto highest = is_float(type) ? highest_float(type) : 0;
+        ranges.push_back(is_float(type)
+                             ? ColumnRange{FieldValue{type, 0, -highest}, FieldValue{type, 0, highest}, true}
+                             : ColumnRange{FieldValue{type, lowest_integer(type)},
+                                           FieldValue{type, highest_integer(type)}});
+    }
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    const auto found = check_laws(op, options);
+    if (!laws.has_sound_identity)
+        laws.has_sound_identity = laws.spares_data = !found.refuted(Law::identity);
+    laws.without_identity.reset();
+    std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
+    return laws;
+}
+
+OperatorLaws on_stream(OperatorLaws laws, const Operator& op)
+{
+    laws = while_nothing_overflows(std::move(laws), op);
+    if (depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
+        laws.without_identity =
+            "the identity is neutral on finite values alone, and a stream does not know its data";
+    laws.knows_data = false;
+    laws.unseen_data =
+        "a fold in one piece asks its data whether they show it, and a stream does not know them";
+    return laws;
+}
+
+}  // namespace segfold

@@ -1,0 +1,223 @@
+#include "runtime/measure/bench/peers/host_peers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "dsl/error.h"
+#include "runtime/backends/host_timing.h"
+#include "runtime/backends/launch_plan.h"
+#include "runtime/measure/bench/peers/cccl.h"
+#include "runtime/measure/bench/peers/peer_library.h"
+#include "runtime/support/processes/host_compiler.h"
+#include "runtime/support/processes/parallel.h"
+
+namespace segfold::bench {
+namespace {
+
+/// What compiles, and what was compiled, by the text of the peer.
+struct HostLibraries {
+    std::vector<std::string> compiler;  ///< empty where there is none
+    std::filesystem::path cccl;         ///< empty where there is none
+    std::string reason;                 ///< why nothing can be compiled
+    std::map<std::string, PeerLibrary> libraries;
+    std::map<std::string, std::string> failed;
+
+    explicit HostLibraries(const std::filesystem::path& named)
+    {
+        try {
+            compiler = find_host_compiler("peers");
+        } catch (const DeviceError& error) {
+            reason = error.what();
+        }
+        cccl = named.empty() ? cccl_folder() : named;
+        if (cccl.empty())
+            reason = "there are no headers of CCCL; set SEGFOLD_TOOLKIT to a CUDA toolkit";
+    }
+
+    [[nodiscard]] PeerLibrary compile(const Peer& peer, const std::string& source) const
+    {
+        auto command = compiler;
+        for (const std::string word :
+             {"-x", "c++", "-std=c++20", "-O3", "-march=native", "-w", "-shared", "-fPIC",
+              "-fvisibility=hidden", "-DTHRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_CPP"})
+            command.push_back(word);
+        command.push_back(peer.system == "omp" ? "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_OMP"
+                                               : "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_TBB");
+        command.push_back("-isystem" + cccl.string());
+        return compile_peer(std::string(peer.name), source, command,
+                            {peer.system == "omp" ? "-fopenmp" : "-ltbb"});
+    }
+};
+
+/// What peers by key are given: the number of its segment for each element, and which segments have one.
+struct HostKeys {
+    explicit HostKeys(const Segments& segments)
+    {
+        if (segments.num_segments > std::numeric_limits<std::int32_t>::max())
+            throw InputError(
+                fmt::format("{} segments are more than keys of i32 can count", segments.num_segments));
+        keys.resize(static_cast<std::size_t>(segments.num_elements));
+        parallel_for(segments.num_segments, 4096, [&](std::int64_t begin, std::int64_t end) {
+            for (auto s = begin; s < end; ++s)
+                std::fill(keys.begin() + segments.begin(s), keys.begin() + segments.end(s),
+                          static_cast<std::int32_t>(s));
+        });
+        for (std::int64_t s = 0; s < segments.num_segments; ++s)
+            if (segments.length(s) != 0)
+                runs.push_back(static_cast<std::int32_t>(s));
+    }
+
+    std::vector<std::int32_t> keys;  ///< [num_elements]
+    std::vector<std::int32_t> runs;  ///< the segments with an element, ascending
+};
+
+class HostFold : public LoadedFold {
+public:
+    HostFold(const HostWorkload& placed, const EmittedPeer& emitted, const PeerLibrary& library,
+             std::string name, const HostKeys& keys)
+        : library_(library), name_(std::move(name)), keys_(keys), is_compacted_(emitted.is_compacted)
+    {
+        const auto addresses = [](const auto& arrays) {
+            std::vector<std::uint64_t> all;
+            for (const auto& array : arrays)
+                all.push_back(reinterpret_cast<std::uint64_t>(array.data()));
+            return all;
+        };
+        const auto& segments = placed.workload.segments;
+        inputs_ = pack_pointers(addresses(placed.workload.arrays));
+        std::vector<std::uint64_t> results;
+        for (const auto& named : placed.results)
+            results.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
+        results_ = pack_pointers(results);
+        call_.inputs = inputs_.data();
+        call_.results = results_.data();
+        call_.offsets = segments.form == SegmentForm::offsets ? segments.offsets.data() : nullptr;
+        call_.keys = keys.keys.data();
+        call_.segment_of_run = keys.runs.data();
+        call_.num_elements = segments.num_elements;
+        call_.num_segments = segments.num_segments;
+        call_.segment_length = length_range(segments).longest;
+    }
+
+    void launch() override
+    {
+        if (const int error = library_.fold(&call_); error != 0)
+            throw DeviceError(fmt::format("{}: {}", name_, library_.error_text(error)));
+    }
+    [[nodiscard]] Filled filled() const override
+    {
+        return {.is_by_key = true,
+                .is_compacted = is_compacted_,
+                .num_runs = std::ssize(keys_.runs),
+                .places = reinterpret_cast<std::uint64_t>(keys_.runs.data()),
+                .places_on_host = [this] { return keys_.runs; }};
+    }
+
+private:
+    PeerLibrary library_;
+    std::string name_;
+    const HostKeys& keys_;
+    bool is_compacted_;
+    std::vector<std::byte> inputs_, results_;
+    PeerCall call_;
+};
+
+class HostWorkloadPeers : public WorkloadPeers {
+public:
+    HostWorkloadPeers(HostLibraries& shared, const Problem& problem, PlacedWorkload& placed)
+        : shared_(shared), problem_(problem), placed_(placed)
+    {}
+
+    void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) override
+    {
+        std::map<std::string, std::future<PeerLibrary>> underway;
+        for (const auto* peer : peers) {
+            const auto source = emit_peer(problem_, *peer).source;
+            if (shared_.libraries.contains(source) || shared_.failed.contains(source))
+                continue;
+            begins();
+            underway.emplace(source, std::async(std::launch::async, [this, peer, source] {
+                                 return shared_.compile(*peer, source);
+                             }));
+        }
+        for (auto& [source, library] : underway) {
+            try {
+                shared_.libraries.emplace(source, library.get());
+            } catch (const DeviceError& error) {
+                shared_.failed.emplace(source, error.what());
+            }
+        }
+    }
+
+    [[nodiscard]] PeerBuild build(const Peer& peer) override
+    {
+        const auto& library = library_of(emit_peer(problem_, peer).source);
+        return {library.compile_seconds, library.is_compiled_before};
+    }
+
+    [[nodiscard]] std::unique_ptr<LoadedFold> load(const Peer& peer) override
+    {
+        const auto emitted = emit_peer(problem_, peer);
+        const auto& library = library_of(emitted.source);
+        const auto placed = host_workload_of(placed_);
+        if (!keys_)
+            keys_.emplace(placed.workload.segments);
+        return std::make_unique<HostFold>(placed, emitted, library, std::string(peer.name), *keys_);
+    }
+
+private:
+    [[nodiscard]] const PeerLibrary& library_of(const std::string& source) const
+    {
+        if (const auto failed = shared_.failed.find(source); failed != shared_.failed.end())
+            throw DeviceError(failed->second);
+        return shared_.libraries.at(source);
+    }
+
+    HostLibraries& shared_;
+    const Problem& problem_;
+    PlacedWorkload& placed_;
+    std::optional<HostKeys> keys_;
+};
+
+class HostPeers : public PeerLibraries {
+public:
+    explicit HostPeers(const std::filesystem::path& cccl) : shared_(cccl) {}
+
+    [[nodiscard]] std::string description() const override
+    {
+        return shared_.reason.empty() ? cccl_description(shared_.cccl) : "no peers";
+    }
+    [[nodiscard]] std::string objection(const Peer& peer) const override
+    {
+        if (!peer.is_of_host())
+            return "runs on a GPU, and the back end that is measured uses none";
+        if (!shared_.reason.empty())
+            return shared_.reason;
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(shared_.cccl / peer.header, ignored))
+            return fmt::format("{} has no {}", description(), peer.header);
+        return "";
+    }
+    [[nodiscard]] bool is_of_host() const override { return true; }
+    [[nodiscard]] std::unique_ptr<WorkloadPeers> over(const Problem& problem, PlacedWorkload& placed) override
+    {
+        return std::make_unique<HostWorkloadPeers>(shared_, problem, placed);
+    }
+
+private:
+    HostLibraries shared_;
+};
+
+}  // namespace
+
+std::unique_ptr<PeerLibraries> make_host_peers(const std::filesystem::path& cccl)
+{
+    return std::make_unique<HostPeers>(cccl);
+}
+
+}  // namespace segfold::bench

@@ -1,0 +1,148 @@
+#include "runtime/measure/bench/peers/peers.h"
+
+#include <fmt/format.h>
+
+#include <future>
+#include <map>
+#include <optional>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/cuda_timing.h"
+#include "runtime/measure/bench/peers/host_peers.h"
+#include "runtime/measure/bench/peers/loaded_peer.h"
+
+namespace segfold::bench {
+namespace {
+
+/// What the peers of one GPU share.
+struct CudaPeers {
+    CudaPeers(cuda::CudaTiming& used_timing, const std::filesystem::path& cccl)
+        : timing(used_timing), toolkit(cccl)
+    {}
+
+    cuda::CudaTiming& timing;
+    PeerToolkit toolkit;
+    std::map<std::string, PeerLibrary> libraries;  ///< by the text of the peer
+    std::map<std::string, std::string> failed;     ///< by the text of the peer: why it does not compile
+};
+
+class CudaFold : public LoadedFold {
+public:
+    CudaFold(cuda::CudaTiming& timing, const cuda::ResidentWorkload& resident, const Peer& peer,
+             const EmittedPeer& emitted, const PeerLibrary& library, const SegmentKeys* keys)
+        : peer_(timing.context(), timing.stream(), resident, std::string(peer.name), emitted, library, keys)
+    {
+        filled_.is_by_key = peer.is_by_key;
+        filled_.is_compacted = emitted.is_compacted;
+        if (!peer.is_by_key)
+            return;
+        if (keys == nullptr)
+            throw InternalError(fmt::format("results of {} cannot be placed without the keys", peer.name));
+        filled_ = keys->filled(emitted.is_compacted);
+    }
+
+    void launch() override { peer_.launch(); }
+    [[nodiscard]] Filled filled() const override { return filled_; }
+
+private:
+    LoadedPeer peer_;
+    Filled filled_;
+};
+
+class CudaWorkloadPeers : public WorkloadPeers {
+public:
+    CudaWorkloadPeers(CudaPeers& shared, const Problem& problem, PlacedWorkload& placed)
+        : shared_(shared), problem_(problem), resident_(cuda::resident_of(placed))
+    {}
+
+    void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) override
+    {
+        const auto& info = shared_.timing.context().info();
+        const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
+        std::map<std::string, std::future<PeerLibrary>> underway;
+        for (const auto* peer : peers) {
+            const auto source = emit_peer(problem_, *peer).source;
+            if (shared_.libraries.contains(source) || shared_.failed.contains(source))
+                continue;
+            begins();
+            underway.emplace(source, std::async(std::launch::async, [&toolkit = shared_.toolkit, peer, source,
+                                                                     architecture] {
+                                 return toolkit.compile(std::string(peer->name), source, architecture);
+                             }));
+        }
+        for (auto& [source, library] : underway) {
+            try {
+                shared_.libraries.emplace(source, library.get());
+            } catch (const DeviceError& error) {
+                shared_.failed.emplace(source, error.what());
+            }
+        }
+    }
+
+    [[nodiscard]] PeerBuild build(const Peer& peer) override
+    {
+        const auto& library = library_of(emit_peer(problem_, peer));
+        return {library.compile_seconds, library.is_compiled_before};
+    }
+
+    [[nodiscard]] std::unique_ptr<LoadedFold> load(const Peer& peer) override
+    {
+        const auto emitted = emit_peer(problem_, peer);
+        const auto& library = library_of(emitted);
+        auto& timing = shared_.timing;
+        if (emitted.needs_keys && !keys_)
+            keys_.emplace(timing.context(), timing.stream(), resident_);
+        return std::make_unique<CudaFold>(timing, resident_, peer, emitted, library,
+                                          keys_ ? &*keys_ : nullptr);
+    }
+
+private:
+    [[nodiscard]] const PeerLibrary& library_of(const EmittedPeer& emitted) const
+    {
+        if (const auto failed = shared_.failed.find(emitted.source); failed != shared_.failed.end())
+            throw DeviceError(failed->second);
+        return shared_.libraries.at(emitted.source);
+    }
+
+    CudaPeers& shared_;
+    const Problem& problem_;
+    cuda::ResidentWorkload& resident_;
+    std::optional<SegmentKeys> keys_;
+};
+
+class CudaPeerLibraries : public PeerLibraries {
+public:
+    CudaPeerLibraries(cuda::CudaTiming& timing, const std::filesystem::path& cccl) : peers_(timing, cccl) {}
+
+    [[nodiscard]] std::string description() const override
+    {
+        return peers_.toolkit.reason().empty() ? peers_.toolkit.description() : "no peers";
+    }
+    [[nodiscard]] std::string objection(const Peer& peer) const override
+    {
+        if (peer.is_of_host())
+            return "runs on the host's cores, and the back end that is measured is a GPU";
+        if (!peers_.toolkit.reason().empty())
+            return peers_.toolkit.reason();
+        return peers_.toolkit.missing(peer);
+    }
+    [[nodiscard]] bool is_of_host() const override { return false; }
+    [[nodiscard]] std::unique_ptr<WorkloadPeers> over(const Problem& problem, PlacedWorkload& placed) override
+    {
+        return std::make_unique<CudaWorkloadPeers>(peers_, problem, placed);
+    }
+
+private:
+    CudaPeers peers_;
+};
+
+}  // namespace
+
+std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing, const std::filesystem::path& cccl)
+{
+    if (auto* own = dynamic_cast<cuda::CudaTiming*>(&timing))
+        return std::make_unique<CudaPeerLibraries>(*own, cccl);
+    return make_host_peers(cccl);
+}
+
+}  // namespace segfold::bench

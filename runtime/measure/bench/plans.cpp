@@ -1,0 +1,54 @@
+#include "runtime/measure/bench/plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/session/choice/choice.h"
+
+namespace segfold::bench {
+
+SegmentForm read_form(const Problem& problem, const Catalogue& catalogue)
+{
+    const bool finds = std::ranges::any_of(catalogue.stages(), [&](const Stage& stage) {
+        return served_form(stage, problem.form) == problem.form;
+    });
+    return finds ? problem.form : converted_form(problem.form);
+}
+
+std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, const Shape& shape,
+                                     const OperatorLaws& laws, const PlanSelection& selection,
+                                     std::vector<std::string>& warnings)
+{
+    const auto& catalogue = session.catalogue();
+    auto all = session.choose(problem, shape, laws, selection.chosen,
+                              selection.asks_records ? "" : "no record is to be asked");
+    warnings.insert(warnings.end(), all.lookup.ignored.begin(), all.lookup.ignored.end());
+    const auto& chosen = *all.plan;
+    std::vector<LadderPlan> plans = {{chosen.stage.get(), chosen.emitted.configuration, true, ""}};
+    if (selection.chosen.is_reproducible)
+        plans.push_back({chosen.stage.get(), chosen.emitted.configuration, false, "", true});
+    for (const auto& asked : selection.others) {
+        const auto& stage = catalogue.stage(asked.stage);
+        LadderPlan plan{&stage, {}, false, catalogue.unmet(stage, problem).value_or(""), false, asked.label};
+        try {
+            plan.configuration = configure(stage, asked.settings, plan_facts(problem, shape));
+        } catch (const InputError& error) {  // in a sweep another workload may allow it
+            plan.objection = error.what();
+        }
+        plans.push_back(std::move(plan));
+    }
+    if (chosen.is_asked || !selection.others.empty())
+        return plans;
+    const auto form = read_form(problem, catalogue);
+    for (const auto& stage : catalogue.stages()) {
+        if (served_form(stage, problem.form) == form && &stage != chosen.stage.get() &&
+            (!stage.is_rung || selection.with_rungs))
+            plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
+                             catalogue.unmet(stage, problem).value_or("")});
+    }
+    return plans;
+}
+
+}  // namespace segfold::bench

@@ -1,0 +1,63 @@
+#pragma once
+// One tuning with its records: what is known of a problem, what is measured, who wins; every row is kept.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/measure/tune/session.h"
+#include "runtime/session/choice/lookup.h"
+#include "runtime/session/choice/record_store.h"
+
+namespace segfold::tune {
+
+/// The folder of the user's records. Throws InputError where there is none to keep them in.
+[[nodiscard]] std::string require_record_folder();
+
+/// How far a tuning goes.
+struct Limits {
+    std::size_t evaluations = 200;  ///< new plans at most
+    std::size_t finalists = 8;
+    Strategy strategy = Strategy::automatic;
+    bool is_pinned = false;  ///< the winner stays, whatever later tunings find
+};
+
+/// What is known of a problem before anything is measured, and a tuning that goes on from there.
+class KeptTuning {
+public:
+    /// Reads the user's records. `blank` is a row of the problem without a measurement; problem and catalogue
+    /// must outlive this object.
+    KeptTuning(Record blank, const Problem& problem, const Catalogue& catalogue);
+
+    [[nodiscard]] const Record& blank() const { return blank_; }
+    [[nodiscard]] const Problem& problem() const { return question_.problem; }
+    [[nodiscard]] const Lookup& lookup() const { return lookup_; }
+    [[nodiscard]] const SearchSpace& space() const { return space_; }
+    /// The place of the plan that runs today.
+    [[nodiscard]] std::size_t incumbent() const { return *incumbent_; }
+    /// Measured by earlier tunings; never asked for again.
+    [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
+
+    /// Searches, ranks, validates. Every measurement is in the user's file before the next begins; the winner
+    /// is chosen there. Throws InputError where records have no folder.
+    [[nodiscard]] Session run(Evaluator& evaluator, const Limits& limits, const SessionListener& listener);
+
+    /// The rows of this tuning.
+    [[nodiscard]] const std::vector<Record>& rows() const { return rows_; }
+    /// The file that they are in; empty before run().
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    void keep(RecordFile& file, std::size_t place, Phase phase, const Evaluation& evaluation);
+
+    Record blank_;
+    Question question_;
+    RecordStore store_;
+    Lookup lookup_;
+    SearchSpace space_;
+    std::optional<std::size_t> incumbent_;
+    std::vector<Trial> known_;
+    std::vector<Record> rows_;
+    std::string path_;
+};
+
+}  // namespace segfold::tune

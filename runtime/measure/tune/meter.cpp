@@ -1,0 +1,236 @@
+#include "runtime/measure/tune/meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "dsl/error.h"
+#include "runtime/data/shape.h"
+#include "runtime/measure/bench/agreement.h"
+#include "runtime/measure/tune/shared_texts.h"
+#include "runtime/session/choice/traffic.h"
+
+namespace segfold::tune {
+namespace {
+
+constexpr int kScreeningRuns = 5;
+constexpr int kMostSpilledBytes = 256;
+constexpr double kHopeless = 2;
+
+Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
+
+/// Why the report of a loaded plan rules it out; empty where it does not.
+std::string objection(const TimedPlan& plan)
+{
+    for (const auto& kernel : plan.kernels()) {
+        if (kernel.resident_blocks == 0 && kernel.grid > 0)
+            return fmt::format(
+                "no block of {} threads of {} fits a multiprocessor: {} registers a thread, {} "
+                "bytes of shared memory",
+                kernel.block_threads, kernel.kernel, kernel.registers, kernel.shared_bytes);
+        if (kernel.spill_bytes > kMostSpilledBytes)
+            return fmt::format("{} spills {} bytes a thread", kernel.kernel, kernel.spill_bytes);
+    }
+    return "";
+}
+
+}  // namespace
+
+struct PlanMeter::State {
+    State(Backend& backend, const Problem& asked, const Workload& data, const Catalogue& stages)
+        : problem(asked),
+          workload(data),
+          catalogue(stages),
+          timing(backend.timing()),
+          ceiling(timing->read_ceiling()),
+          placed((check_workload(data), timing->place(data, timing->load(borrowed(data.arrays))))),
+          agreements(workload, *placed, {}, problem.laws.is_associative()),
+          is_flushed(
+              timing->fits_cache(compulsory_traffic(data.op, data.segments, data.num_features).total())),
+          shared(asked, stages)
+    {}
+
+    /// As it will run. Plans are screened with their numbers said by the launch instead: a little slower, but
+    /// many share a text.
+    [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
+    {
+        return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
+    }
+
+    /// Runs `work`; a failure of the GPU becomes an outcome.
+    template <class Work>
+    Evaluation attempt(Work work)
+    {
+        try {
+            return work();
+        } catch (const DeviceError& error) {
+            try {
+                timing->synchronize();
+            } catch (const Error&) {
+                is_fit = false;
+            }
+            return failure(Outcome::runtime, error.what());
+        }
+    }
+
+    /// Never twice the same byte in a row.
+    void poison() { placed->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
+
+    /// Gives the results that those of large workloads are held against while plans are screened: those of
+    /// the rule of thumb, so that no wrong plan that happens to come first makes right ones look wrong.
+    void provide_expected()
+    {
+        if (is_expected_there)
+            return;
+        is_expected_there = true;
+        const auto shape = shape_of(workload);
+        const auto& stage = catalogue.rule_of_thumb(problem, shape);
+        const Point point{stage.name, default_configuration(stage, plan_facts(problem, shape))};
+        const auto emitted = text_of(point);
+        const auto plan = timing->prepare(*placed, {emitted, stage.name});
+        poison();
+        (void)timing->once([&] { plan->launch(); });
+        (void)agreements.check("the rule of thumb", {});
+    }
+
+    Evaluation measure(const Point& point, double best);
+
+    const Problem& problem;
+    const Workload& workload;
+    const Catalogue& catalogue;
+    std::unique_ptr<Timing> timing;
+    ReadCeiling ceiling;
+    std::unique_ptr<PlacedWorkload> placed;
+    bench::Agreements agreements;
+    std::optional<Judge> judge;
+    bool is_flushed;
+    bool is_fit = true;
+    bool is_expected_there = false;
+    int launches = 0;
+    SharedTexts shared;
+};
+
+Evaluation PlanMeter::State::measure(const Point& point, double best)
+{
+    double compile_milliseconds = 0;
+    try {
+        compile_milliseconds = timing->compile({shared.of(point), point.stage}) * kMillisecondsPerSecond;
+    } catch (const Error& error) {
+        return failure(Outcome::compile, error.what());
+    }
+    std::unique_ptr<TimedPlan> plan;
+    const auto emitted = text_of(point, Numbers::at_launch);
+    try {
+        plan = timing->prepare(*placed, {emitted, point.stage});
+    } catch (const DeviceError& error) {
+        timing->synchronize();  // throws where more is wrong than this plan
+        return failure(Outcome::resources, error.what());
+    }
+    if (auto why = objection(*plan); !why.empty())
+        return failure(Outcome::resources, std::move(why));
+    provide_expected();
+    const auto launch = [&] { plan->launch(); };
+    poison();
+    (void)timing->once(launch);  // loads the code
+    const auto agreement = agreements.check(print(point), {});
+    if (!agreement.agrees)
+        return failure(Outcome::wrong, agreement.text);
+    const double first = timing->once(launch);
+    Evaluation evaluation{Outcome::correct, first, {first}, "", compile_milliseconds};
+    if (first > kHopeless * best) {
+        evaluation.outcome = Outcome::abandoned;
+        evaluation.reason = fmt::format("one run took {:.3g} ms, {:.1f} times the best", first, first / best);
+        return evaluation;
+    }
+    evaluation.samples = timing->time(launch, 1, kScreeningRuns, is_flushed);
+    evaluation.milliseconds = quartiles(evaluation.samples).median;
+    return evaluation;
+}
+
+PlanMeter::PlanMeter(Backend& backend, const Problem& problem, const Workload& workload,
+                     const Catalogue& catalogue)
+    : state_(std::make_unique<State>(backend, problem, workload, catalogue))
+{}
+
+PlanMeter::~PlanMeter() = default;
+
+Evaluation PlanMeter::evaluate(const Point& point, double best)
+{
+    return state_->attempt([&] { return state_->measure(point, best); });
+}
+
+void PlanMeter::expect(std::span<const Point> points)
+{
+    std::vector<PlanText> texts;
+    for (const auto& point : points)
+        try {
+            texts.emplace_back(state_->shared.of(point), point.stage);
+        } catch (const Error&) {
+            // Whoever measures the point is told.
+        }
+    state_->timing->expect(texts);
+}
+
+std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, int rounds)
+{
+    auto& state = *state_;
+    auto& timing = *state.timing;
+    std::vector<std::unique_ptr<TimedPlan>> plans(points.size());
+    std::vector<std::vector<double>> samples(points.size());
+    std::vector<Emitted> emitted;
+    std::vector<PlanText> texts;
+    for (const auto& point : points)
+        emitted.push_back(state.text_of(point));
+    for (std::size_t i = 0; i < points.size(); ++i)
+        texts.emplace_back(emitted[i], points[i].stage);
+    timing.expect({});  // what was expected is of no use any more
+    timing.compile_each(texts);
+    for (std::size_t i = 0; i < points.size(); ++i)
+        try {
+            plans[i] = timing.prepare(*state.placed, texts[i]);
+            if (!objection(*plans[i]).empty())
+                plans[i].reset();
+        } catch (const DeviceError&) {
+            timing.synchronize();  // one plan less, unless the device is lost
+        }
+    // The first round warms up and is not kept.
+    for (int round = -1; round < rounds; ++round)
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            if (!plans[i])
+                continue;
+            const auto time = timing.time([&] { plans[i]->launch(); }, 0, 1, state.is_flushed);
+            if (round >= 0)
+                samples[i].push_back(time.front());
+        }
+    return samples;
+}
+
+Evaluation PlanMeter::validate(const Point& point)
+{
+    auto& state = *state_;
+    return state.attempt([&]() -> Evaluation {
+        const auto emitted = state.text_of(point);
+        const auto plan = state.timing->prepare(*state.placed, {emitted, point.stage});
+        if (!state.judge)
+            state.judge.emplace(state.workload,
+                                JudgeOptions{.is_associative = state.problem.laws.is_associative()});
+        state.poison();
+        plan->launch();
+        state.timing->wait();
+        const auto comparison = state.judge->compare(state.placed->results());
+        if (!comparison.agrees())
+            return failure(Outcome::wrong, print(comparison));
+        Evaluation right;
+        right.reason = unsaid_in_brief(comparison);
+        return right;
+    });
+}
+
+bool PlanMeter::is_fit() const { return state_->is_fit; }
+
+double PlanMeter::ceiling() const { return state_->ceiling.bytes_per_second; }
+
+TimingFacts PlanMeter::facts() const { return state_->timing->facts(); }
+
+}  // namespace segfold::tune

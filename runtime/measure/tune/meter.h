@@ -1,0 +1,38 @@
+#pragma once
+// Plans measured on a back end, in this process.
+#include <memory>
+
+#include "runtime/backends/backend.h"
+#include "runtime/data/workload.h"
+#include "runtime/measure/tune/search.h"
+
+namespace segfold::tune {
+
+/// Measures plans of one workload.
+///
+/// A plan is not run at all where its resource report says that no block fits a multiprocessor, or that it
+/// spills more than 256 bytes a thread; it is abandoned where one run takes twice the best time. Screening
+/// makes five runs; where the data would stay in the cache, that is emptied before each.
+class PlanMeter : public Evaluator {
+public:
+    /// All arguments must outlive the meter. Throws DeviceError, for a back end that is not timed too.
+    PlanMeter(Backend& backend, const Problem& problem, const Workload& workload, const Catalogue& catalogue);
+    ~PlanMeter() override;
+
+    Evaluation evaluate(const Point& point, double best) override;
+    void expect(std::span<const Point> points) override;
+    std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override;
+    Evaluation validate(const Point& point) override;
+
+    /// False once a plan has made the device refuse all further work of this process.
+    [[nodiscard]] bool is_fit() const;
+    /// Bytes that the read ceiling's kernel moves in a second.
+    [[nodiscard]] double ceiling() const;
+    [[nodiscard]] TimingFacts facts() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace segfold::tune

@@ -1,0 +1,276 @@
+#include "runtime/measure/tune/search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "dsl/stopped.h"
+#include "runtime/support/random.h"
+
+namespace segfold::tune {
+namespace {
+
+constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
+constexpr double kFailurePenalty = 0.5;  // in logarithms, beyond the worst time
+
+class PlanSearcher {
+public:
+    PlanSearcher(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
+                 const SearchListener& listener)
+        : space_(space), evaluator_(evaluator), options_(options), listener_(listener), random_(options.seed)
+    {
+        for (const auto& trial : options.known)
+            add(trial);
+    }
+
+    std::vector<Trial> run()
+    {
+        visit(space_.starts());
+        visit(options_.seeds);
+        visit(near_thresholds());
+        const auto open = open_points();
+        const bool fits = open.size() <= options_.evaluations - std::min(options_.evaluations, spent_);
+        const auto strategy = options_.strategy;
+        if (strategy == Strategy::everything || (strategy == Strategy::automatic && fits))
+            visit(open);
+        else if (strategy == Strategy::random)
+            visit(shuffled(open));
+        else
+            climb(open);
+        return std::move(trials_);
+    }
+
+private:
+    void add(Trial trial)
+    {
+        const auto& evaluation = trial.evaluation;
+        if (!seen_.insert(trial.place).second)
+            return;
+        if (evaluation.milliseconds > 0)
+            worst_ = std::max(worst_, std::log(evaluation.milliseconds));
+        if (evaluation.outcome == Outcome::correct)
+            best_ = std::min(best_, evaluation.milliseconds);
+        trials_.push_back(std::move(trial));
+    }
+
+    bool is_over()
+    {
+        is_stopped_ = is_stopped_ || (listener_.stops && listener_.stops());
+        return is_stopped_ || spent_ >= options_.evaluations;
+    }
+
+    /// False where nothing more may be measured.
+    bool evaluate(std::size_t place)
+    {
+        if (seen_.contains(place))
+            return true;
+        if (is_over())
+            return false;
+        ++spent_;
+        Trial trial{place, evaluator_.evaluate(space_[place], best_)};
+        throw_if_stopped();  // a compiler that was ended is no finding on the plan
+        if (listener_.measured)
+            listener_.measured(trial);
+        add(std::move(trial));
+        return true;
+    }
+
+    void visit(const std::vector<std::size_t>& places)
+    {
+        constexpr std::size_t kAhead = 16;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (i % kAhead == 0)
+                expect(
+                    {places.begin() + static_cast<std::ptrdiff_t>(i),
+                     places.begin() + static_cast<std::ptrdiff_t>(std::min(i + 2 * kAhead, places.size()))});
+            if (!evaluate(places[i]))
+                return;
+        }
+    }
+
+    void expect(const std::vector<std::size_t>& places)
+    {
+        std::vector<Point> points;
+        for (const auto place : places)
+            if (!seen_.contains(place))
+                points.push_back(space_[place]);
+        if (!points.empty())
+            evaluator_.expect(points);
+    }
+
+    /// The best time of each stage that was tried, infinite where nothing of it is correct.
+    [[nodiscard]] std::map<std::string, double, std::less<>> best_of_stages() const
+    {
+        std::map<std::string, double, std::less<>> best;
+        for (const auto& [place, evaluation] : trials_) {
+            const double time =
+                evaluation.outcome == Outcome::correct ? evaluation.milliseconds : kNoMeasurement;
+            const auto stage = best.emplace(space_[place].stage, kNoMeasurement).first;
+            stage->second = std::min(stage->second, time);
+        }
+        return best;
+    }
+
+    /// Points not measured yet of the stages that can still win, the most promising stage first.
+    [[nodiscard]] std::vector<std::size_t> open_points() const
+    {
+        const auto by_stage = best_of_stages();
+        std::vector<std::pair<double, std::size_t>> open;
+        for (std::size_t place = 0; place < space_.size(); ++place) {
+            const auto stage = by_stage.find(space_[place].stage);
+            const double time = stage == by_stage.end() ? kNoMeasurement : stage->second;
+            const bool can_win = options_.strategy == Strategy::everything || best_ == kNoMeasurement ||
+                                 time <= options_.hopeless * best_;
+            if (can_win && !seen_.contains(place))
+                open.emplace_back(time, place);
+        }
+        std::ranges::stable_sort(open, {}, &std::pair<double, std::size_t>::first);
+        std::vector<std::size_t> places;
+        for (const auto& [time, place] : open)
+            places.push_back(place);
+        return places;
+    }
+
+    /// What lies across the thresholds, of the stages whose best is close to the best of all.
+    [[nodiscard]] std::vector<std::size_t> near_thresholds() const
+    {
+        const auto best = best_of_stages();
+        std::vector<std::size_t> places;
+        for (const auto place : space_.across()) {
+            const auto stage = best.find(space_[place].stage);
+            if (stage != best.end() && stage->second < kNoMeasurement &&
+                stage->second <= options_.close * best_)
+                places.push_back(place);
+        }
+        return places;
+    }
+
+    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
+
+    std::vector<std::size_t> shuffled(std::vector<std::size_t> places)
+    {
+        for (std::size_t i = places.size(); i > 1; --i)
+            std::swap(places[i - 1], places[below(i)]);
+        return places;
+    }
+
+    /// The logarithm of the time that trials near a point make likely.
+    [[nodiscard]] double guess(std::size_t place) const
+    {
+        constexpr std::size_t kNearest = 5;
+        std::vector<std::pair<double, double>> near;  // distance, logarithm
+        for (const auto& trial : trials_) {
+            const auto& [outcome, milliseconds, samples, reason, compile] = trial.evaluation;
+            const bool has_time = outcome == Outcome::correct || outcome == Outcome::abandoned;
+            near.emplace_back(space_.distance(place, trial.place), has_time && milliseconds > 0
+                                                                       ? std::log(milliseconds)
+                                                                       : worst_ + kFailurePenalty);
+        }
+        const auto count = std::min(kNearest, near.size());
+        std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(count));
+        double weights = 0, sum = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double weight = 1 / std::max(near[i].first, 1e-6);
+            weights += weight;
+            sum += weight * near[i].second;
+        }
+        return weights > 0 ? sum / weights : 0;
+    }
+
+    /// Places of correct trials, the fastest first.
+    [[nodiscard]] std::vector<std::size_t> elite(std::size_t count) const
+    {
+        std::vector<std::pair<double, std::size_t>> right;
+        for (const auto& trial : trials_)
+            if (trial.evaluation.outcome == Outcome::correct)
+                right.emplace_back(trial.evaluation.milliseconds, trial.place);
+        std::ranges::sort(right);
+        right.resize(std::min(count, right.size()));
+        std::vector<std::size_t> places;
+        for (const auto& [time, place] : right)
+            places.push_back(place);
+        return places;
+    }
+
+    /// Neighbours of the best, crosses of the good, and some that have nothing to do with either.
+    std::vector<std::size_t> pool(const std::vector<std::size_t>& open)
+    {
+        constexpr std::size_t kParents = 5, kGood = 20, kCrosses = 20, kRandom = 20;
+        std::set<std::size_t> all;
+        for (const auto parent : elite(kParents))
+            for (const auto place : space_.neighbours(parent))
+                all.insert(place);
+        const auto good = elite(kGood);
+        for (std::size_t i = 0; i < kCrosses && !good.empty(); ++i) {
+            const auto first = good[below(good.size())];
+            const auto second = good[below(good.size())];
+            if (const auto child = space_.cross(first, second, random_()))
+                all.insert(*child);
+        }
+        for (std::size_t i = 0; i < kRandom; ++i)
+            all.insert(open[below(open.size())]);
+        std::erase_if(all, [&](std::size_t place) { return seen_.contains(place); });
+        return {all.begin(), all.end()};
+    }
+
+    void climb(std::vector<std::size_t> open)
+    {
+        constexpr std::size_t kFirst = 10, kLikely = 8, kOneRandomIn = 10;
+        auto first = shuffled(open);
+        first.resize(std::min(first.size(), kFirst));
+        visit(first);
+        for (;;) {
+            std::erase_if(open, [&](std::size_t place) { return seen_.contains(place); });
+            if (open.empty() || is_over())
+                return;
+            std::vector<std::pair<double, std::size_t>> ranked;
+            if (below(kOneRandomIn) == 0)
+                ranked.emplace_back(0, open[below(open.size())]);
+            else
+                for (const auto place : pool(open))
+                    ranked.emplace_back(guess(place), place);
+            if (ranked.empty())
+                ranked.emplace_back(0, open[below(open.size())]);
+            std::ranges::sort(ranked);
+            std::vector<std::size_t> likely;
+            for (std::size_t i = 0; i < std::min(kLikely, ranked.size()); ++i)
+                likely.push_back(ranked[i].second);
+            expect(likely);
+            if (!evaluate(likely.front()))
+                return;
+        }
+    }
+
+    const SearchSpace& space_;
+    Evaluator& evaluator_;
+    const SearchOptions& options_;
+    const SearchListener& listener_;
+    RandomSequence random_;
+    std::vector<Trial> trials_;
+    std::set<std::size_t> seen_;
+    std::size_t spent_ = 0;
+    bool is_stopped_ = false;
+    double best_ = kNoMeasurement;
+    double worst_ = 0;  ///< of the logarithms
+};
+
+}  // namespace
+
+const Trial* fastest(std::span<const Trial> trials)
+{
+    const Trial* best = nullptr;
+    for (const auto& trial : trials)
+        if (trial.evaluation.outcome == Outcome::correct &&
+            (best == nullptr || trial.evaluation.milliseconds < best->evaluation.milliseconds))
+            best = &trial;
+    return best;
+}
+
+std::vector<Trial> search(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
+                          const SearchListener& listener)
+{
+    return PlanSearcher(space, evaluator, options, listener).run();
+}
+
+}  // namespace segfold::tune

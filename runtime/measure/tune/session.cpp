@@ -1,0 +1,151 @@
+#include "runtime/measure/tune/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string_view>
+
+#include "dsl/stopped.h"
+#include "runtime/support/rank_tests.h"
+#include "runtime/support/statistics.h"
+
+namespace segfold::tune {
+namespace {
+
+constexpr double kLevel = 0.01;
+constexpr double kLeastGainOfTuning = 0.01;
+// Screening runs plans with their numbers said by the launch, which costs one stage more than another.
+constexpr double kDoubt = 1.1;
+constexpr std::size_t kOfEachStage = 2;
+
+/// Whether `rival` is faster than `incumbent` by what is worth a change.
+bool gains(const Finalist& rival, const Finalist& incumbent)
+{
+    return rival.evaluation.milliseconds < incumbent.evaluation.milliseconds * (1 - kLeastGainOfTuning);
+}
+
+/// Whether it is so beyond doubt. The medians of runs that other work disturbs may be far apart by luck, and
+/// the U test with them; the quartiles of such runs overlap.
+bool beats(const Finalist& rival, const Finalist& incumbent)
+{
+    const auto& ours = rival.evaluation.samples;
+    const auto& theirs = incumbent.evaluation.samples;
+    return gains(rival, incumbent) && mann_whitney(ours, theirs).p < kLevel &&
+           quartiles(ours).high < quartiles(theirs).low;
+}
+
+/// "0.795 ms (0.79 - 0.8)"
+std::string runs_text(const Finalist& finalist)
+{
+    const auto runs = quartiles(finalist.evaluation.samples);
+    return fmt::format("{:.4g} ms ({:.4g} - {:.4g})", runs.median, runs.low, runs.high);
+}
+
+/// Why the incumbent stays although another plan has a lower median.
+std::string uncertain_text(const Point& rival, const Finalist& runs, const Finalist& incumbent)
+{
+    return fmt::format(
+        "the plan that runs today stays: the runs differ too much to tell whether {} is faster, {} "
+        "beside {}, medians and quartiles; a machine with less other work may tell",
+        print(rival), runs_text(runs), runs_text(incumbent));
+}
+
+/// What is ranked: the fastest plans, the best two of each stage that are close to them, and the incumbent.
+std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector<Trial>& trials,
+                                     std::size_t count, std::optional<std::size_t> incumbent)
+{
+    std::vector<std::pair<double, std::size_t>> right;
+    for (const auto& [place, evaluation] : trials)
+        if (evaluation.outcome == Outcome::correct)
+            right.emplace_back(evaluation.milliseconds, place);
+    std::ranges::sort(right);
+    std::vector<std::size_t> places;
+    std::map<std::string_view, std::size_t> taken;
+    for (const auto& [time, place] : right) {
+        const bool is_fast = places.size() < count;
+        auto& of_stage = taken[space[place].stage];
+        if (is_fast || (time <= right.front().first * kDoubt && of_stage < kOfEachStage)) {
+            places.push_back(place);
+            ++of_stage;
+        } else if (place == incumbent) {
+            places.push_back(place);
+        }
+    }
+    return places;
+}
+
+}  // namespace
+
+Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
+             const SessionOptions& options, const SessionListener& listener)
+{
+    Session session;
+    session.trials = search(space, evaluator, options.search, listener.search);
+    if (listener.is_interrupted && listener.is_interrupted()) {
+        session.reason = "interrupted; what was measured is kept, and the next run goes on from there";
+        return session;
+    }
+    const auto places = best_places(space, session.trials, options.finalists, incumbent);
+    if (places.empty()) {
+        session.reason = "no plan that was measured gives right results";
+        return session;
+    }
+    if (listener.ranking)
+        listener.ranking(places.size());
+    std::vector<Point> points;
+    for (const auto place : places)
+        points.push_back(space[place]);
+    const auto samples = evaluator.rank(points, options.rounds);
+    throw_if_stopped();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (samples[i].empty())
+            continue;
+        session.finalists.push_back(
+            {places[i], {Outcome::correct, quartiles(samples[i]).median, samples[i]}});
+        if (listener.ranked)
+            listener.ranked(session.finalists.back());
+    }
+    std::ranges::stable_sort(session.finalists, {},
+                             [](const Finalist& one) { return one.evaluation.milliseconds; });
+    auto standing = session.finalists;
+    std::string dropped;
+    while (!standing.empty()) {
+        const auto fastest = standing.begin();
+        const auto today = std::ranges::find_if(
+            standing, [&](const Finalist& one) { return incumbent && one.place == *incumbent; });
+        auto winner = fastest;
+        if (today != standing.end())
+            winner = std::find_if(fastest, today, [&](const Finalist& one) { return beats(one, *today); });
+        const bool stays = winner == today && today != fastest;
+        const auto verdict = evaluator.validate(space[winner->place]);
+        throw_if_stopped();
+        if (verdict.outcome == Outcome::correct) {
+            session.winner = winner->place;
+            session.unjudged = verdict.reason;
+            session.reason = dropped;
+            session.is_certain = !stays || !gains(*fastest, *today);
+            if (!session.is_certain)
+                session.reason += uncertain_text(space[fastest->place], *fastest, *today);
+            else if (stays)
+                session.reason += "the plan that runs today stays: none is faster beyond doubt by 1 %";
+            else if (today == winner)
+                session.reason += "the plan that runs today is the fastest";
+            else if (today != standing.end())
+                session.reason +=
+                    fmt::format("{:.2f} times as fast as the plan that runs today",
+                                today->evaluation.milliseconds / winner->evaluation.milliseconds);
+            else
+                session.reason += fmt::format("the fastest of {} finalists", session.finalists.size());
+            return session;
+        }
+        dropped += fmt::format("{} was dropped: {} ({}); ", print(space[winner->place]),
+                               name(verdict.outcome), verdict.reason.substr(0, verdict.reason.find('\n')));
+        standing.erase(winner);
+    }
+    session.reason = dropped + "no finalist gives right results";
+    return session;
+}
+
+}  // namespace segfold::tune

@@ -1,0 +1,100 @@
+#include "runtime/measure/tune/tune_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "dsl/error.h"
+#include "runtime/backends/backend.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/measure/tune/kept_tuning.h"
+#include "runtime/measure/tune/meter.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/session/choice/choice.h"
+#include "runtime/session/choice/traffic.h"
+
+namespace segfold {
+
+namespace tune {
+
+Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
+                 const Workload& workload, const std::string& layout)
+{
+    Record record;
+    record.device = device;
+    record.driver = facts.driver;
+    record.compiler = facts.compiler;
+    record.op = problem.op.name;
+    record.op_hash = operator_hash(problem.op);
+    record.problem = class_of(problem);
+    record.layout = layout;
+    record.shape = shape_of(workload);
+    record.evaluation.outcome = Outcome::runtime;  // nothing has been measured
+    record.bytes =
+        compulsory_traffic(problem.op, workload.segments, workload.num_features, problem.form).total();
+    record.date = time_stamp();
+    return record;
+}
+
+std::string time_stamp()
+{
+    const auto now = std::time(nullptr);
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace tune
+
+Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayView> inputs,
+                    const SegmentsView& segments, const TuneOptions& options)
+{
+    if (!(options.seconds > 0))
+        throw InputError(fmt::format("seconds is {}; a tuning takes more than 0", options.seconds));
+    if (options.evaluations < 1)
+        throw InputError(
+            fmt::format("evaluations is {}; a tuning measures 1 plan or more", options.evaluations));
+    auto& backend = session.backend();
+    (void)tune::require_record_folder();  // before anything is measured
+    const auto workload = borrow_workload(op, inputs, segments);
+    check_workload(workload);
+    check_tables(workload);  // before many plans that would all be refused
+    const auto laws = session.laws(workload);
+    require_sound_identity(laws, op);
+    auto problem = make_problem(workload, laws);
+    problem.target = backend.target();
+    tune::PlanMeter meter(backend, problem, workload, session.catalogue());
+    tune::KeptTuning tuning(
+        tune::record_of(backend.identity().value_or(DeviceIdentity()), meter.facts(), problem, workload, ""),
+        problem, session.catalogue());
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    Tuned tuned;
+    tune::SessionListener listener;
+    listener.search.measured = [&](const tune::Trial& trial) {
+        ++tuned.measured;
+        if (!meter.is_fit())
+            throw DeviceError("a plan has made the device refuse further work: " +
+                              print(tuning.space()[trial.place]) + ": " + trial.evaluation.reason);
+    };
+    listener.search.stops = [&] {
+        return std::chrono::duration<double>(Clock::now() - start).count() > options.seconds;
+    };
+    const auto found =
+        tuning.run(meter, {.evaluations = static_cast<std::size_t>(options.evaluations)}, listener);
+    tuned.file = tuning.path();
+    tuned.reason = found.reason;
+    if (!found.winner)
+        return tuned;
+    const auto winner = std::ranges::find(found.finalists, *found.winner, &tune::Finalist::place);
+    tuned.winner = print(tuning.space()[*found.winner]);
+    tuned.milliseconds = winner->evaluation.milliseconds;
+    session.forget_records();
+    return tuned;
+}
+
+}  // namespace segfold

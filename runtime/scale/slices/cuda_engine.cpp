@@ -1,0 +1,288 @@
+#include <future>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/backends/bound_plan.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/driver/module.h"
+#include "runtime/backends/cuda/driver/pinned_buffer.h"
+#include "runtime/scale/slices/slice_engine.h"
+
+namespace segfold {
+namespace {
+
+constexpr unsigned kNonBlockingStream = 1;  // not ordered with the default stream
+constexpr unsigned kBlockingEvent = 1;      // waiting threads sleep: the cores are for those that read
+constexpr int kPointerMemoryType = 2;
+constexpr unsigned kHostMemory = 1;
+
+/// A queue of its own, which the default stream's calls do not hold up.
+class Queue {
+public:
+    explicit Queue(const cuda::Context& context) : context_(context)
+    {
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuStreamCreate(&handle_, kNonBlockingStream), "cuStreamCreate");
+    }
+    ~Queue()
+    {
+        // Memory that queued copies use is freed next.
+        try {
+            const cuda::CurrentContext current(context_);
+            cuda::driver().cuStreamSynchronize(handle_);
+        } catch (const DeviceError&) {
+            // The context has ended by a failure, and nothing runs any more.
+        }
+        cuda::driver().cuStreamDestroy(handle_);
+    }
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+    [[nodiscard]] cuda::CUstream handle() const { return handle_; }
+
+private:
+    cuda::Context context_;
+    cuda::CUstream handle_ = nullptr;
+};
+
+class EventMark : public SliceEngine::Mark {
+public:
+    explicit EventMark(const cuda::Context& context) : context_(context)
+    {
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuEventCreate(&handle, kBlockingEvent), "cuEventCreate");
+    }
+    ~EventMark() override { cuda::driver().cuEventDestroy(handle); }
+    EventMark(const EventMark&) = delete;
+    EventMark& operator=(const EventMark&) = delete;
+
+    cuda::CUevent handle = nullptr;
+
+private:
+    cuda::Context context_;
+};
+
+cuda::CUevent event_of(const SliceEngine::Mark& mark) { return static_cast<const EventMark&>(mark).handle; }
+
+class DeviceMemory : public SliceEngine::Memory {
+public:
+    DeviceMemory(const cuda::Context& context, std::size_t bytes) : buffer_(context, bytes) {}
+    [[nodiscard]] std::byte* address() const override
+    {
+        return reinterpret_cast<std::byte*>(buffer_.address());
+    }
+    [[nodiscard]] std::size_t bytes() const override { return buffer_.bytes(); }
+
+private:
+    cuda::DeviceBuffer buffer_;
+};
+
+class HostMemory : public SliceEngine::Memory {
+public:
+    HostMemory(const cuda::Context& context, std::size_t bytes)
+    {
+        try {
+            pinned_ = cuda::PinnedBuffer(context, bytes);
+        } catch (const DeviceError&) {
+            pageable_.resize(bytes);  // the system has no more that is page-locked
+        }
+    }
+    [[nodiscard]] std::byte* address() const override { return bytes_of(*this).data(); }
+    [[nodiscard]] std::size_t bytes() const override { return bytes_of(*this).size(); }
+
+private:
+    static std::span<std::byte> bytes_of(const HostMemory& memory)
+    {
+        auto& mutable_memory = const_cast<HostMemory&>(memory);
+        return memory.pageable_.empty() ? mutable_memory.pinned_.bytes()
+                                        : std::span(mutable_memory.pageable_);
+    }
+
+    cuda::PinnedBuffer pinned_;
+    std::vector<std::byte> pageable_;
+};
+
+class CudaEngine : public SliceEngine {
+public:
+    CudaEngine(const cuda::Context& context, cuda::CompileCache& compiled)
+        : context_(context), compiled_(compiled), copies_(context), work_(context)
+    {}
+
+    std::unique_ptr<Memory> device_memory(std::size_t bytes) override
+    {
+        return std::make_unique<DeviceMemory>(context_, bytes);
+    }
+    std::unique_ptr<Memory> host_memory(std::size_t bytes) override
+    {
+        return std::make_unique<HostMemory>(context_, bytes);
+    }
+    [[nodiscard]] bool is_page_locked(std::span<const std::byte> host) const override
+    {
+        const auto& driver = cuda::driver();
+        if (host.empty() || !driver.cuPointerGetAttribute)
+            return host.empty();
+        const cuda::CurrentContext current(context_);
+        const auto is_locked = [&](const std::byte& byte) {
+            unsigned type = 0;
+            return driver.cuPointerGetAttribute(&type, kPointerMemoryType,
+                                                reinterpret_cast<cuda::CUdeviceptr>(&byte)) ==
+                       cuda::CUresult::success &&
+                   type == kHostMemory;
+        };
+        return is_locked(host.front()) && is_locked(host.back());
+    }
+
+    std::unique_ptr<Mark> new_mark() override { return std::make_unique<EventMark>(context_); }
+    void record(Mark& mark, Lane lane) override
+    {
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuEventRecord(event_of(mark), stream(lane)), "cuEventRecord");
+    }
+    void order_after(Lane lane, const Mark& mark) override
+    {
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuStreamWaitEvent(stream(lane), event_of(mark), 0), "cuStreamWaitEvent");
+    }
+    void wait(const Mark& mark) override
+    {
+        const cuda::CurrentContext current(context_);
+        const auto result = cuda::driver().cuEventSynchronize(event_of(mark));
+        if (result != cuda::CUresult::success)
+            throw DeviceError("folding a slice failed on " + context_.info().name + ": " +
+                              cuda::describe(result));
+    }
+    double seconds(const Mark& from, const Mark& to) override
+    {
+        float milliseconds = 0;
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuEventElapsedTime(&milliseconds, event_of(from), event_of(to)),
+                    "cuEventElapsedTime");
+        return milliseconds / 1e3;
+    }
+
+    void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) override
+    {
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuMemcpyHtoDAsync(address(device), host.data(), host.size(), stream(lane)),
+                    "cuMemcpyHtoDAsync");
+    }
+    void copy_out(std::span<std::byte> host, const std::byte* device) override
+    {
+        const cuda::CurrentContext current(context_);
+        cuda::check(
+            cuda::driver().cuMemcpyDtoHAsync(host.data(), address(device), host.size(), work_.handle()),
+            "cuMemcpyDtoHAsync");
+    }
+    void zero(std::byte* device, std::size_t bytes) override
+    {
+        if (bytes == 0)
+            return;
+        const cuda::CurrentContext current(context_);
+        cuda::check(cuda::driver().cuMemsetD8Async(address(device), 0, bytes, work_.handle()),
+                    "cuMemsetD8Async");
+    }
+
+    std::optional<double> prepare(std::span<const PlanChoice* const> plans) override
+    {
+        using Compiling = std::future<std::shared_ptr<const cuda::Compiled>>;
+        std::vector<std::pair<const PlanChoice*, Compiling>> compiling;
+        for (const auto* plan : plans)
+            if (!programs_.contains(plan))
+                compiling.emplace_back(
+                    plan, std::async(std::launch::async, [this, plan] {
+                        return compiled_.get(
+                            cuda::variant_of(context_.info(), plan->emitted, plan->stage->name).request);
+                    }));
+        std::optional<double> seconds;
+        for (auto& [plan, future] : compiling) {
+            const auto compiled = future.get();
+            if (!compiled->is_from_disk && known_.insert(compiled).second)
+                seconds = seconds.value_or(0) + compiled->seconds;
+            Program program{cuda::Module(context_, *compiled, plan->stage->name), {}};
+            for (const auto& launch : plan->emitted.launches)
+                program.kernels.emplace(launch.kernel, program.module.kernel(launch.kernel));
+            programs_.try_emplace(plan, std::move(program));
+        }
+        return seconds;
+    }
+
+    void launch(const Launch& launch) override
+    {
+        const auto& emitted = launch.plan.emitted;
+        const auto& kernels = programs_.at(&launch.plan).kernels;
+        BoundPlan bound(launch.workload.op, emitted, sizes_of(launch.workload.segments),
+                        context_.info().multiprocessors);
+        std::vector<std::int64_t> lengths;
+        for (const auto& array : launch.workload.arrays)
+            lengths.push_back(static_cast<std::int64_t>(array.length()));
+        bound.bind_inputs(launch.inputs, lengths, launch.outside);
+        bound.bind_segments(launch.segments);
+        bound.bind_results(launch.results);
+        for (std::size_t i = 0; i < bound.scratch().size(); ++i) {
+            const auto& scratch = bound.scratch()[i];
+            auto* const place = scratch_room(i, static_cast<std::size_t>(scratch.bytes));
+            // What another slice has left there is of other sizes.
+            if (scratch.zero)
+                zero(place, static_cast<std::size_t>(scratch.bytes));
+            bound.bind_scratch(i, address(place));
+        }
+        for (std::size_t i = 0; i < bound.launches().size(); ++i) {
+            const auto& step = bound.launches()[i];
+            cuda::LaunchShape shape;
+            shape.grid.x = static_cast<std::uint64_t>(step.grid);
+            shape.block.x = static_cast<std::uint64_t>(step.block);
+            shape.dynamic_shared_bytes = static_cast<std::size_t>(step.shared_bytes);
+            const auto& kernel = kernels.at(step.kernel);
+            kernel.check_arguments(bound.argument_sizes(i));
+            kernel.launch(work_.handle(), shape, bound.arguments(i));
+        }
+    }
+
+private:
+    struct Program {
+        cuda::Module module;
+        std::map<std::string, cuda::Kernel> kernels;
+    };
+
+    [[nodiscard]] cuda::CUstream stream(Lane lane) const
+    {
+        return lane == Lane::copies ? copies_.handle() : work_.handle();
+    }
+    static cuda::CUdeviceptr address(const std::byte* device)
+    {
+        return reinterpret_cast<cuda::CUdeviceptr>(device);
+    }
+
+    /// Scratch memory that all launches share, one after the other.
+    std::byte* scratch_room(std::size_t place, std::size_t bytes)
+    {
+        if (scratch_.size() <= place)
+            scratch_.resize(place + 1);
+        auto& buffer = scratch_[place];
+        if (buffer.bytes() < bytes) {
+            const cuda::CurrentContext current(context_);
+            cuda::check(cuda::driver().cuStreamSynchronize(work_.handle()), "cuStreamSynchronize");
+            buffer = {};
+            buffer = cuda::DeviceBuffer(context_, bytes + bytes / 4);
+        }
+        return reinterpret_cast<std::byte*>(buffer.address());
+    }
+
+    cuda::Context context_;
+    cuda::CompileCache& compiled_;
+    std::set<std::shared_ptr<const cuda::Compiled>> known_;
+    std::map<const PlanChoice*, Program> programs_;
+    std::vector<cuda::DeviceBuffer> scratch_;
+    Queue copies_, work_;  // before what they use is freed, they are waited for
+};
+
+}  // namespace
+
+std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context, cuda::CompileCache& programs)
+{
+    return std::make_unique<CudaEngine>(context, programs);
+}
+
+}  // namespace segfold

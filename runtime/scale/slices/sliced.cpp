@@ -1,0 +1,248 @@
+#include "runtime/scale/slices/sliced.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "dsl/error.h"
+#include "dsl/stopped.h"
+#include "runtime/backends/backend.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/scale/border_join.h"
+#include "runtime/support/processes/work_stopper.h"
+
+namespace segfold {
+namespace {
+
+PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Catalogue& catalogue)
+{
+    const auto& stage = catalogue.stage(kReproducibleStage);
+    require_sound_identity(laws, problem.op);
+    catalogue.require(stage, problem);
+    const auto configuration =
+        configure(stage, {{"block_threads", 256}, {"items_per_thread", 4}}, plan_facts(problem));
+    PlanChoice choice{catalogue.share(stage), false, emit(problem, stage, configuration, catalogue)};
+    choice.emitted.is_reproducible = true;
+    return choice;
+}
+
+void store_inner(const SliceResults& from, Results& into)
+{
+    for (std::size_t f = 0; f < from.inner.size(); ++f) {
+        const auto& array = from.inner[f].array;
+        auto& target = into[f].array;
+        const auto width = size_bytes(array.type());
+        if (static_cast<std::int64_t>(array.length()) != from.num_inner)
+            throw InternalError("a slice gave results of " + std::to_string(array.length()) +
+                                " segments for " + std::to_string(from.num_inner));
+        if (array.bytes() != 0)
+            std::memcpy(target.data() + static_cast<std::size_t>(from.first_inner) * width, array.data(),
+                        array.bytes());
+    }
+}
+
+/// What the devices of one fold work on together.
+class SliceWork {
+public:
+    SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer,
+              std::int64_t num_devices)
+        : problem_(problem),
+          slicer_(slicer),
+          borders_(static_cast<std::size_t>(slicer.num_slices())),
+          next_(num_devices)
+    {
+        sliced.results = allocate_results(workload, SegmentForm::offsets);
+        if (workload.segments.keys)
+            sliced.results.keys = workload.segments.keys->copy();
+    }
+
+    /// Folds slice `own` of the device numbered so, then takes slices until there are none left, or one has
+    /// failed.
+    void run(const SliceDevice& device, std::int64_t own)
+    {
+        try {
+            SliceFolder folder(problem_, device);
+            RunTimes times;
+            for (auto slice = own; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
+                throw_if_stopped();
+                auto results = folder.fold(slicer_.slice(slice), &times);
+                store_inner(results, sliced.results);
+                borders_[static_cast<std::size_t>(slice)] = std::move(results.border);
+            }
+            const std::lock_guard lock(mutex_);
+            sliced.times.add(times);
+            if (folder.plan() != nullptr && (own == 0 || !sliced.plan))
+                sliced.plan = *folder.plan();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            has_failed_ = true;
+            if (!failure_)
+                failure_ = std::current_exception();
+        }
+    }
+
+    void rethrow() const
+    {
+        if (failure_)
+            std::rethrow_exception(failure_);
+    }
+
+    void join()
+    {
+        BorderJoin join(problem_.op, problem_.order);
+        for (const auto& border : borders_)
+            if (const auto finished = join.add(border))
+                finished->store(sliced.results, finished->segment);
+        if (join.is_open())
+            throw InternalError("a segment is still open behind the last slice");
+    }
+
+    Sliced sliced;
+
+private:
+    const SliceProblem& problem_;
+    const Slicer& slicer_;
+    std::vector<Border> borders_;
+    std::atomic<std::int64_t> next_;  ///< those before are the devices' first ones
+    std::atomic<bool> has_failed_ = false;
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+};
+
+}  // namespace
+
+SliceDevice slice_device(Session& session)
+{
+    auto& backend = session.backend();
+    return {[&session](const Workload& workload, const PlanText* plan, RunTimes& times) {
+                return session.run(workload, plan, &times);
+            },
+            backend.runs_stages(), backend.target()};
+}
+
+void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
+{
+    problem.order = JoinOrder::blocks;
+    problem.choose = [laws = problem.laws, &catalogue](const Problem& of, const Shape&) {
+        return fixed_plan(of, laws, catalogue);
+    };
+}
+
+namespace {
+
+/// No more slices than there are items: more would fold nothing.
+std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices)
+{
+    if (num_slices <= std::max<std::int64_t>(1, workload.segments.num_elements))
+        return num_slices;
+    return std::min(num_slices, std::max<std::int64_t>(1, Slicer(workload, 1).cut(1)));
+}
+
+/// Says that a stage takes no pieces of segments, and why none of the segments is left for it.
+[[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
+{
+    try {
+        catalogue.require(stage, pieces);
+    } catch (const InputError& error) {
+        throw InputError("slices fold every segment in pieces, which are whole segments, and " +
+                         std::string(error.what()));
+    }
+    throw InternalError("stage " + stage.name + " takes the pieces that it is refused for");
+}
+
+}  // namespace
+
+SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
+                           const SliceOptions& options)
+{
+    require_associative(laws, op, "slices cut");
+    SliceProblem problem{op, std::move(laws)};
+    if (options.plan.is_reproducible) {
+        make_reproducible(problem, Catalogue::standard());
+        return problem;
+    }
+    problem.choose = [&session, options, laws = problem.laws](const Problem& of, const Shape& shape) {
+        auto request = options.plan;
+        if (options.has_pieces_alone) {
+            const auto& catalogue = session.catalogue();
+            if (of.form == SegmentForm::whole && request.stage)
+                if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of))
+                    refuse_pieces(stage, of, catalogue);
+        } else if (of.form == SegmentForm::whole && request.stage) {
+            // A piece is one segment, whatever the layout is; not every stage takes that.
+            const auto& catalogue = session.catalogue();
+            if (catalogue.unmet(catalogue.stage(*request.stage), of)) {
+                request.stage.reset();
+                request.settings.clear();
+            }
+        } else if (of.form == SegmentForm::whole) {
+            request.settings.clear();
+        }
+        return *session.choose(of, shape, laws, request, options.without_records).plan;
+    };
+    return problem;
+}
+
+Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, const Workload& workload,
+                   std::int64_t num_slices)
+{
+    if (num_slices < 1)
+        throw InputError("the number of slices is " + std::to_string(num_slices) +
+                         "; it is 1 or more, or 0 where a fold is made in one piece");
+    require_slices(problem.op);
+    check_workload(workload);
+    num_slices = slices_with_items(workload, num_slices);
+    const Slicer slicer(workload, num_slices, problem.order == JoinOrder::blocks ? kJoinBlock : 0);
+    const auto shape = shape_of(workload.segments);
+    const auto share = [&](std::int64_t count) { return (count + num_slices - 1) / num_slices; };
+    problem.typical = {share(shape.num_elements), share(shape.num_segments),
+                       std::min(shape.longest, share(shape.num_elements)), 0, share(shape.padded)};
+    problem.checked_tables = unproved_tables(workload);
+    SliceWork work(problem, workload, slicer, std::ssize(devices));
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < devices.size(); ++i)
+        others.emplace_back([&work, &devices, i, stopper = WorkStopper::here()] {
+            const WorkStopper::Here here(stopper);
+            work.run(devices[i], static_cast<std::int64_t>(i));
+        });
+    work.run(devices.front(), 0);
+    others.clear();
+    try {
+        work.rethrow();
+    } catch (const InputError&) {
+        check_tables(workload);  // names the element by its place in the whole input
+        throw;
+    }
+    work.join();
+    return std::move(work.sliced);
+}
+
+Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, const SliceOptions& options)
+{
+    auto& session = *devices.front();
+    const auto laws = session.laws(workload);
+    std::vector<SliceDevice> made;
+    for (auto* device : devices)
+        made.push_back(slice_device(*device));
+    auto own = options;
+    own.num_slices = slices_with_items(workload, options.num_slices);
+    own.has_pieces_alone = own.num_slices > 0 && (workload.segments.form == SegmentForm::whole ||
+                                                  !Slicer(workload, own.num_slices).has_inner());
+    auto sliced = fold_sliced(made, slice_problem(session, workload.op, laws, own), workload, own.num_slices);
+    sliced.warnings = law_warnings(laws, workload.op);
+    if (sliced.plan)
+        sliced.without_identity = laws.without_identity;
+    return sliced;
+}
+
+Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options)
+{
+    Session* const device = &session;
+    return fold_sliced(std::span(&device, 1), workload, options);
+}
+
+}  // namespace segfold

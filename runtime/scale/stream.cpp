@@ -1,0 +1,497 @@
+#include "runtime/scale/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <thread>
+
+#include "dsl/error.h"
+#include "dsl/printer.h"
+#include "dsl/stopped.h"
+#include "runtime/backends/backend.h"
+#include "runtime/data/data_ranges.h"
+#include "runtime/data/key_order.h"
+#include "runtime/scale/border_join.h"
+#include "runtime/scale/column_lengths.h"
+#include "runtime/scale/overflow_watch.h"
+#include "runtime/scale/slices/slice_buffers.h"
+#include "runtime/scale/slices/slice_bytes.h"
+#include "runtime/scale/slices/slice_pipeline.h"
+#include "runtime/scale/slices/slice_queue.h"
+#include "runtime/support/files/refuse.h"
+#include "runtime/support/processes/work_stopper.h"
+
+namespace segfold {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
+
+constexpr double kUsableShare = 15.0 / 16;
+/// Bytes of columns in a slice of a device: before the first is copied and behind the last, the link rests.
+constexpr double kMostCopied = 0x1p26;
+constexpr double kReadingShare = 1.0 / 4;  // for the buffers that sources of a device are read into
+
+/// A slice on its way.
+struct LoadedSlice {
+    SegmentWindow window;
+    std::vector<Array> columns;  ///< one for each parameter, in a room or the source's; of tables empty
+    SegmentPlace after;          ///< where the cursor stood behind it
+    std::optional<std::int64_t> all_elements = {};  ///< as far as that was known then
+    std::size_t room = 0;
+    Slice slice;
+    PreparedSlice prepared;  ///< of `slice`
+};
+
+double seconds_since(Clock::time_point begin)
+{
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+struct Stream::State {
+    using Queue = SliceQueue<LoadedSlice>;
+
+    State(const Operator& checked, StreamInput&& given, StreamOptions asked,
+          std::unique_ptr<SliceEngine> given_engine)
+        : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
+    {
+        require_slices(op);
+        for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
+            input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
+        if (input.segments.array)
+            input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
+    }
+
+    /// The problem is asked for once the parameters are checked.
+    void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
+    {
+        lengths.emplace(op, input, engine != nullptr);
+        num_elements = lengths->known();
+        read_tables();
+        const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
+        const auto bytes = sizes.each();
+        // Of a device a part is left to the scratch memory of plans.
+        const auto share = engine ? kUsableShare : 1;
+        const auto usable = share * static_cast<double>(options.memory_bytes);
+        constexpr double kMostElements = 0x1p48;  // of what takes no memory
+        slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
+        if (engine && sizes.copied > 0)
+            slice_elements = std::min(slice_elements, static_cast<std::int64_t>(kMostCopied / sizes.copied));
+        marks = input.segments.array.get();
+        const auto segments_kind = input.segments.kind;
+        uniform_length = input.segments.uniform_length;
+        kind = segments_kind;
+        cursor = segment_cursor(std::move(input.segments), num_elements);
+        num_elements = cursor->num_elements();
+        problem = make_problem();
+        overflow.emplace(op, problem.laws, tables, engine ? 0 : slice_elements);
+        block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
+        if (const auto least = std::max<std::int64_t>(1, block); slice_elements < least)
+            throw_no_room(options.memory_bytes, share, bytes, least);
+        if (num_elements)
+            slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
+        slice_segments =
+            segments_of_slice(sizes, slice_elements, usable, engine != nullptr, cursor->num_segments());
+        index_bits = index_bits_for({slice_elements, slice_segments});
+        const auto segments = cursor->num_segments();
+        const auto slices = num_elements ? std::max<std::int64_t>(1, *num_elements / slice_elements) : 1;
+        problem.typical = {slice_elements,
+                           segments ? (*segments + slices - 1) / slices : slice_elements / 64 + 1,
+                           kind == LayoutKind::uniform ? uniform_length : 0};
+        for (const auto& parameter : op.parameters)
+            if (parameter.table && !parameter.scalar)
+                problem.checked_tables.push_back(parameter.name);
+        folder.emplace(problem, std::move(device));
+        if (!engine) {
+            buffers.emplace(op.parameters.size(), slice_elements);
+            return;
+        }
+        std::vector<bool> copied;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            copied.push_back(is_copied(op, input, i));
+        pipeline.emplace(*engine, op,
+                         PipelineSizes{std::move(copied), slice_elements, slice_segments, sizes.index,
+                                       static_cast<std::int64_t>(kReadingShare * usable)});
+        std::vector<ArraySource*> sources;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            if (is_copied(op, input, i))
+                sources.push_back(input.parameters[i].get());
+        pipeline->ready_for(sources);
+        for (auto& table : tables)
+            if (table.length() != 0)
+                table = pipeline->put_table(table);
+        const bool is_cut = !num_elements || *num_elements > slice_elements;
+        const auto plans =
+            folder->plans_for(kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
+                              index_bits == 64, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
+        times.compile_seconds = engine->prepare(plans);
+    }
+
+    void read_tables()
+    {
+        for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+            tables.emplace_back();
+            if (!op.parameters[i].table)
+                continue;
+            auto& source = *input.parameters[i];
+            if (!source.length())
+                refuse(source.where(),
+                       fmt::format("table '{}' must have a known length", op.parameters[i].name));
+            tables.back() = Array(source.type(), static_cast<std::size_t>(*source.length()));
+            source.read(0, tables.back());
+        }
+    }
+
+    /// A stream does not know its data, but it does know these.
+    [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
+
+    /// Room for a slice's elements of a column, filled; gives how many there were.
+    Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
+                      std::int64_t& count)
+    {
+        auto& source = *input.parameters[i];
+        if (pipeline)
+            return pipeline->copy_column(room, i, source, begin, wanted, count);
+        const auto type = op.parameters[i].type;
+        if (const auto* lent = source.lent(begin))
+            return Array::borrow(type, lent, static_cast<std::size_t>(wanted));
+        auto column = buffers->room(room, i, type, wanted);
+        count = wanted == 0 ? 0 : source.read(begin, column);
+        return column;
+    }
+
+    [[nodiscard]] std::size_t num_rooms() const { return pipeline ? SlicePipeline::kRooms : kHostRooms; }
+
+    /// Reads the next slice into a room, or begins to.
+    std::unique_ptr<LoadedSlice> load(std::int64_t until, std::size_t room)
+    {
+        auto begin_of_part = Clock::now();
+        auto loaded = std::make_unique<LoadedSlice>();
+        loaded->window = cursor->next({slice_elements, slice_segments, block, until});
+        loaded->room = room;
+        auto& window = loaded->window;
+        if (pipeline)
+            pipeline->open(room);
+        for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+            loaded->columns.emplace_back();
+            if (op.parameters[i].table)
+                continue;
+            const auto begin = window.from.element;
+            const auto wanted = window.end - begin;
+            auto count = wanted;
+            loaded->columns.back() = read_column(room, i, begin, wanted, count);
+            if (count < wanted) {
+                lengths->require_end(i, begin + count, window.end, cursor->num_elements());
+                cursor->end_at(begin + count);
+                window.end = begin + count;
+                num_elements = window.end;
+            }
+        }
+        if (window.end == cursor->num_elements())
+            require_no_more();
+        loaded->after = cursor->place();
+        loaded->all_elements = num_elements;
+        refuse_empty(window);
+        timeline.reading += seconds_since(begin_of_part);
+        begin_of_part = Clock::now();
+        cut(*loaded);
+        loaded->prepared = folder->prepare(loaded->slice);
+        timeline.preparing += seconds_since(begin_of_part);
+        return loaded;
+    }
+
+    /// The columns and marks end where all elements have been read.
+    void require_no_more()
+    {
+        if (std::exchange(has_ended, true))
+            return;
+        lengths->require_no_more(input, *cursor->num_elements());
+        cursor->require_no_more();
+    }
+
+    /// Starts a slice on the device, once it is read.
+    void start(LoadedSlice& loaded)
+    {
+        auto begin_of_part = Clock::now();
+        pipeline->finish_reading(loaded.room);
+        timeline.reading += seconds_since(begin_of_part);
+        begin_of_part = Clock::now();
+        pipeline->start(loaded.room, loaded.prepared);
+        timeline.preparing += seconds_since(begin_of_part);
+    }
+
+    void cut(LoadedSlice& loaded)
+    {
+        const auto& window = loaded.window;
+        const auto count = window.end - window.from.element;
+        std::vector<Array> arrays;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            arrays.push_back(op.parameters[i].table
+                                 ? part_of(tables[i], 0, static_cast<std::int64_t>(tables[i].length()))
+                                 : part_of(loaded.columns[i], 0, count));
+        std::function<Array(Type, std::size_t)> index_room;
+        if (pipeline && block == 0)  // blocks have index arrays of their own
+            index_room = [&](Type type, std::size_t length) {
+                return pipeline->index_room(loaded.room, type, length);
+            };
+        loaded.slice = slice_of(window, std::move(arrays), index_bits == 64, index_room);
+    }
+
+    void refuse_empty(const SegmentWindow& window) const
+    {
+        if (op.allows_empty() || window.uniform_length != 0)
+            return;
+        auto begin = window.from.open_begin;
+        for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
+            if (window.ends[s] == begin)
+                throw InputError(fmt::format("segment {} is empty, and operator {} has no identity; {}",
+                                             window.from.segment + static_cast<std::int64_t>(s), op.name,
+                                             advice_on_empty_segments(op)));
+    }
+
+    /// The results of a slice; they may lie in its room.
+    SliceResults fold(const LoadedSlice& loaded)
+    {
+        const auto& window = loaded.window;
+        overflow->see(window, loaded.columns, warnings);
+        try {
+            if (!pipeline)
+                return folder->fold(loaded.prepared, &times);
+            auto given = pipeline->results(loaded.room, loaded.prepared);
+            const auto parts = pipeline->times(loaded.room);
+            timeline.copying += parts.copying;
+            timeline.folding += parts.folding;
+            times.add({parts.compiling, parts.folding, 0});
+            return folder->complete(loaded.prepared, std::move(given));
+        } catch (const InputError& error) {
+            throw InputError(fmt::format("in elements {} to {}, counted from {}: {}", window.from.element,
+                                         window.end, window.from.element, error.what()));
+        }
+    }
+
+    /// Reads slices on a thread of their own, as far ahead as there are rooms, and takes what they give.
+    void fold_all(std::int64_t until, const std::function<void(const LoadedSlice&, SliceResults&&)>& take)
+    {
+        const auto begin_of_all = Clock::now();
+        Queue queue(num_rooms());
+        std::jthread reader([&, stopper = WorkStopper::here()] {
+            const WorkStopper::Here here(stopper);
+            read_all(until, queue);
+        });
+        const Queue::Closing closing{queue};  // the reader ends where taking has failed, and is joined
+        while (true) {
+            auto begin_of_part = Clock::now();
+            const auto loaded = queue.pop();
+            if (!loaded)
+                break;
+            throw_if_stopped();
+            auto folded = fold(*loaded);
+            timeline.waiting += seconds_since(begin_of_part);
+            begin_of_part = Clock::now();
+            take(*loaded, std::move(folded));
+            timeline.taking += seconds_since(begin_of_part);
+            ++timeline.slices;
+            queue.free_room();
+        }
+        timeline.all += seconds_since(begin_of_all);
+        if (pipeline)
+            times.seconds += seconds_since(begin_of_all);
+    }
+
+    /// Reads slice after slice. One whose columns threads still read is started when these have begun with
+    /// the next one, so that they never wait.
+    void read_all(std::int64_t until, Queue& queue)
+    {
+        try {
+            std::unique_ptr<LoadedSlice> unread;
+            const auto hand_on = [&](std::unique_ptr<LoadedSlice> loaded) {
+                if (pipeline)
+                    start(*loaded);
+                queue.push(std::move(loaded));
+            };
+            for (std::size_t slice = 0; !cursor->is_done(until); ++slice) {
+                throw_if_stopped();
+                if (unread && !queue.has_room())
+                    hand_on(std::move(unread));
+                const auto begin_of_wait = Clock::now();
+                if (!queue.wait_for_room())
+                    return;
+                timeline.reader_waited += seconds_since(begin_of_wait);
+                auto loaded = load(until, slice % num_rooms());
+                if (unread)
+                    hand_on(std::move(unread));
+                if (pipeline && pipeline->is_reading(loaded->room))
+                    unread = std::move(loaded);
+                else
+                    hand_on(std::move(loaded));
+            }
+            if (unread)
+                hand_on(std::move(unread));
+            if (cursor->num_elements() == 0)  // nothing may have been read
+                require_no_more();
+            queue.end({});
+        } catch (...) {
+            queue.end(std::current_exception());
+        }
+    }
+
+    void tell(const LoadedSlice& loaded, std::int64_t segments) const
+    {
+        if (options.progress)
+            options.progress({loaded.window.end, loaded.all_elements, segments,
+                              std::chrono::duration<double>(Clock::now() - begin).count()});
+    }
+
+    Operator op;
+    StreamInput input;
+    StreamOptions options;
+    std::optional<std::int64_t> num_elements;
+    LayoutKind kind = LayoutKind::whole;
+    std::int64_t uniform_length = 0;
+    std::optional<ColumnLengths> lengths;
+    bool has_ended = false;
+    const ArraySource* marks = nullptr;  // of the cursor; null where no array says the segments
+    std::int64_t slice_elements = 0, slice_segments = 0;
+    int index_bits = 32;  // of what a slice counts
+    std::int64_t block = 0;
+    std::vector<Array> tables;
+    std::vector<std::string> warnings;
+    bool has_warned_of_keys = false;
+    std::optional<OverflowWatch> overflow;
+    std::unique_ptr<SegmentCursor> cursor;
+    SliceProblem problem;
+    std::optional<SliceFolder> folder;
+    std::optional<SliceBuffers> buffers;    ///< of the host's back ends
+    std::unique_ptr<SliceEngine> engine;    ///< null for them
+    std::optional<SlicePipeline> pipeline;  ///< of the engine
+    std::vector<std::byte> open;
+    RunTimes times;
+    StreamTimeline timeline;
+    Clock::time_point begin = Clock::now();
+};
+
+Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options)
+    : Stream(session, op, std::move(input), std::move(options),
+             session.backend().context() != nullptr
+                 ? cuda_engine(*session.backend().context(), *session.backend().programs())
+                 : nullptr)
+{}
+
+Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
+               std::unique_ptr<SliceEngine> engine)
+    : state_(std::make_unique<State>(op, std::move(input), std::move(options), std::move(engine)))
+{
+    require_stages(state_->options.plan, session.backend());
+    state_->set_up(slice_device(session), [&] {
+        const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
+        const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,
+                                         is_cut && state_->kind == LayoutKind::whole};
+        auto laws = on_stream(session.laws(op, state_->scalars()), op);
+        state_->warnings = law_warnings(laws, op);
+        return slice_problem(session, op, std::move(laws), slice_options);
+    });
+}
+
+Stream::Stream(SliceDevice device, SliceProblem problem, StreamInput input, StreamOptions options,
+               std::unique_ptr<SliceEngine> engine)
+    : state_(std::make_unique<State>(problem.op, std::move(input), std::move(options), std::move(engine)))
+{
+    state_->set_up(std::move(device), [&] { return std::move(problem); });
+}
+
+Stream::~Stream() = default;
+
+std::int64_t Stream::slice_elements() const { return state_->slice_elements; }
+int Stream::index_bits() const { return state_->index_bits; }
+std::optional<std::int64_t> Stream::num_elements() const { return state_->num_elements; }
+std::optional<std::int64_t> Stream::num_segments() const { return state_->cursor->num_segments(); }
+const PlanChoice* Stream::plan() const { return state_->folder->plan(); }
+const std::vector<std::string>& Stream::warnings() const { return state_->warnings; }
+const RunTimes& Stream::times() const { return state_->times; }
+const StreamTimeline& Stream::timeline() const { return state_->timeline; }
+const Operator& Stream::op() const { return state_->op; }
+JoinOrder Stream::order() const { return state_->problem.order; }
+
+std::string Stream::fingerprint() const
+{
+    auto text = fmt::format("{}\n{} {} {}\n{} {} {}\n", print(state_->op), name(state_->kind),
+                            state_->uniform_length, state_->marks ? state_->marks->fingerprint() : "",
+                            state_->slice_elements, state_->slice_segments, state_->block);
+    for (const auto& source : state_->input.parameters)
+        text += source->fingerprint() + "\n";
+    return text;
+}
+
+void Stream::go_to(const StreamState& state)
+{
+    state_->cursor->go_to(state.place);
+    state_->open = state.open;
+}
+
+void Stream::run(const std::function<void(StreamResults&& results, const StreamState& state)>& take)
+{
+    BorderJoin join(state_->op, state_->problem.order);
+    if (!state_->open.empty())
+        join.unpack(state_->open);
+    state_->fold_all(kToTheEnd, [&](const LoadedSlice& loaded, SliceResults&& folded) {
+        const auto finished = join.add(folded.border);
+        StreamResults results;
+        results.first_segment = loaded.window.from.segment;
+        results.window = &loaded.window;
+        results.num_segments = folded.num_inner + (finished ? 1 : 0);
+        results.results = with_first(state_->op, finished, std::move(folded.inner), folded.num_inner);
+        if (loaded.window.keys) {
+            results.results.keys = loaded.window.keys->copy();
+            warn_of_returning_keys(*loaded.window.keys, state_->has_warned_of_keys, state_->warnings);
+        }
+        const auto segments = results.first_segment + results.num_segments;
+        take(std::move(results), {loaded.after, join.pack()});
+        state_->tell(loaded, segments);
+    });
+    if (join.is_open())
+        throw InternalError("a segment is still open behind the last slice");
+}
+
+Stream::Share Stream::share(std::int64_t part, std::int64_t num_parts)
+{
+    if (!state_->num_elements)
+        throw InputError("a stream whose number of elements is not known cannot be shared");
+    const auto n = *state_->num_elements;
+    const auto element_at = [&](std::int64_t which) {
+        return n / num_parts * which + n % num_parts * which / num_parts;
+    };
+    auto share = share_between(element_at(part), element_at(part + 1));
+    if (n == 0 && part != 0)
+        share.from = {0, state_->cursor->num_segments().value_or(0), 0};
+    return share;
+}
+
+Stream::Share Stream::share_between(std::int64_t begin, std::int64_t end)
+{
+    auto& cursor = *state_->cursor;
+    Share share{cursor.place_of(begin, state_->block), end, 0};
+    if (end < *state_->num_elements)
+        share.until = cursor.place_of(end, state_->block).element;
+    share.begun = cursor.num_begun(share.from.element, share.until);
+    return share;
+}
+
+void Stream::run_share(const Share& share,
+                       const std::function<void(SliceResults&& results, const SegmentWindow& window)>& take)
+{
+    state_->cursor->go_to(share.from);
+    state_->fold_all(share.until, [&](const LoadedSlice& loaded, SliceResults&& folded) {
+        const auto segments = folded.first_inner + folded.num_inner;
+        take(std::move(folded), loaded.window);
+        state_->tell(loaded, segments);
+    });
+}
+
+}  // namespace segfold

@@ -1,0 +1,56 @@
+#pragma once
+// Where device buffers lie: one reserved range of addresses, from an address to its buffer in two loads.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/simt/execution/shadow.h"
+
+namespace segfold::simt {
+
+/// One live buffer.
+struct Region {
+    std::string name;
+    std::byte* base = nullptr;
+    std::size_t bytes = 0;
+    std::size_t first_page = 0;
+    std::size_t pages = 0;
+    std::unique_ptr<Shadow> shadow;
+};
+
+constexpr unsigned kArenaPageBits = 16;
+
+/// A buffer's name as messages show it: in quotes, unless it holds some, as "the input 'scale'".
+inline std::string shown_name(const std::string& name)
+{
+    return name.ends_with('\'') ? name : "'" + name + "'";
+}
+
+/// The reserved range. A page belongs to one buffer or to none; pages between buffers belong to none.
+struct Arena {
+    std::uintptr_t base = 0;
+    std::size_t bytes = 0;
+    Region** pages = nullptr;
+};
+
+/// Empty until the first buffer is made.
+extern Arena arena;
+
+/// The buffer on whose page `address` lies, or null. `address` may lie past the buffer's end.
+inline Region* region_at(std::uintptr_t address)
+{
+    const std::uintptr_t offset = address - arena.base;
+    return offset < arena.bytes ? arena.pages[offset >> kArenaPageBits] : nullptr;
+}
+
+/// The name, place and size of the live buffer nearest to `address`; for messages.
+struct Neighbour {
+    bool found = false;
+    std::string name;
+    std::size_t bytes = 0;
+    std::ptrdiff_t offset = 0;  ///< of `address` from the buffer's first byte
+};
+Neighbour nearest_buffer(std::uintptr_t address);
+
+}  // namespace segfold::simt

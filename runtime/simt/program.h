@@ -1,0 +1,126 @@
+#pragma once
+// Runs emitted CUDA text on the CPU: compiled by the system's C++ compiler, threads as fibers, every access
+// checked.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "dsl/error.h"
+#include "runtime/simt/execution/memory.h"
+
+namespace segfold {
+class LineMap;
+}
+
+namespace segfold::simt {
+
+/// Which runnable thread of a block goes on when another must wait.
+enum class Schedule {
+    ascending,    ///< the lowest thread index
+    descending,   ///< the highest thread index
+    sticky_warp,  ///< a random lane of the same warp, now and then of a random other warp
+    priority,   ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
+    overtaking  ///< blocks begin in order; who has changed a flag waits for all, then the highest goes first
+};
+
+/// In which order the blocks of a grid start.
+enum class BlockOrder { ascending, descending, random };
+
+std::string_view name(Schedule schedule);
+std::string_view name(BlockOrder order);
+
+/// How a launch is carried out. With `os_threads` 1, equal options give equal interleavings.
+struct Options {
+    std::uint64_t seed = 1;
+    Schedule schedule = Schedule::sticky_warp;
+    BlockOrder block_order = BlockOrder::ascending;
+    bool shadow_check = true;  ///< races and uninitialised shared memory; needs a program compiled for it
+    bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
+    bool shuffles_read_mask_only =
+        true;  ///< false: a shuffle from a lane outside the mask is no fault, its value poison
+    double endless_seconds = 10;  ///< processor time a thread may compute without memory or waiting; 0: any
+    int resident_blocks = 4;      ///< blocks in flight at a time, over all OS threads
+    int os_threads = 0;           ///< 0: one for each core; never more than resident blocks
+    std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for messages
+};
+
+/// Options whose schedule and block order follow from the seed: neighbouring seeds differ in both.
+Options options_from_seed(std::uint64_t seed);
+
+/// Grid and block shape of a launch.
+struct Dimensions {
+    unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+    unsigned block_x = 1, block_y = 1, block_z = 1;
+    unsigned dynamic_shared_bytes = 0;
+};
+
+/// What the system's compiler is asked for.
+struct CompileOptions {
+    bool shadow_check = true;          ///< false: no check of memory accesses at all, several times as fast
+    bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
+    int optimisation = 1;              ///< the digit after -O
+    std::string compiler = {};         ///< empty: $CXX, else g++, c++ or clang++, the first that is on PATH
+    std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for the compiler's messages
+};
+
+/// What a launch found wrong.
+enum class Fault {
+    race,
+    out_of_bounds,
+    misaligned,
+    uninitialised,
+    barrier_divergence,
+    warp_mask,
+    no_progress,
+    undefined_behaviour,
+    trap,
+    shared_memory
+};
+
+/// A fault of a kernel. The message names kernel, block, threads, source line, memory, and how to replay the
+/// launch.
+class SimtError : public DeviceError {
+public:
+    SimtError(Fault fault, const std::string& message) : DeviceError(message), fault_(fault) {}
+    [[nodiscard]] Fault fault() const { return fault_; }
+
+private:
+    Fault fault_;
+};
+
+/// What a launch that ended well has done.
+struct LaunchStatistics {
+    std::uint64_t fiber_switches = 0;  ///< times a CPU core went from one stack to another
+    std::uint64_t thread_steps = 0;    ///< times a CUDA thread began or went on after it had to wait
+    double seconds = 0;
+};
+
+class Module;
+
+/// A compiled text. Copies share the code; a program may be launched from several OS threads at once.
+class Program {
+public:
+    /// Compiles `source`, whose `extern "C" __global__` functions `kernels` can then be launched.
+    ///
+    /// The same text and options are compiled once per process. May be called from several OS threads.
+    /// Throws DeviceError with the compiler's log and the path of the saved source.
+    static Program compile(const std::string& source, std::span<const std::string> kernels,
+                           const CompileOptions& options = {});
+
+    /// Runs one kernel to its end.
+    ///
+    ///   arguments  [number of the kernel's parameters]   each points at the parameter's value
+    ///
+    /// Throws SimtError for a fault of the kernel, InputError for a kernel or shape that does not exist.
+    LaunchStatistics launch(const std::string& kernel, const Dimensions& dimensions,
+                            std::span<void* const> arguments, const Options& options = {}) const;
+
+private:
+    explicit Program(std::shared_ptr<const Module> module) : module_(std::move(module)) {}
+    std::shared_ptr<const Module> module_;
+};
+
+}  // namespace segfold::simt
