@@ -403,15 +403,6 @@ const Stage& Catalogue::stage(std::string_view name) const
     return find_named(stages(), name, "stage");
 }
 
-std::string_view kernel_text(std::string_view path)
-{
-    const auto files = embedded_kernels();
-    const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
-    if (found == files.end())
-        throw InternalError("kernels/ has no " + std::string(path));
-    return found->text;
-}
-
 const Probe& Catalogue::probe(std::string_view name) const { return find_named(probes_, name, "probe"); }
 
 PartText Catalogue::part(std::string_view path) const

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/check/static_costs.h"
+#include "runtime/measure/times/static_costs.h"
 #include "runtime/measure/times/verdict.h"
 
 namespace segfold::regress {

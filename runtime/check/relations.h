@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/check/static_costs.h"
 #include "runtime/check/trial.h"
+#include "runtime/measure/times/static_costs.h"
 
 namespace segfold::regress {
 

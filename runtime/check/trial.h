@@ -12,19 +12,9 @@
 #include "runtime/backends/backend.h"
 #include "runtime/check/spread_stage.h"
 #include "runtime/judge/compare.h"
+#include "runtime/measure/times/uniform_arrays.h"
 
 namespace segfold::regress {
-
-/// Makes the arrays of an operator's parameters; they must depend on arguments alone.
-using MakeArrays =
-    std::function<std::vector<Array>(const Operator& op, const Segments& segments, std::uint64_t seed)>;
-
-/// Arrays of uniform values, places for columns that index tables, tables.
-[[nodiscard]] std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments,
-                                                std::uint64_t seed);
-
-/// The same, where scalars are given as text, by name.
-[[nodiscard]] MakeArrays uniform_arrays_beside(std::map<std::string, std::string> scalars);
 
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {

@@ -9,9 +9,9 @@
 
 #include "codegen/problem.h"
 #include "dsl/laws/laws.h"
+#include "runtime/data/array_view.h"
 #include "runtime/data/workload.h"
 #include "runtime/laws/prove/prove.h"
-#include "runtime/session/array_view.h"
 
 namespace segfold {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dsl/layout.h"
-#include "runtime/session/array_view.h"
+#include "runtime/data/array_view.h"
 #include "runtime/session/folded.h"
 #include "runtime/session/plan_request.h"
 #include "runtime/session/segments_view.h"

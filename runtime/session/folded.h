@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dsl/laws/laws.h"
+#include "runtime/data/array_view.h"
 #include "runtime/data/workload.h"
-#include "runtime/session/array_view.h"
 
 namespace segfold {
 

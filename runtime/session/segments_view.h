@@ -1,7 +1,7 @@
 #pragma once
 // How a caller says where segments begin and end, with arrays on the host or on a GPU.
 #include "dsl/layout.h"
-#include "runtime/session/array_view.h"
+#include "runtime/data/array_view.h"
 
 namespace segfold {
 

@@ -18,12 +18,11 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
 #include "runtime/laws/prove/verdict_cache.h"
-#include "runtime/scale/slices/slice_operators.h"
-#include "runtime/scale/slices/sliced.h"
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/plan_state.h"
+#include "runtime/session/slicing.h"
 #include "runtime/session/validation.h"
 #include "runtime/support/text_table.h"
 
@@ -385,9 +384,7 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     if (options.check)
         require_memory_to_validate(workload, backend->name() != "thrust");
     if (options.num_slices != 0) {
-        if (const auto reason = reason_against_slices(op); !reason.empty())
-            throw InputError(reason + "; fold it in one piece, by FoldOptions::num_slices = 0");
-        auto sliced = fold_sliced(*this, workload, {options.num_slices, options.plan});
+        auto sliced = fold_in_slices(*this, workload, options.num_slices, options.plan);
         plan = std::move(sliced.plan);
         chosen_warnings = std::move(sliced.warnings);
         results = std::move(sliced.results);

@@ -74,7 +74,7 @@ TEST(ProbeFile, RangesOfValuesGoUp)
     EXPECT_EQ(values("-1..-1"), (std::vector<int>{-1}));
     const auto fault = [&](const std::string& list) { return test::message_of([&] { (void)values(list); }); };
     EXPECT_EQ(fault("3..1"), "measuring/p.cu:4: '3..1' for size; a range goes up, over 1024 values at most");
-    EXPECT_EQ(fault("0..1024").substr(0, 14), "measuring/p.cu:4:");
+    EXPECT_EQ(fault("0..1024").substr(0, 17), "measuring/p.cu:4:");
     EXPECT_EQ(fault("1..x"), "measuring/p.cu:4: 'x' is not a value for size; values are integers");
 }
 

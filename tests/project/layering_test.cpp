@@ -105,8 +105,9 @@ int height(std::string_view path)
                                                              "runtime/judge/",
                                                              "runtime/laws/",
                                                              "runtime/backends/",
-                                                             "runtime/scale/",
+
                                                              "runtime/session/",
+                                                             "runtime/scale/",
                                                              "runtime/measure/bench/",
                                                              "runtime/measure/times/",
                                                              "runtime/measure/tune/",
@@ -136,10 +137,8 @@ bool is_cccl(std::string_view path)
 
 constexpr const char* kDirection =
     "points up: the direction is dsl <- codegen <- runtime, in dsl trees <- evaluation <- check <- rewrite "
-    "<- "
-    "laws <- smt <- cpp <- text, and in runtime support <- data <- simt <- judge <- laws <- backends <- "
-    "scale <- "
-    "session <- measure <- check <- papers <- cli, python";
+    "<- laws <- smt <- cpp <- text, and in runtime support <- data <- simt <- judge <- laws <- backends <- "
+    "session <- scale <- measure <- check <- papers <- cli, python";
 
 /// What is wrong with an include of `path` in `file`, or nothing.
 std::string objection(std::string_view file, std::string_view path)

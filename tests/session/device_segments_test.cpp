@@ -23,7 +23,7 @@ constexpr std::size_t kTile = 4096;
 std::string text_for(bool is_wide)
 {
     return (is_wide ? "using Index = long long;\n" : "using Index = int;\n") +
-           std::string(kernel_text("measuring/item_offsets.cu"));
+           std::string(segfold::kernel_text("measuring/item_offsets.cu"));
 }
 
 Program program_for(bool is_wide)

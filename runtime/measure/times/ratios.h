@@ -10,8 +10,8 @@
 #include "codegen/catalogue.h"
 #include "dsl/layout.h"
 #include "runtime/backends/backend.h"
-#include "runtime/check/static_costs.h"
-#include "runtime/check/trial.h"
+#include "runtime/measure/times/static_costs.h"
+#include "runtime/measure/times/uniform_arrays.h"
 #include "runtime/measure/times/verdict.h"
 
 namespace segfold::regress {

@@ -13,6 +13,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/scale/border_join.h"
+#include "runtime/session/slicing.h"
 #include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
@@ -243,6 +244,15 @@ Sliced fold_sliced(Session& session, const Workload& workload, const SliceOption
 {
     Session* const device = &session;
     return fold_sliced(std::span(&device, 1), workload, options);
+}
+
+FoldedSlices fold_in_slices(Session& session, const Workload& workload, std::int64_t num_slices,
+                            const PlanRequest& plan)
+{
+    if (const auto reason = reason_against_slices(workload.op); !reason.empty())
+        throw InputError(reason + "; fold it in one piece, by FoldOptions::num_slices = 0");
+    auto sliced = fold_sliced(session, workload, {num_slices, plan});
+    return {std::move(sliced.results), std::move(sliced.plan), std::move(sliced.warnings)};
 }
 
 }  // namespace segfold

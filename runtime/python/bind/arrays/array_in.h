@@ -10,7 +10,7 @@
 #include <string>
 
 #include "dsl/array.h"
-#include "runtime/session/array_view.h"
+#include "runtime/data/array_view.h"
 #include "runtime/session/segments_view.h"
 
 namespace segfold::python {

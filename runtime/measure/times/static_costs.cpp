@@ -1,4 +1,4 @@
-#include "runtime/check/static_costs.h"
+#include "runtime/measure/times/static_costs.h"
 
 #include <algorithm>
 #include <array>
