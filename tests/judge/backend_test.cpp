@@ -116,7 +116,8 @@ TEST(Backends, ANewOneIsMeasuredByBench)
     EXPECT_GE(measured, 5U) << text;
 }
 
-/// The skeleton takes far longer than a read, which the verb calls hopeless; a caller may have more patience.
+/// The skeleton takes far longer than a read, which the verb calls hopeless (5) unless other work slows reads
+/// down; a caller may have more patience.
 TEST(Backends, ANewOneIsTimedByRegress)
 {
     add_skeleton_backend();
@@ -125,14 +126,16 @@ TEST(Backends, ANewOneIsTimedByRegress)
         run_verb(cli::verb_regress, {"sum", "--type", "i32", "--time", "--elements", "320000", "--layout",
                                      "uniform=64", "--stage", "warp_per_segment", "--backend", "skeleton",
                                      "--json", "--save", folder.file("b.json")});
-    EXPECT_EQ(code, 5) << text;
+    ASSERT_TRUE(code == 5 || code == 0) << text;
     const auto document = nlohmann::json::parse(text);
     const auto& times = document["times"];
     EXPECT_EQ(times["device"], host_identity().name);
     EXPECT_EQ(times["cases"].size(), 2U) << text;
-    EXPECT_FALSE(document.contains("saved"));
-    EXPECT_EQ(document["unsaved"], "nothing is saved to " + folder.file("b.json") + ": no time was measured");
-    EXPECT_FALSE(std::filesystem::exists(folder.file("b.json")));
+    EXPECT_EQ(document.contains("saved"), code == 0);
+    EXPECT_EQ(std::filesystem::exists(folder.file("b.json")), code == 0);
+    if (code == 5)
+        EXPECT_EQ(document["unsaved"],
+                  "nothing is saved to " + folder.file("b.json") + ": no time was measured");
 
     SkeletonBackend backend;
     const auto& catalogue = Catalogue::standard();

@@ -437,7 +437,8 @@ bool is_found(const Bug& bug, const Emitted& emitted, bool is_control = false)
             bug.stage == "grid_reduce" || takes_many_blocks(bug) ? kManyMultiprocessors : kFewMultiprocessors;
         for (std::uint64_t seed = first_seed; seed < end_seed; ++seed) {
             try {
-                const TimeLimit limit(std::chrono::seconds(10));
+                const TimeLimit limit(
+                    std::chrono::seconds(is_control ? 120 : 10));  // of the clock, beside other work
                 const auto results =
                     simt::run(workload, emitted, schedule_of_seed(seed), compile_options, multiprocessors, 2,
                               0, {}, nullptr, earlier ? &*earlier : nullptr);
