@@ -6,12 +6,7 @@
 #include <span>
 #include <sstream>
 
-#include "codegen/costs.h"
 #include "codegen/embedded_kernels.h"
-#include "codegen/section/atomic.h"
-#include "codegen/section/map_section.h"
-#include "codegen/section/operator_section.h"
-#include "codegen/section/tile_section.h"
 #include "codegen/weave/comment.h"
 #include "codegen/weave/mention.h"
 #include "dsl/check/rows.h"
@@ -25,33 +20,6 @@ std::span<const EmbeddedFile> vocabulary_files();
 
 namespace {
 
-/// Bytes of the widest number of a row.
-std::int64_t row_bytes(const Operator& op)
-{
-    std::int64_t bytes = 0;
-    for (const auto& parameter : op.parameters)
-        if (parameter.row)
-            bytes = std::max<std::int64_t>(bytes, size_bytes(parameter.type));
-    return bytes;
-}
-
-/// True if a table of rows is read by an element's place in its segment, or by the segment.
-bool reads_rows_by_place(const Operator& op)
-{
-    if (!has_rows(op))
-        return false;
-    const auto reads = with_reads_as_columns(op).reads;
-    return std::ranges::any_of(reads, [](const RowRead& read) {
-        const Block index{{}, {{"", read.index, {}}}, {}};
-        return uses_name(index, "position") || uses_name(index, "segment");
-    });
-}
-
-bool gathers_rows(const Operator& op)
-{
-    return std::ranges::any_of(op.parameters, [](const auto& p) { return p.row && p.table; });
-}
-
 bool needs(const Stage& stage, std::string_view fact)
 {
     return std::ranges::any_of(stage.needs, [&](const Formula& need) { return need.text() == fact; });
@@ -59,36 +27,6 @@ bool needs(const Stage& stage, std::string_view fact)
 
 /// True for a stage that is for operators over rows.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
-
-/// What a need may ask about.
-FormulaNames facts_of(const Problem& problem)
-{
-    return {{"associative", problem.laws.associative},
-            {"commutative", problem.laws.commutative},
-            {"idempotent", problem.laws.idempotent},
-            {"identity", problem.op.has_identity()},
-            {"uses_position", uses_name(problem.op.lift, "position")},
-            {"uses_segment", uses_name(problem.op.lift, "segment")},
-            {"gathers", lift_gathers(problem.op)},
-            {"costly_combine", is_costly(problem.op)},
-            {"copies_items", copies_items(problem)},
-            {"calls_library", combine_calls_library(problem.op)},
-            {"mixed_fields", has_mixed_fields(problem.op)},
-            {"many_fields", has_many_fields(problem.op)},
-            {"atomic_combine", atomic_function(problem.op).has_value()},
-            {"redux_combine", warp_function(problem.op).has_value()},
-            {"rows", has_rows(problem.op)},
-            {"map", problem.op.map.has_value()},
-            {"tells_empty", tells_empty(problem.op)},
-            {"uses_length", problem.op.finish && uses_name(*problem.op.finish, "length")},
-            {"rows_by_place", reads_rows_by_place(problem.op)},
-            {"gathers_rows", gathers_rows(problem.op)},
-            {"row_bytes", row_bytes(problem.op)},
-            {"element_bytes", element_bytes(problem.op)},
-            {"state_bytes", state_bytes(problem.op)},
-            {"value_bytes", value_bytes(problem.op)},
-            {"cc", problem.target.compute_capability}};
-}
 
 std::string explain(const Formula& need, const Stage& stage, const Problem& problem,
                     const FormulaNames& names)
@@ -134,7 +72,7 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
         if (words.contains(size->first))
             add_words(size->second.text(), words);
     const auto named = words_of(text);
-    const auto facts = facts_of(problem);
+    const auto facts = problem_facts(problem);
     std::string values;
     for (const auto& [name, value] : names)
         if (named.contains(name) || (words.contains(name) && facts.contains(name)))
@@ -241,37 +179,6 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
 }
 
 }  // namespace
-
-FormulaNames plan_facts(const Problem& problem, const Shape& shape)
-{
-    auto facts = facts_of(problem);
-    facts["index_bytes"] = problem.index_bits / 8;
-    facts["block_shared_bytes"] = problem.target.block_shared_bytes;
-    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
-                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
-        facts[name(form)] = problem.form == form;
-    return with_shape(std::move(facts), shape);
-}
-
-FormulaNames with_shape(FormulaNames facts, const Shape& shape)
-{
-    facts["num_elements"] = shape.num_elements;
-    facts["num_segments"] = shape.num_segments;
-    facts["longest_length"] = shape.longest;
-    facts["padded_elements"] = shape.padded;
-    facts["num_features"] = shape.num_features;
-    constexpr std::int64_t kUnknownMean = 64;
-    facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
-    return facts;
-}
-
-std::int64_t element_bytes(const Operator& op)
-{
-    std::int64_t bytes = 0;
-    for (const auto* column : lifted_columns(op))
-        bytes += size_bytes(column->type);
-    return bytes;
-}
 
 bool is_fused(const Stage& stage) { return needs(stage, "map"); }
 
@@ -415,7 +322,7 @@ PartText Catalogue::part(std::string_view path) const
 
 std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem) const
 {
-    return unmet(stage, problem, facts_of(problem));
+    return unmet(stage, problem, problem_facts(problem));
 }
 
 std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem,
@@ -480,21 +387,6 @@ const Stage& Catalogue::rule_of_thumb_by(const FormulaNames& facts, const Proble
             reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
     throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +
                      std::string(name(problem.form)) + reasons);
-}
-
-std::int64_t state_bytes(const Operator& op)
-{
-    std::size_t bytes = 0;
-    std::size_t alignment = 1;
-    const auto add = [&](std::size_t size) {
-        bytes = (bytes + size - 1) / size * size + size;
-        alignment = std::max(alignment, size);
-    };
-    for (const auto& field : op.state)
-        add(size_bytes(field.type));
-    if (!op.has_identity())
-        add(1);  // the flag that says whether there is a state at all
-    return static_cast<std::int64_t>((bytes + alignment - 1) / alignment * alignment);
 }
 
 }  // namespace segfold

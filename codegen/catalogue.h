@@ -8,20 +8,12 @@
 #include <vector>
 
 #include "codegen/configuration.h"
+#include "codegen/facts.h"
 #include "codegen/probe.h"
 #include "codegen/problem.h"
 #include "codegen/stage.h"
 
 namespace segfold {
-
-/// What is known of a problem's sizes when a stage is chosen.
-struct Shape {
-    std::int64_t num_elements = 0;  ///< each as often as it is folded: ranges may overlap
-    std::int64_t num_segments = 0;
-    std::int64_t longest = 0;       ///< elements of the longest segment; 0: not known
-    std::int64_t num_features = 0;  ///< of rows; 0: not known
-    std::int64_t padded = 0;        ///< elements once segments are padded (LengthRange); 0: not known
-};
 
 /// Whether a stage maps elements itself, after folding them, so that no launch of its own has to.
 [[nodiscard]] bool is_fused(const Stage& stage);
@@ -85,17 +77,5 @@ private:
     std::map<std::string, Part, std::less<>> parts_;
     std::string folder_;  ///< laid over the embedded files
 };
-
-/// What `suits`, `where` and `prefer` lines may ask about: the facts of a need, the width of an index in
-/// bytes, the shape, and mean_length, the elements a segment (64 where nothing is known of the sizes).
-FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
-/// The same of another shape.
-FormulaNames with_shape(FormulaNames facts, const Shape& shape);
-
-/// Bytes of one element of every column that `lift` reads.
-std::int64_t element_bytes(const Operator& op);
-
-/// Size of the operator's State as the emitted text declares it.
-std::int64_t state_bytes(const Operator& op);
 
 }  // namespace segfold

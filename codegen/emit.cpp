@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "codegen/costs.h"
 #include "codegen/section/append_functions.h"
 #include "codegen/section/map_section.h"
 #include "codegen/section/operator_section.h"
@@ -18,7 +17,6 @@
 #include "codegen/weave/mention.h"
 #include "codegen/weave/weave.h"
 #include "dsl/check/rows.h"
-#include "dsl/rewrite/byte_sum.h"
 
 namespace segfold {
 namespace {
@@ -66,46 +64,13 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
            comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
-bool lifts_from_tables(const Operator& op)
+/// What conditions in a text may ask about.
+Facts text_facts(const Problem& problem)
 {
-    return std::ranges::any_of(
-        op.parameters, [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
-}
-
-Facts weaving_facts(const Problem& problem)
-{
-    const auto& op = problem.op;
-    return {{"at_launch", 0},
-            {"finds_offsets", 0},
-            {"commutative", problem.laws.commutative},
-            {"idempotent", problem.laws.idempotent},
-            {"identity", op.has_identity()},
-            {"allows_empty", op.allows_empty()},
-            {"keeps_results", op.keeps_results},
-            {"scalar_state", op.state.size() == 1 && op.has_identity()},
-            {"uses_position", uses_name(op.lift, "position")},
-            {"uses_segment", uses_name(op.lift, "segment")},
-            {"uses_tables", lifts_from_tables(op)},
-            {"has_append", has_append(op)},
-            {"sums_bytes", summed_bytes(op) != nullptr},
-            {"appends_exactly", has_append(op) && combines_exactly(op)},
-            {"gathers", lift_gathers(op)},
-            {"rows", has_rows(op)},
-            {"map", op.map.has_value()},
-            {"costly_combine", is_costly(op)},
-            {"copies_items", copies_items(problem)},
-            {"async_copies", problem.target.has_async_copies},
-            {"bf16_conversions", problem.target.has_bf16_conversions},
-            {"uses_length", op.finish && uses_name(*op.finish, "length")},
-            {"tells_empty", tells_empty(op)},
-            {"wide_index", problem.index_bits == 64},
-            {"whole", problem.form == SegmentForm::whole},
-            {"uniform", problem.form == SegmentForm::uniform},
-            {"offsets", problem.form == SegmentForm::offsets},
-            {"ranges", problem.form == SegmentForm::ranges},
-            {"ends", problem.form == SegmentForm::ranges && problem.has_ends},
-            {"flags", problem.form == SegmentForm::flags},
-            {"keys", problem.form == SegmentForm::keys}};
+    auto facts = problem_facts(problem);
+    facts["at_launch"] = 0;
+    facts["finds_offsets"] = 0;
+    return facts;
 }
 
 /// The stage's text; of an operator with a map with the kernel that maps, where the stage does not map
@@ -325,7 +290,7 @@ void add_outside_reads(std::string& text, std::vector<int>& lines)
 std::string part_text(std::string_view path, const Problem& problem, const Catalogue& catalogue)
 {
     const auto part = catalogue.part(path);
-    return weave(part.place.empty() ? path : part.place, part.text, weaving_facts(problem),
+    return weave(part.place.empty() ? path : part.place, part.text, text_facts(problem),
                  [&](std::string_view used) { return catalogue.part(used); })
         .body;
 }
@@ -337,7 +302,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     Problem problem = asked;
     problem.form = *served_form(stage, asked.form);
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
-    auto facts = weaving_facts(problem);
+    auto facts = text_facts(problem);
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     if (finds_offsets(stage, problem.form)) {
         facts["finds_offsets"] = 1;

@@ -1,14 +1,12 @@
 #pragma once
 // What a text is emitted for: an operator, the form of its segments, the width of an index. No sizes.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "dsl/layout.h"
 #include "dsl/operator.h"
-#include "dsl/rewrite/byte_sum.h"
-#include "dsl/rewrite/short_counts.h"
-#include "dsl/rewrite/short_places.h"
 
 namespace segfold {
 
@@ -38,18 +36,15 @@ struct Target {
     bool has_f16_conversions = false;
 };
 
+class FormulaNames;
+
 struct Problem {
-    Problem(Operator checked, SegmentForm segment_form, int bits = 32)
-        : written(std::move(checked)),
-          op(with_byte_append(bits == 32 ? short_counts(short_places(written)) : written)),
-          form(segment_form),
-          index_bits(bits),
-          laws{true, op.laws.commutative, op.laws.idempotent}
-    {}
+    Problem(Operator checked, SegmentForm segment_form, int bits = 32);
 
     Operator written;  ///< checked, as its author has it; what headings of texts show
     /// The same; with 32-bit indices its states keep short places and counts, and sums of bytes append.
     Operator op;
+    std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
     SegmentForm form;
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits

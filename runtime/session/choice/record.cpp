@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "codegen/costs.h"
 #include "codegen/weave/weave.h"
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
@@ -137,11 +136,11 @@ ProblemClass class_of(const Problem& problem)
     return {std::string(name(problem.form)),
             problem.index_bits,
             problem.form == SegmentForm::keys ? problem.key_bytes : 0,
-            element_bytes(problem.op),
-            state_bytes(problem.op),
+            problem.facts->at("element_bytes"),
+            problem.facts->at("state_bytes"),
             problem.laws.commutative,
             problem.op.has_identity(),
-            is_costly(problem.op),
+            problem.facts->at("costly_combine") != 0,
             has_rows(problem.op),
             problem.op.map.has_value()};
 }

@@ -1,0 +1,143 @@
+#include "codegen/facts.h"
+
+#include <algorithm>
+
+#include "codegen/costs.h"
+#include "codegen/section/append_functions.h"
+#include "codegen/section/atomic.h"
+#include "codegen/section/map_section.h"
+#include "codegen/section/operator_section.h"
+#include "codegen/section/tile_section.h"
+#include "dsl/check/rows.h"
+#include "dsl/rewrite/byte_sum.h"
+
+namespace segfold {
+namespace {
+
+/// Bytes of the widest number of a row.
+std::int64_t row_bytes(const Operator& op)
+{
+    std::int64_t bytes = 0;
+    for (const auto& parameter : op.parameters)
+        if (parameter.row)
+            bytes = std::max<std::int64_t>(bytes, size_bytes(parameter.type));
+    return bytes;
+}
+
+/// True if a table of rows is read by an element's place in its segment, or by the segment.
+bool reads_rows_by_place(const Operator& op)
+{
+    if (!has_rows(op))
+        return false;
+    const auto reads = with_reads_as_columns(op).reads;
+    return std::ranges::any_of(reads, [](const RowRead& read) {
+        const Block index{{}, {{"", read.index, {}}}, {}};
+        return uses_name(index, "position") || uses_name(index, "segment");
+    });
+}
+
+bool gathers_rows(const Operator& op)
+{
+    return std::ranges::any_of(op.parameters, [](const auto& p) { return p.row && p.table; });
+}
+
+bool lifts_from_tables(const Operator& op)
+{
+    return std::ranges::any_of(
+        op.parameters, [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
+}
+
+}  // namespace
+
+FormulaNames operator_facts(const Operator& op)
+{
+    return {{"identity", op.has_identity()},
+            {"allows_empty", op.allows_empty()},
+            {"tells_empty", tells_empty(op)},
+            {"keeps_results", op.keeps_results},
+            {"scalar_state", op.state.size() == 1 && op.has_identity()},
+            {"uses_position", uses_name(op.lift, "position")},
+            {"uses_segment", uses_name(op.lift, "segment")},
+            {"uses_length", op.finish && uses_name(*op.finish, "length")},
+            {"uses_tables", lifts_from_tables(op)},
+            {"gathers", lift_gathers(op)},
+            {"map", op.map.has_value()},
+            {"rows", has_rows(op)},
+            {"rows_by_place", reads_rows_by_place(op)},
+            {"gathers_rows", gathers_rows(op)},
+            {"costly_combine", is_costly(op)},
+            {"calls_library", combine_calls_library(op)},
+            {"mixed_fields", has_mixed_fields(op)},
+            {"many_fields", has_many_fields(op)},
+            {"atomic_combine", atomic_function(op).has_value()},
+            {"redux_combine", warp_function(op).has_value()},
+            {"has_append", has_append(op)},
+            {"appends_exactly", has_append(op) && combines_exactly(op)},
+            {"sums_bytes", summed_bytes(op) != nullptr},
+            {"row_bytes", row_bytes(op)},
+            {"element_bytes", element_bytes(op)},
+            {"state_bytes", state_bytes(op)},
+            {"value_bytes", value_bytes(op)}};
+}
+
+FormulaNames problem_facts(const Problem& problem)
+{
+    auto facts = *problem.facts;
+    facts["associative"] = problem.laws.associative;
+    facts["commutative"] = problem.laws.commutative;
+    facts["idempotent"] = problem.laws.idempotent;
+    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
+        facts[name(form)] = problem.form == form;
+    facts["ends"] = problem.form == SegmentForm::ranges && problem.has_ends;
+    facts["index_bytes"] = problem.index_bits / 8;
+    facts["wide_index"] = problem.index_bits == 64;
+    facts["copies_items"] = copies_items(problem);
+    facts["async_copies"] = problem.target.has_async_copies;
+    facts["bf16_conversions"] = problem.target.has_bf16_conversions;
+    facts["block_shared_bytes"] = problem.target.block_shared_bytes;
+    facts["cc"] = problem.target.compute_capability;
+    return facts;
+}
+
+FormulaNames plan_facts(const Problem& problem, const Shape& shape)
+{
+    return with_shape(problem_facts(problem), shape);
+}
+
+FormulaNames with_shape(FormulaNames facts, const Shape& shape)
+{
+    facts["num_elements"] = shape.num_elements;
+    facts["num_segments"] = shape.num_segments;
+    facts["longest_length"] = shape.longest;
+    facts["padded_elements"] = shape.padded;
+    facts["num_features"] = shape.num_features;
+    constexpr std::int64_t kUnknownMean = 64;
+    facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
+    return facts;
+}
+
+std::int64_t element_bytes(const Operator& op)
+{
+    std::int64_t bytes = 0;
+    for (const auto* column : lifted_columns(op))
+        bytes += size_bytes(column->type);
+    return bytes;
+}
+
+std::int64_t state_bytes(const Operator& op)
+{
+    std::size_t bytes = 0;
+    std::size_t alignment = 1;
+    const auto add = [&](std::size_t size) {
+        bytes = (bytes + size - 1) / size * size + size;
+        alignment = std::max(alignment, size);
+    };
+    for (const auto& field : op.state)
+        add(size_bytes(field.type));
+    if (!op.has_identity())
+        add(1);  // the flag that says whether there is a state at all
+    return static_cast<std::int64_t>((bytes + alignment - 1) / alignment * alignment);
+}
+
+}  // namespace segfold
