@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "codegen/emit.h"
 #include "dsl/text/parser.h"
@@ -30,7 +29,6 @@ constexpr std::array<std::string_view, 11> kOperators = {
     "sum_f16", "count_above_f32",   "automaton_i32", "top_four_f32",   "binned_sum_f32"};
 
 constexpr const char* kHashes = "hashes.csv";
-constexpr const char* kHashesHead = "stage,text,sha256";
 
 struct Golden {
     const Stage* stage;
@@ -164,23 +162,6 @@ std::string command_of(const Golden& golden)
     return command;
 }
 
-/// The rows of tests/golden/hashes.csv: "STAGE,TEXT" and the hash.
-std::map<std::string, std::string> hashes()
-{
-    std::map<std::string, std::string> rows;
-    std::istringstream file(read_text(golden_path(kHashes).string()));
-    std::string line;
-    std::getline(file, line);
-    EXPECT_EQ(line, kHashesHead) << "tests/golden/" << kHashes;
-    while (std::getline(file, line)) {
-        const auto comma = line.rfind(',');
-        EXPECT_TRUE(comma != std::string::npos &&
-                    rows.emplace(line.substr(0, comma), line.substr(comma + 1)).second)
-            << "tests/golden/" << kHashes << ": '" << line << "'";
-    }
-    return rows;
-}
-
 class GoldenText : public testing::TestWithParam<Golden> {};
 
 TEST_P(GoldenText, IsTheFile) { expect_golden(GetParam().file(), text_of(GetParam())); }
@@ -212,10 +193,10 @@ TEST_P(HashedTexts, HaveTheHashesOfTheFile)
 {
     if (updates_golden())
         return;  // tests run side by side, and HashFile writes all rows
-    const auto expected = hashes();
+    const auto expected = read_hashes(kHashes);
     for (const auto& golden : texts()) {
         const auto row = expected.find(golden.row());
-        const auto wrong = hash_difference(golden.row(), row == expected.end() ? "" : row->second,
+        const auto wrong = hash_difference(kHashes, golden.row(), row == expected.end() ? "" : row->second,
                                            cache::sha256_hex(text_of(golden)), command_of(golden));
         if (!wrong.empty())
             ADD_FAILURE() << wrong;
@@ -254,21 +235,13 @@ INSTANTIATE_TEST_SUITE_P(Golden, HashedTexts, testing::ValuesIn(stage_names()),
 
 TEST(HashFile, HasOneRowForEachTextThatIsNotWhole)
 {
-    std::map<std::string, std::string> rows;
+    Hashes rows;
     for (const auto& golden : goldens())
         if (!golden.is_whole()) {
             EXPECT_TRUE(rows.emplace(golden.row(), cache::sha256_hex(text_of(golden))).second)
                 << golden.row();
         }
-    if (updates_golden()) {
-        std::string file = std::string(kHashesHead) + "\n";
-        for (const auto& [row, hash] : rows)
-            file += row + "," + hash + "\n";
-        write_golden(golden_path(kHashes), file);
-    }
-    for (const auto& [row, hash] : hashes())
-        EXPECT_TRUE(rows.contains(row)) << "tests/golden/" << kHashes << " row '" << row
-                                        << "' belongs to no text; UPDATE_GOLDEN=1 removes it";
+    expect_rows(kHashes, rows);
 }
 
 TEST(GoldenFiles, EachBelongsToAStage)
@@ -296,16 +269,16 @@ TEST(GoldenDifference, ShowsTheFirstLinesThatDiffer)
 TEST(GoldenDifference, NamesTheCommandThatPrintsAHashedText)
 {
     const std::string command = "segfold emit sum_i32 --stage tree_redux --layout whole";
-    EXPECT_EQ(hash_difference("tree_redux,sum_i32_whole", "0a1b", "0a1b", command), "");
+    EXPECT_EQ(hash_difference(kHashes, "tree_redux,sum_i32_whole", "0a1b", "0a1b", command), "");
     EXPECT_EQ(
-        hash_difference("tree_redux,sum_i32_whole", "0a1b", "2c3d", command),
+        hash_difference(kHashes, "tree_redux,sum_i32_whole", "0a1b", "2c3d", command),
         "tests/golden/hashes.csv row 'tree_redux,sum_i32_whole': the text has changed; its SHA-256 is 2c3d, "
         "the file has 0a1b\n"
         "to print the text:  segfold emit sum_i32 --stage tree_redux --layout whole\n"
         "to see what changed, compare with what a build before the change prints; UPDATE_GOLDEN=1 accepts "
         "it");
     EXPECT_EQ(
-        hash_difference("tree_redux,sum_i32_whole", "", "2c3d", command),
+        hash_difference(kHashes, "tree_redux,sum_i32_whole", "", "2c3d", command),
         "tests/golden/hashes.csv has no row 'tree_redux,sum_i32_whole'; the SHA-256 of the text is 2c3d\n"
         "to print the text:  segfold emit sum_i32 --stage tree_redux --layout whole\n"
         "UPDATE_GOLDEN=1 accepts it");

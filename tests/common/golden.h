@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,24 +80,61 @@ inline void expect_golden(const std::string& name, const std::string& actual)
                   << "the actual text is " << kept.string() << "; UPDATE_GOLDEN=1 accepts it";
 }
 
-/// What is wrong with a text of which tests/golden/hashes.csv keeps the SHA-256 alone; empty if nothing is.
+/// Compares a text with its SHA-256 in tests/golden/`file`. Returns the message of a failure, or "".
 ///
 ///   row       STAGE,TEXT, as the file names it
-///   expected  the hash in the file; empty where the file has no such row
-///   command   what prints the text
-inline std::string hash_difference(const std::string& row, const std::string& expected,
-                                   const std::string& actual, const std::string& command)
+///   expected  the hash in the file; empty if the file has no such row
+///   command   prints the text
+inline std::string hash_difference(const std::string& file, const std::string& row,
+                                   const std::string& expected, const std::string& actual,
+                                   const std::string& command)
 {
     if (expected == actual)
         return "";
     const auto what = expected.empty() ? "has no row '" + row + "'; the SHA-256 of the text is " + actual
                                        : "row '" + row + "': the text has changed; its SHA-256 is " + actual +
                                              ", the file has " + expected;
-    return "tests/golden/hashes.csv " + what + "\nto print the text:  " + command +
+    return "tests/golden/" + file + " " + what + "\nto print the text:  " + command +
            (expected.empty()
                 ? "\n"
                 : "\nto see what changed, compare with what a build before the change prints; ") +
            "UPDATE_GOLDEN=1 accepts it";
+}
+
+/// Hashes by "STAGE,TEXT".
+using Hashes = std::map<std::string, std::string>;
+
+constexpr const char* kHashesHead = "stage,text,sha256";
+
+/// Reads tests/golden/`file`.
+inline Hashes read_hashes(const std::string& file)
+{
+    Hashes rows;
+    std::ifstream in(golden_path(file), std::ios::binary);
+    std::string line;
+    std::getline(in, line);
+    EXPECT_EQ(line, kHashesHead) << "tests/golden/" << file;
+    while (std::getline(in, line)) {
+        const auto comma = line.rfind(',');
+        EXPECT_TRUE(comma != std::string::npos &&
+                    rows.emplace(line.substr(0, comma), line.substr(comma + 1)).second)
+            << "tests/golden/" << file << ": '" << line << "'";
+    }
+    return rows;
+}
+
+/// Expects every row of tests/golden/`file` to be one of `rows`. UPDATE_GOLDEN=1 writes them first.
+inline void expect_rows(const std::string& file, const Hashes& rows)
+{
+    if (updates_golden()) {
+        std::string text = std::string(kHashesHead) + "\n";
+        for (const auto& [row, hash] : rows)
+            text += row + "," + hash + "\n";
+        write_golden(golden_path(file), text);
+    }
+    for (const auto& [row, hash] : read_hashes(file))
+        EXPECT_TRUE(rows.contains(row)) << "tests/golden/" << file << " row '" << row
+                                        << "' belongs to no text; UPDATE_GOLDEN=1 removes it";
 }
 
 }  // namespace segfold
