@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "runtime/backends/cuda/driver/device.h"
-#include "runtime/support/processes/process.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/files.h"
 
