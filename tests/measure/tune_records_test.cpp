@@ -2,10 +2,7 @@
 // answer.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "dsl/check/check.h"

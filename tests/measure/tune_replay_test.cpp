@@ -1,5 +1,5 @@
 // Recorded spaces: read, refused, replayed; and the T4 export of the same rows.
-#include "runtime/measure/tune/replay.h"
+#include "tests/measure/replay.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -9,7 +9,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "dsl/error.h"
 #include "runtime/measure/tune/t4.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/files.h"

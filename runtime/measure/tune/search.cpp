@@ -1,7 +1,6 @@
 #include "runtime/measure/tune/search.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 

@@ -1,7 +1,6 @@
 #pragma once
 // The texts with which a tuner looks through plans, each emitted once.
 #include <map>
-#include <string>
 
 #include "codegen/emit.h"
 #include "runtime/measure/tune/search_space.h"

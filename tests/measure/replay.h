@@ -1,0 +1,78 @@
+#pragma once
+// A recorded space, searched again without the GPU that measured it.
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/measure/tune/search.h"
+#include "runtime/session/choice/record.h"
+
+namespace segfold::tune {
+
+/// The points of rows in their order, each once.
+inline SearchSpace space_of(const std::string& name, const std::vector<Record>& records)
+{
+    if (records.empty())
+        throw InputError(name + ": has no rows; 'segfold tune OP --every' records a space");
+    const auto& first = records.front();
+    std::vector<Point> points;
+    std::vector<std::size_t> starts;
+    std::set<Point> seen;
+    std::set<std::string> stages;
+    for (const auto& record : records) {
+        if (record.device != first.device || record.op_hash != first.op_hash ||
+            record.problem != first.problem || record.shape.num_elements != first.shape.num_elements ||
+            record.shape.num_segments != first.shape.num_segments)
+            throw InputError(record.origin + ": is of another device, operator or shape than " +
+                             first.origin + "; a recorded space has one of each");
+        if (!seen.insert(record.point).second)
+            continue;
+        if (stages.insert(record.point.stage).second)
+            starts.push_back(points.size());
+        points.push_back(record.point);
+    }
+    return {std::move(points), std::move(starts)};
+}
+
+/// Answers from rows; `tune --every` writes them.
+class Replay : public Evaluator {
+public:
+    /// Rows of one device, operator and shape; the first of each point counts. The first point of each stage
+    /// in `records` is its start. Throws InputError, beginning with `name`, for rows of several and for none.
+    Replay(const std::string& name, const std::vector<Record>& records)
+        : space_(space_of(name, records)), evaluations_(space_.size())
+    {
+        std::set<std::size_t> seen;
+        for (const auto& record : records)
+            if (const auto place = *space_.find(record.point); seen.insert(place).second)
+                evaluations_[place] = record.evaluation;
+        for (const auto& evaluation : evaluations_)
+            if (evaluation.outcome == Outcome::correct &&
+                (optimum_ == 0 || evaluation.milliseconds < optimum_))
+                optimum_ = evaluation.milliseconds;
+        if (optimum_ == 0)
+            throw InputError(name + ": no row is correct");
+    }
+
+    [[nodiscard]] const SearchSpace& space() const { return space_; }
+    /// The fastest correct time.
+    [[nodiscard]] double optimum() const { return optimum_; }
+
+    Evaluation evaluate(const Point& point, double) override { return evaluations_[*space_.find(point)]; }
+    std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override
+    {
+        std::vector<std::vector<double>> all;
+        for (const auto& point : points)
+            all.emplace_back(static_cast<std::size_t>(rounds), evaluate(point, 0).milliseconds);
+        return all;
+    }
+    Evaluation validate(const Point& point) override { return evaluate(point, 0); }
+
+private:
+    SearchSpace space_;
+    std::vector<Evaluation> evaluations_;  ///< by place
+    double optimum_ = 0;
+};
+
+}  // namespace segfold::tune
