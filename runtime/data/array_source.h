@@ -58,7 +58,7 @@ private:
 
 /// An .npy file, of which the header is read now and elements when they are asked for.
 ///
-/// Elements must be of `asked`, where that is given. Refuses what read_npy() refuses; a file that gets
+/// Elements must be of `asked`, where that is given. Refuses what read_open_npy() refuses; a file that gets
 /// shorter meanwhile is refused when that is noticed.
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});

@@ -99,7 +99,7 @@ TEST_F(FilesTest, OutputsOfSortedElementsStandWhereTheElementsDo)
     const auto result = run({"less.seg", "--input", "x.npy", "--layout", "keys=mixed.npy", "--sort-keys",
                              "--output", "y.npy", "--check"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{-3, -4, -1, -2}));
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npy"))), (std::vector<float>{-3, -4, -1, -2}));
 }
 
 TEST_F(FilesTest, TheOnlyColumnBesideScalarsTakesTheValuesOfAMatrix)
@@ -109,13 +109,13 @@ TEST_F(FilesTest, TheOnlyColumnBesideScalarsTakesTheValuesOfAMatrix)
     const auto result =
         run({"above.seg", "--layout", "rows=a.mtx", "--scalar", "least=3", "--output", "y.npy"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{5, 7}));
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npy"))), (std::vector<float>{5, 7}));
     (void)folder_.write("last.seg",
                         "operator last(column: i32) -> i32 {\n  state s: i32 = -1\n  lift column\n"
                         "  combine(a, b) max(a, b)\n}\n");
     const auto columns = run({"last.seg", "--layout", "rows=a.mtx", "--output", "y.npy"});
     EXPECT_EQ(columns.exit_code, 0) << columns.errors;
-    EXPECT_EQ(to_vector<std::int32_t>(read_npy(folder_.file("y.npy"))), (std::vector<std::int32_t>{1, 1}));
+    EXPECT_EQ(to_vector<std::int32_t>(read_array(folder_.file("y.npy"))), (std::vector<std::int32_t>{1, 1}));
 }
 
 /// An archive has the same arrays whether data are read in parts or not.
@@ -135,16 +135,17 @@ TEST_F(FilesTest, ArchivesAreWrittenFromPartsToo)
                             "keys of the layout are written as 'layout_keys_2'\n"
                           : "");
             EXPECT_EQ(to_vector<std::int32_t>(
-                          read_npz_array(folder_.file("out.npz"), collides ? "layout_keys_2" : "keys")),
+                          read_array(folder_.file("out.npz") + ":" + (collides ? "layout_keys_2" : "keys"))),
                       (std::vector<std::int32_t>{7, 9}));
-            EXPECT_EQ(to_vector<float>(read_npz_array(folder_.file("out.npz"), collides ? "keys" : "mean")),
-                      collides ? (std::vector<float>{3, 7}) : (std::vector<float>{1.5, 3.5}));
+            EXPECT_EQ(
+                to_vector<float>(read_array(folder_.file("out.npz") + ":" + (collides ? "keys" : "mean"))),
+                collides ? (std::vector<float>{3, 7}) : (std::vector<float>{1.5, 3.5}));
             EXPECT_EQ(npz_names(folder_.file("out.npz")).size(), 3U);
         }
     const auto one = run(
         {"keys.seg", "--input", "x.npy", "--layout", "keys=k.npy", "--memory", "1M", "--output", "out.npy"});
     EXPECT_EQ(one.exit_code, 0) << one.errors;
-    EXPECT_EQ(to_vector<std::int32_t>(read_npy(folder_.file("out.layout_keys_2.npy"))),
+    EXPECT_EQ(to_vector<std::int32_t>(read_array(folder_.file("out.layout_keys_2.npy"))),
               (std::vector<std::int32_t>{7, 9}));
     for (const auto& entry : std::filesystem::directory_iterator(folder_.file(".")))
         EXPECT_FALSE(entry.path().string().ends_with(".partial") ||
@@ -161,9 +162,9 @@ TEST_F(FilesTest, ColumnsOfTextAreReadByTheirNames)
     const auto result = run(
         {"count_missing", "--input", "x=t.csv:delay", "--layout", "keys=t.csv:day", "--output", "out.npz"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_EQ(to_vector<std::int64_t>(read_npz_array(folder_.file("out.npz"), "keys")),
+    EXPECT_EQ(to_vector<std::int64_t>(read_array(folder_.file("out.npz") + ":keys")),
               (std::vector<std::int64_t>{1, 2}));
-    EXPECT_EQ(to_vector<std::int64_t>(read_npz_array(folder_.file("out.npz"), "result")),
+    EXPECT_EQ(to_vector<std::int64_t>(read_array(folder_.file("out.npz") + ":result")),
               (std::vector<std::int64_t>{1, 0}));
     const auto operator_of = [&](const Words& words) {
         const auto done = run(words);

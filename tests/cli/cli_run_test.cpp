@@ -219,7 +219,7 @@ TEST_F(RunTest, OneFieldIsWrittenAsNpy)
     const auto result =
         run({"run", "sum", "--input", "x.npy", "--layout", "offsets=offsets.npy", "--output", "y.npy"});
     EXPECT_NE(result.output.find("\nwritten  y.npy\n"), std::string::npos);
-    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{0, 28, 8}));
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npy"))), (std::vector<float>{0, 28, 8}));
 }
 
 TEST_F(RunTest, SeveralFieldsAndKeysAreWrittenAsNpz)
@@ -228,9 +228,9 @@ TEST_F(RunTest, SeveralFieldsAndKeysAreWrittenAsNpz)
         run({"run", "argmax", "--input", "x.npy", "--layout", "keys=keys.npy", "--output", "y.npz"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_EQ(npz_names(folder_.file("y.npz")), (std::vector<std::string>{"value", "index", "keys"}));
-    EXPECT_EQ(to_vector<float>(read_npz_array(folder_.file("y.npz"), "value")),
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npz") + ":value")),
               (std::vector<float>{2, 5, 7, 8}));
-    EXPECT_EQ(to_integers(read_npz_array(folder_.file("y.npz"), "keys")),
+    EXPECT_EQ(to_integers(read_array(folder_.file("y.npz") + ":keys")),
               (std::vector<std::int64_t>{5, 2, 9, 5}));
     const auto npy =
         run({"run", "sum", "--input", "x.npy", "--layout", "keys=keys.npy", "--output", "y.npy"});
@@ -251,7 +251,7 @@ TEST_F(RunTest, MatrixBringsItsColumns)
     const auto result =
         run({"run", "spmv.seg", "--layout", "rows=a.mtx", "--input", "v=v.npy", "--output", "y.npy"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{201, 30, 5004}));
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npy"))), (std::vector<float>{201, 30, 5004}));
 }
 
 TEST_F(RunTest, TablesAndTheirPlacesAreGenerated)
@@ -431,7 +431,7 @@ TEST_F(RunTest, AFileWithoutANameIsThatOfTheOnlyColumnBesideScalars)
         words.insert(words.end(), rest.begin(), rest.end());
         const auto result = run(words);
         EXPECT_EQ(result.exit_code, 0) << result.errors;
-        EXPECT_EQ(read_npy(folder_.file("found.npy")).as<std::int64_t>()[0], 5);
+        EXPECT_EQ(read_array(folder_.file("found.npy")).as<std::int64_t>()[0], 5);
     }
 }
 

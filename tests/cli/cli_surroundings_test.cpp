@@ -267,7 +267,7 @@ TEST_F(Surroundings, ArraysComeThroughPipes)
     arrays.push_back({"x", make_array<float>(Type::f32, {1, 2, 3, 4, 5, 6, 7, 8})});
     write_npz(folder_.file("x.npz"), arrays);
     expect_table("cat x.npz | " + fold + "-");
-    arrays.push_back({"keys", read_npy(folder_.file("keys.npy"))});
+    arrays.push_back({"keys", read_array(folder_.file("keys.npy"))});
     write_npz(folder_.file("both.npz"), arrays);
     expect_table("cat both.npz | " + fold + "-:x");
     expect_table(fold + "x=-:x < both.npz");

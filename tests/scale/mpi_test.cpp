@@ -11,6 +11,7 @@
 
 #include "dsl/printer.h"
 #include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/npz.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/stage_cases.h"
@@ -188,7 +189,7 @@ std::vector<std::vector<std::byte>> written(const Programs& folder, const Worklo
         names.emplace_back("keys");
     std::vector<std::vector<std::byte>> fields;
     for (const auto& name : names) {
-        const auto array = read_npy(folder.file(names.size() == 1 ? "out.npy" : "out." + name + ".npy"));
+        const auto array = read_array(folder.file(names.size() == 1 ? "out.npy" : "out." + name + ".npy"));
         fields.emplace_back(array.data(), array.data() + array.bytes());
     }
     if (workload.segments.num_segments == 0)

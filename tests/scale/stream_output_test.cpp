@@ -13,7 +13,7 @@
 #include "dsl/error.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/npz.h"
 #include "runtime/scale/stream.h"
 #include "tests/common/files.h"
 #include "tests/scale/stream_cases.h"
@@ -105,7 +105,7 @@ TEST_F(StreamOutputTest, KeepsWhatWasWrittenBeforeTheDiskWasFull)
         write(results, std::nullopt);
         EXPECT_EQ(results.left_behind("now"), "");
     }
-    const auto found = read_npy(out_);
+    const auto found = read_array(out_);
     const auto right = wanted(workload_)[0];
     ASSERT_EQ(found.bytes(), right.size());
     EXPECT_EQ(std::memcmp(found.data(), right.data(), right.size()), 0);

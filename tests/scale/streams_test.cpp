@@ -11,6 +11,7 @@
 
 #include "dsl/error.h"
 #include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/npz.h"
 #include "runtime/judge/reference.h"
 #include "runtime/scale/stream_output.h"
 #include "runtime/support/files/file.h"
@@ -377,7 +378,7 @@ TEST(Streams, GoOnWhereTheyStopped)
     EXPECT_GT(run, 3);
     const auto right = reduce_sequentially(workload);
     for (const auto& [name, array] : right) {
-        const auto written = read_npy(folder.file("out." + name + ".npy"));
+        const auto written = read_array(folder.file("out." + name + ".npy"));
         ASSERT_EQ(written.bytes(), array.bytes());
         EXPECT_EQ(std::memcmp(written.data(), array.data(), array.bytes()), 0) << name;
     }
@@ -435,8 +436,8 @@ TEST(Streams, FilesHaveTheNamesThatTheHelpSays)
     const auto done = folder.run({"run", "mean", "--input", "x.npy", "--layout", "keys=k.npy", "--memory",
                                   "2G", "--output", "m.npy", "--backend", "reference"});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
-    EXPECT_EQ(to_vector<double>(read_npy(folder.file("m.result.npy"))).front(), 2.0);
-    EXPECT_EQ(to_vector<std::int16_t>(read_npy(folder.file("m.keys.npy"))),
+    EXPECT_EQ(to_vector<double>(read_array(folder.file("m.result.npy"))).front(), 2.0);
+    EXPECT_EQ(to_vector<std::int16_t>(read_array(folder.file("m.keys.npy"))),
               (std::vector<std::int16_t>{1, 2}));
     EXPECT_FALSE(std::filesystem::exists(folder.file("m.npy")));
 }
@@ -453,7 +454,7 @@ TEST(Streams, TheProgramBoundsMemory)
     ASSERT_EQ(in_one_piece.exit_code, 0) << in_one_piece.errors;
     const auto bounded = run({"--memory", "16K", "--output", "bounded.npy"});
     ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
-    const auto left = read_npy(folder.file("whole.npy")), right = read_npy(folder.file("bounded.npy"));
+    const auto left = read_array(folder.file("whole.npy")), right = read_array(folder.file("bounded.npy"));
     ASSERT_EQ(left.bytes(), right.bytes());
     EXPECT_EQ(std::memcmp(left.data(), right.data(), left.bytes()), 0);
     const auto anew = run({"--memory", "16K", "--output", "bounded.npy", "--resume"});

@@ -1,10 +1,8 @@
 // Columns of .csv files, as spreadsheets and data frames write them.
-#include "runtime/data/formats/csv.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <optional>
 
 #include "runtime/data/formats/npz.h"
 #include "tests/common/files.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "runtime/data/array_source.h"
@@ -40,11 +39,11 @@ TEST(Npy, ReadsWhatItWritesInEveryType)
             for (std::size_t i = 0; i < array.bytes(); ++i)
                 array.data()[i] = static_cast<std::byte>(type == Type::boolean ? i % 2 : 7 * i);
             write_npy(path, array);
-            const Array read = read_npy_as(path, type);
+            const Array read = read_array_as(path, type);
             EXPECT_EQ(read.type(), type);
             ASSERT_EQ(read.length(), length);
             EXPECT_TRUE(std::equal(read.data(), read.data() + read.bytes(), array.data())) << name(type);
-            EXPECT_EQ(read_npy(path).type(), type == Type::bf16 ? Type::u16 : type);
+            EXPECT_EQ(read_array(path).type(), type == Type::bf16 ? Type::u16 : type);
         }
     }
     EXPECT_EQ(folder.count(), 1U) << "a temporary file is left over";
@@ -69,7 +68,7 @@ TEST(Npy, ReadsEveryFormatVersion)
     for (const int major : {1, 2, 3}) {
         const auto path =
             folder.write("a.npy", npy_file(dictionary("'<i2'", "(2,)"), std::string("\1\0\2\0", 4), major));
-        EXPECT_EQ(to_vector<std::int16_t>(read_npy(path)), (std::vector<std::int16_t>{1, 2})) << major;
+        EXPECT_EQ(to_vector<std::int16_t>(read_array(path)), (std::vector<std::int16_t>{1, 2})) << major;
     }
 }
 
@@ -81,7 +80,7 @@ TEST(Npy, ReadsHeadersThatOthersWrite)
           std::string("{ 'descr' : '<i2' , 'fortran_order' : False , 'shape' : ( 2 , ) }    \n"),
           std::string("{'descr':'=i2','fortran_order':False,'shape':(2)}")}) {
         const auto path = folder.write("a.npy", npy_file(text, std::string("\1\0\2\0", 4)));
-        EXPECT_EQ(to_vector<std::int16_t>(read_npy(path)), (std::vector<std::int16_t>{1, 2})) << text;
+        EXPECT_EQ(to_vector<std::int16_t>(read_array(path)), (std::vector<std::int16_t>{1, 2})) << text;
     }
 }
 
@@ -90,8 +89,8 @@ TEST(Npy, BoolsBecomeZeroAndOne)
     const TemporaryFolder folder;
     const auto path =
         folder.write("a.npy", npy_file(dictionary("'|b1'", "(3,)"), std::string("\0\1\x80", 3)));
-    EXPECT_EQ(to_vector<bool>(read_npy(path)), (std::vector<bool>{false, true, true}));
-    EXPECT_EQ(read_npy(path).as<std::uint8_t>()[2], 1);
+    EXPECT_EQ(to_vector<bool>(read_array(path)), (std::vector<bool>{false, true, true}));
+    EXPECT_EQ(read_array(path).as<std::uint8_t>()[2], 1);
 }
 
 TEST(Npy, Bfloat16IsReadOnRequest)
@@ -100,7 +99,7 @@ TEST(Npy, Bfloat16IsReadOnRequest)
     for (const char* descr : {"'<u2'", "'<V2'", "'|V2'"}) {
         const auto path =
             folder.write("a.npy", npy_file(dictionary(descr, "(1,)"), std::string("\x80\x3f", 2)));
-        const Array array = read_npy_as(path, Type::bf16);
+        const Array array = read_array_as(path, Type::bf16);
         EXPECT_EQ(array.type(), Type::bf16);
         EXPECT_EQ(array.as<std::uint16_t>()[0], 0x3f80);
     }
@@ -112,9 +111,9 @@ TEST(Npy, RefusesFilesThatAreNone)
     const std::string path = folder.file("a.npy");
     const auto message = [&](const std::string& bytes) {
         EXPECT_EQ(folder.write("a.npy", bytes), path);
-        return refusal([&] { read_npy(path); }, path);
+        return refusal([&] { read_array(path); }, path);
     };
-    EXPECT_EQ(refusal([&] { read_npy(path); }, path), ": cannot be opened: No such file or directory");
+    EXPECT_EQ(refusal([&] { read_array(path); }, path), ": cannot be opened: No such file or directory");
     EXPECT_EQ(message(""), ": is empty; an .npy file is needed");
     EXPECT_EQ(message("1.5\n2.5\n"),
               ": is not an .npy file: it does not start with '\\x93NUMPY'; a column of text with commas is "
@@ -131,9 +130,9 @@ TEST(Npy, RefusesFilesThatAreNone)
     EXPECT_EQ(message(kMagic + std::string("\2\0\xff\xff\xff\xff", 6)),
               ": claims a header of 4294967295 bytes; at most 1048576 are read");
     const std::string folder_path = std::filesystem::path(path).parent_path().string();
-    EXPECT_EQ(refusal([&] { read_npy(folder_path); }, folder_path),
+    EXPECT_EQ(refusal([&] { read_array(folder_path); }, folder_path),
               ": is a folder; a regular file is needed");
-    EXPECT_EQ(refusal([&] { read_npy("/dev/null"); }),
+    EXPECT_EQ(refusal([&] { read_array("/dev/null"); }),
               "/dev/null: is neither a regular file nor a pipe; one of them is needed");
 }
 
@@ -142,7 +141,7 @@ TEST(Npy, RefusesDataThatDisagreesWithTheHeader)
     const TemporaryFolder folder;
     const auto message = [&](const std::string& shape, const std::string& data) {
         const std::string path = folder.write("a.npy", npy_file(dictionary("'<i4'", shape), data));
-        return refusal([&] { read_npy(path); }, path);
+        return refusal([&] { read_array(path); }, path);
     };
     EXPECT_EQ(message("(2,)", "1234567"),
               ": is truncated: 2 elements of i32 take 8 bytes, but 7 follow the header");
@@ -161,7 +160,7 @@ TEST(Npy, ReadsVectorsInFortranOrder)
 {
     const TemporaryFolder folder;
     const auto path = folder.write("a.npy", npy_file(dictionary("'<i2'", "(4,)", "True"), "12345678"));
-    EXPECT_EQ(to_vector<std::int16_t>(read_npy(path)),
+    EXPECT_EQ(to_vector<std::int16_t>(read_array(path)),
               (std::vector<std::int16_t>{0x3231, 0x3433, 0x3635, 0x3837}));
     EXPECT_EQ(npy_source(path, Type::i16)->length(), 4) << "in parts too";
     for (const auto& [shape, width] : {std::pair("(4, 1)", 1U), std::pair("(1, 4)", 4U)}) {
@@ -203,7 +202,7 @@ TEST(Npy, RefusesShapesAndOrders)
     const auto message = [&](const std::string& shape, const std::string& order) {
         const std::string path =
             folder.write("a.npy", npy_file(dictionary("'<i4'", shape, order), "12345678"));
-        return refusal([&] { read_npy(path); }, path);
+        return refusal([&] { read_array(path); }, path);
     };
     EXPECT_EQ(message("(2, 1)", "False"),
               ": has 2 dimensions, shape (2, 1); one is needed: save it with array.reshape(-1)");
@@ -214,7 +213,7 @@ TEST(Npy, RefusesShapesAndOrders)
               ": has 0 dimensions, shape (); one is needed: save it with array.reshape(-1)");
     const std::string path = folder.write("a.npy", npy_file(dictionary("'<i4'", "(2, 1)"), "12345678"));
     EXPECT_EQ(
-        refusal([&] { read_npy_as(path, Type::i32); }, path),
+        refusal([&] { read_array_as(path, Type::i32); }, path),
         ": has 2 dimensions, shape (2, 1); one is needed: save it with array.reshape(-1), which makes each "
         "number an element, or give it to an operator over rows (x: row f32)");
     EXPECT_EQ(message("(1, 2, 2)", "True"),
@@ -227,7 +226,7 @@ TEST(Npy, RefusesElementTypes)
     const TemporaryFolder folder;
     const auto message = [&](const std::string& descr) {
         const std::string path = folder.write("a.npy", npy_file(dictionary(descr, "(1,)"), "12345678"));
-        return refusal([&] { read_npy(path); }, path);
+        return refusal([&] { read_array(path); }, path);
     };
     const std::string known =
         "; the element types read are bool, int8 to int64, uint8 to uint64, float16, float32 and float64";
@@ -248,10 +247,10 @@ TEST(Npy, RefusesElementTypes)
     EXPECT_EQ(message("[('x', '<f4'), ('y', '<i4', (2,))]"),
               ": holds structured elements; save each field as an array of its own");
     const std::string path = folder.write("a.npy", npy_file(dictionary("'<f8'", "(1,)"), "12345678"));
-    EXPECT_EQ(refusal([&] { read_npy_as(path, Type::f32); }, path),
+    EXPECT_EQ(refusal([&] { read_array_as(path, Type::f32); }, path),
               ": holds f64, but f32 is needed; save it with array.astype(numpy.float32), which may change "
               "values, or let the operator take f64");
-    EXPECT_EQ(refusal([&] { read_npy_as(path, Type::bf16); }, path),
+    EXPECT_EQ(refusal([&] { read_array_as(path, Type::bf16); }, path),
               ": holds f64, but bf16 is needed; save the bits of bfloat16 elements as uint16");
 }
 
@@ -260,7 +259,7 @@ TEST(Npy, RefusesMalformedHeaders)
     const TemporaryFolder folder;
     const auto message = [&](const std::string& text) {
         const std::string path = folder.write("a.npy", npy_file(text, ""));
-        return refusal([&] { read_npy(path); }, path);
+        return refusal([&] { read_array(path); }, path);
     };
     const auto malformed = [](int place, const std::string& found, const std::string& wanted) {
         return ": the header is malformed at byte " + std::to_string(place) + " of its text: " + found +
@@ -296,7 +295,7 @@ TEST(Npy, ReplacesTheFileBehindALink)
     std::filesystem::create_symlink(target, link);
     write_npy(link, make_array<std::int32_t>(Type::i32, {5}));
     EXPECT_TRUE(std::filesystem::is_symlink(link));
-    EXPECT_EQ(read_npy(target).as<std::int32_t>()[0], 5);
+    EXPECT_EQ(read_array(target).as<std::int32_t>()[0], 5);
 }
 
 TEST(Npy, MakesTheFileThatALinkLeadsTo)
@@ -307,7 +306,7 @@ TEST(Npy, MakesTheFileThatALinkLeadsTo)
     write_npy(folder.file("link.npy"), make_array<std::int32_t>(Type::i32, {5}));
     EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link.npy")));
     EXPECT_TRUE(std::filesystem::is_symlink(folder.file("second.npy")));
-    EXPECT_EQ(read_npy(folder.file("target.npy")).as<std::int32_t>()[0], 5);
+    EXPECT_EQ(read_array(folder.file("target.npy")).as<std::int32_t>()[0], 5);
 
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);

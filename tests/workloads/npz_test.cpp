@@ -66,6 +66,14 @@ TEST(Npz, TypesAreReadFromHeadersAlone)
     EXPECT_EQ(read_array(pipe).length(), 2);
 }
 
+std::vector<NamedArray> read_npz(const std::string& path)
+{
+    std::vector<NamedArray> arrays;
+    for (const auto& name : npz_names(path))
+        arrays.push_back({name, read_array(path + ":" + name)});
+    return arrays;
+}
+
 TEST(Npz, ReadsWhatItWrites)
 {
     const TemporaryFolder folder;
@@ -83,7 +91,7 @@ TEST(Npz, ReadsWhatItWrites)
                 EXPECT_TRUE(std::equal(read[i].array.data(), read[i].array.data() + read[i].array.bytes(),
                                        arrays[i].array.data()));
             }
-            EXPECT_EQ(to_vector<std::int64_t>(read_npz_array(path, "ramp")),
+            EXPECT_EQ(to_vector<std::int64_t>(read_array(path + ":ramp")),
                       to_vector<std::int64_t>(arrays[3].array));
         }
     EXPECT_EQ(folder.count(), 1U) << "a temporary file is left over";
@@ -126,8 +134,8 @@ TEST(Npz, ReadsOneArrayAndLooksAtNoOther)
     std::string bytes = read_text(path);
     bytes[bytes.find("NUMPY")] = '?';
     const std::string damaged = folder.write("b.npz", bytes);
-    EXPECT_EQ(read_npz_array(damaged, "b").as<std::uint8_t>()[0], 7);
-    EXPECT_EQ(refusal([&] { read_npz_array(damaged, "a"); }, damaged),
+    EXPECT_EQ(read_array(damaged + ":b").as<std::uint8_t>()[0], 7);
+    EXPECT_EQ(refusal([&] { read_array(damaged + ":a"); }, damaged),
               ":a: is not an .npy file: it does not start with '\\x93NUMPY'");
 }
 
@@ -291,10 +299,10 @@ TEST(Npz, ReadsAnArchiveOfPythons)
 {
     const std::string path = std::string(SEGFOLD_SOURCE_DIR) + "/tests/data/flights/flights.npz";
     EXPECT_EQ(npz_names(path), (std::vector<std::string>{"arrival_delay", "aircraft"}));
-    const Array delays = read_npz_array(path, "arrival_delay");
+    const Array delays = read_array(path + ":arrival_delay");
     EXPECT_EQ(delays.type(), Type::f32);
     EXPECT_EQ(delays.length(), 327346U);
-    EXPECT_EQ(read_npz_array(path, "aircraft").as<std::uint16_t>().back(), 4036);
+    EXPECT_EQ(read_array(path + ":aircraft").as<std::uint16_t>().back(), 4036);
 }
 
 }  // namespace

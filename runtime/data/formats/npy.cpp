@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "dsl/error.h"
 #include "runtime/data/formats/npy_header.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/files/refuse.h"
@@ -271,6 +270,15 @@ void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const st
                                   length, name(type), claimed, follow));
 }
 
+/// Takes the bytes of an open file in their order.
+NpySource from_begin_of(const InputFile& file)
+{
+    return [&file, place = std::uint64_t{0}](std::span<std::byte> into) mutable {
+        file.read(place, into);
+        place += into.size();
+    };
+}
+
 }  // namespace
 
 Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked,
@@ -296,22 +304,12 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
 
 Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape)
 {
-    std::uint64_t place = 0;
-    const NpySource source = [&](std::span<std::byte> into) {
-        file.read(place, into);
-        place += into.size();
-    };
-    return read_npy_from(source, file.bytes(), file.path(), asked, shape);
+    return read_npy_from(from_begin_of(file), file.bytes(), file.path(), asked, shape);
 }
 
 Type read_open_npy_type(const InputFile& file)
 {
-    std::uint64_t place = 0;
-    const NpySource source = [&](std::span<std::byte> into) {
-        file.read(place, into);
-        place += into.size();
-    };
-    return read_npy_type_from(source, file.bytes(), file.path());
+    return read_npy_type_from(from_begin_of(file), file.bytes(), file.path());
 }
 
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where)
@@ -322,27 +320,12 @@ Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std:
 
 NpyLayout read_npy_layout(const InputFile& file, const Type* asked)
 {
-    std::uint64_t place = 0;
-    const NpySource source = [&](std::span<std::byte> into) {
-        file.read(place, into);
-        place += into.size();
-    };
-    const auto [text, before] = read_header_text(source, file.bytes(), file.path());
+    const auto [text, before] = read_header_text(from_begin_of(file), file.bytes(), file.path());
     const auto header = parse_npy_dictionary(text, file.path());
     NpyLayout layout{choose_type(header, file.path(), asked), check_shape(header, file.path(), asked),
                      before};
     check_bytes(layout.length, layout.type, file.bytes() - before, file.path());
     return layout;
-}
-
-Array read_npy(const std::string& path)
-{
-    return read_open_npy(InputFile(path, Accepts::files_and_streams), nullptr);
-}
-
-Array read_npy_as(const std::string& path, Type type)
-{
-    return read_open_npy(InputFile(path, Accepts::files_and_streams), &type);
 }
 
 std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length, std::size_t least_bytes)

@@ -12,28 +12,22 @@ namespace segfold {
 
 class InputFile;
 
-/// Reads a one-dimensional array of b1, i1-i8, u1-u8, f2, f4 or f8; format versions 1 to 3.
-///
-/// Bytes of a b1 array other than 0 become 1. Everything else than such an array (more dimensions, those in
-/// Fortran order, big-endian or other elements, a file too short or too long) is refused with an InputError
-/// that starts with the path. A pipe may stand in the file's place, and "-" for standard input.
-Array read_npy(const std::string& path);
-
-/// Reads an array whose elements must be of `type`.
-///
-/// NumPy has no bfloat16: for bf16 the file must hold u2, or the 2-byte void elements that ml_dtypes writes.
-Array read_npy_as(const std::string& path, Type type);
-
 /// How many dimensions an array may have: one, or two in C order, which give Array::row_length().
 enum class NpyShape : std::uint8_t { line, rows };
 
-/// Reads an open .npy file; `asked` is the type of `read_npy_as`, or null.
+/// Reads an open .npy file: an array of b1, i1-i8, u1-u8, f2, f4 or f8, in format versions 1 to 3.
+///
+/// `asked` is the type that elements must have, or null. NumPy has no bfloat16: for bf16 the file holds u2,
+/// or the 2-byte void elements that ml_dtypes writes. Bytes of a b1 array other than 0 become 1. Throws
+/// InputError, path first, for any other array: other dimensions, Fortran order, big-endian or other
+/// elements, a file too short or too long.
 Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape = NpyShape::line);
 
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
 
-/// The type of a file's elements, of which only the header is read; refuses what `read_npy` would for it.
+/// The type of a file's elements, of which only the header is read; refuses what `read_open_npy` would for
+/// it.
 Type read_open_npy_type(const InputFile& file);
 
 /// Where the elements of an .npy file lie.
@@ -49,9 +43,7 @@ NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
 /// Takes exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
-/// Reads an .npy file of `bytes` bytes from `source`; `where` starts every message.
-///
-/// `asked` is the type of `read_npy_as`, or null.
+/// read_open_npy() of a file of `bytes` bytes that `source` gives; `where` starts every message.
 Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked,
                     NpyShape shape = NpyShape::line);
 

@@ -10,7 +10,6 @@
 #include <set>
 #include <string_view>
 
-#include "dsl/error.h"
 #include "dsl/message/suggest.h"
 #include "runtime/data/formats/csv.h"
 #include "runtime/data/formats/npy.h"
@@ -166,21 +165,6 @@ Array read_place(const std::string& place, const Type* asked, NpyShape shape = N
 }
 
 }  // namespace
-
-std::vector<NamedArray> read_npz(const std::string& path)
-{
-    const InputFile file(path);
-    std::vector<NamedArray> arrays;
-    for (const ZipMember& member : read_directory(file))
-        arrays.push_back({array_name(member), read_member(file, member, nullptr)});
-    return arrays;
-}
-
-Array read_npz_array(const std::string& path, const std::string& name)
-{
-    const InputFile file(path);
-    return read_member(file, find_member(file, name), nullptr);
-}
 
 std::vector<std::string> npz_names(const std::string& path)
 {

@@ -10,16 +10,7 @@
 
 namespace segfold {
 
-/// Reads every array of an archive, in the archive's order; stored or deflated, with zip64 where present.
-///
-/// Throws InputError, path first, for a damaged archive and for a member that `read_npy` would refuse.
-std::vector<NamedArray> read_npz(const std::string& path);
-
-/// Reads one array and looks at no other, so that a scipy.sparse file gives its "indptr", "indices" and
-/// "data".
-Array read_npz_array(const std::string& path, const std::string& name);
-
-/// The names of the arrays, in the archive's order.
+/// The names of an archive's arrays, in its order. Throws InputError, path first, for a damaged archive.
 std::vector<std::string> npz_names(const std::string& path);
 
 struct NpzOptions {
@@ -45,11 +36,14 @@ struct ArchivePlace {
 ArchivePlace archive_place(const std::string& place);
 
 /// Reads "FILE.npy", "FILE.npz:NAME" or "FILE.npz" with a single array in it, "FILE.csv:COLUMN" or "FILE.csv"
-/// with a single column, or an array that is written out; a pipe or "-", which is
-/// standard input, may hold either. Several arrays may be read by their names from one pipe.
+/// with a single column, or an array that is written out.
+///
+/// Members of archives are stored or deflated, with zip64 or without; others than NAME are not looked at. A
+/// pipe or "-", which is standard input, may hold any of these, and is read for several names. Throws
+/// InputError, place first.
 Array read_array(const std::string& place);
 
-/// `read_array` whose elements must be of `type`; the same leave for bf16 as `read_npy_as`.
+/// `read_array` whose elements must be of `type`; bf16 is read as read_open_npy() reads it.
 Array read_array_as(const std::string& place, Type type);
 
 /// `read_array_as` of a two-dimensional array in C order, with its Array::row_length(). An array that is

@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <optional>
-#include <vector>
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
