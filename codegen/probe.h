@@ -2,7 +2,6 @@
 // A probe, a file of kernels/measuring: a small kernel that shows one property of a GPU and is not a
 // reduction.
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "codegen/configuration.h"

@@ -2,7 +2,6 @@
 // A stage file and its front matter, as data.
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "codegen/dialect.h"

@@ -6,8 +6,6 @@
 #include <cctype>
 #include <utility>
 
-#include "codegen/print/cuda_names.h"
-
 namespace segfold {
 namespace {
 

@@ -1,6 +1,5 @@
 #pragma once
 // Constants and small functions that the printed expressions rely on, e.g. kNan, divide_i32, to_u8.
-#include <string>
 #include <vector>
 
 #include "codegen/dialect.h"

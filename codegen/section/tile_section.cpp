@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "codegen/print/cuda_names.h"
 #include "codegen/print/cuda_printer.h"

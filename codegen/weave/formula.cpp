@@ -1,6 +1,5 @@
 #include "codegen/weave/formula.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "dsl/message/suggest.h"

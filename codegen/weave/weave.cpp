@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/weave/formula.h"
 #include "codegen/weave/line_break.h"
 #include "codegen/weave/line_map.h"
 #include "dsl/error.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "dsl/cpp/functions.h"
 #include "dsl/cpp/handles.h"

@@ -1,7 +1,6 @@
 #pragma once
 // What a definition in C++ is written with: the fields of a state, columns, tables, scalars, rows, results
 // and outputs, as typed handles.
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

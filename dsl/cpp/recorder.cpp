@@ -1,7 +1,6 @@
 #include "dsl/cpp/recorder.h"
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 #include <utility>
 

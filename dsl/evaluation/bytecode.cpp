@@ -1,7 +1,6 @@
 #include "dsl/evaluation/bytecode.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>

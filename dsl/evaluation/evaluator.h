@@ -1,6 +1,5 @@
 #pragma once
 // Evaluates an operator on the host, state by state: the definition of what the language means.
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>

@@ -3,10 +3,8 @@
 //
 // All functions are constexpr templates over the floating-point type `Real`, so that the same text serves the
 // reference (in working precision, or with every float held in long double) and Thrust's functors on a GPU.
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "dsl/evaluation/bytecode.h"
 #include "dsl/half.h"

@@ -1,7 +1,6 @@
 #include "dsl/evaluation/interval.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace segfold {

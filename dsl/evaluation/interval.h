@@ -1,6 +1,5 @@
 #pragma once
 // Ranges of integers: what an operation of the language can give when its operands lie in ranges.
-#include <cstdint>
 #include <string_view>
 
 #include "dsl/type.h"

@@ -1,7 +1,6 @@
 #pragma once
 // Whether a case breaks a law: both sides of an equation, and what difference between them rounding explains.
 #include <array>
-#include <span>
 #include <vector>
 
 #include "dsl/laws/states.h"

@@ -2,7 +2,6 @@
 // States for the search for counter-examples, made of drawn elements by lift and combine, so that each of
 // them can occur.
 #include <random>
-#include <span>
 #include <vector>
 
 #include "dsl/array.h"

@@ -8,7 +8,6 @@
 
 #include "dsl/check/check.h"
 #include "dsl/check/rows.h"
-#include "dsl/laws/constants.h"
 
 namespace segfold::smt {
 namespace {

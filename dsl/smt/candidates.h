@@ -1,6 +1,5 @@
 #pragma once
 // What may hold of every state that elements reach: candidates for invariants.
-#include <optional>
 #include <string>
 #include <vector>
 

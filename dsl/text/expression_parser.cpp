@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <string>
 #include <utility>
 
 #include "dsl/message/slips.h"

@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "dsl/expression.h"
 #include "dsl/text/token_cursor.h"

@@ -1,9 +1,7 @@
 #include "dsl/text/product.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
 
 #include "dsl/append.h"
 #include "dsl/check/check.h"

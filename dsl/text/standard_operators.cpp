@@ -7,7 +7,6 @@
 #include "dsl/embedded_file.h"
 #include "dsl/lasting.h"
 #include "dsl/message/suggest.h"
-#include "dsl/text/parser.h"
 
 namespace segfold {
 

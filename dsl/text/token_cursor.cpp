@@ -1,8 +1,5 @@
 #include "dsl/text/token_cursor.h"
 
-#include <algorithm>
-#include <array>
-
 #include "dsl/message/slips.h"
 #include "dsl/message/suggest.h"
 #include "dsl/text/token_slips.h"

@@ -2,7 +2,6 @@
 // The back end "simt": a workload through an emitted text, on the CPU, with every check.
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "codegen/emit.h"
 #include "runtime/data/workload.h"

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 
-#include "dsl/check/check.h"
 #include "dsl/error.h"
 #include "dsl/rounding.h"
 #include "runtime/check/smallest_configuration.h"

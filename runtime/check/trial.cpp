@@ -7,11 +7,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "dsl/error.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/check/smallest_configuration.h"
 #include "runtime/data/generated/generated_arrays.h"
-#include "runtime/data/workload_request.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/scale/ranks/thread_ranks.h"

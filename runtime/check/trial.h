@@ -1,6 +1,5 @@
 #pragma once
 // One stage with one operator on generated data: what relations make their runs with.
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "dsl/error.h"
 #include "runtime/data/segments.h"

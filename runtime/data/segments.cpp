@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
-#include <initializer_list>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "dsl/error.h"
 #include "runtime/data/index_at.h"

@@ -1,7 +1,6 @@
 #include "runtime/judge/disturbed.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "runtime/judge/fold_order.h"

@@ -2,7 +2,6 @@
 // An operator run in wide precision with every rounding replaced by a small random error: how far its results
 // move is how well its data determines them.
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "dsl/evaluation/bytecode.h"

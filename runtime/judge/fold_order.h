@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <future>
-#include <span>
 #include <vector>
 
 #include "dsl/evaluation/interpreter.h"

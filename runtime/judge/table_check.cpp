@@ -1,16 +1,13 @@
 #include "runtime/judge/table_check.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <mutex>
 #include <numeric>
 
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/evaluation/table_reads.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/judge/reference.h"
-#include "runtime/support/processes/parallel.h"
 #include "runtime/support/processes/segment_blocks.h"
 #include "runtime/support/visit_type.h"
 

@@ -1,6 +1,5 @@
 #pragma once
 // Whether a workload's elements read tables inside of their lengths, and which is the first that does not.
-#include <span>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #pragma once
 // How far a floating-point result may lie from the wide-precision one, measured for each segment.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

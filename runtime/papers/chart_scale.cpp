@@ -1,6 +1,5 @@
 #include "runtime/papers/chart_scale.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace segfold::papers {

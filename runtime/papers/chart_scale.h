@@ -1,6 +1,5 @@
 #pragma once
 // From values to places on an axis.
-#include <string>
 #include <vector>
 
 namespace segfold::papers {

@@ -1,6 +1,5 @@
 #pragma once
 // What a compiled text's file says about itself: its shared arrays, its global variables, its lines.
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

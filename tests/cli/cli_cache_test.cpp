@@ -10,7 +10,6 @@
 #include "runtime/backends/cuda/compile/kernel_entry.h"
 #include "runtime/cli/views/json_schema.h"
 #include "runtime/support/files/cache_folder.h"
-#include "runtime/support/files/sha256.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/json_schema.h"
 

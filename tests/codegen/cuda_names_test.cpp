@@ -14,7 +14,6 @@
 #include "codegen/peer.h"
 #include "codegen/section/operator_section.h"
 #include "codegen/section/tile_section.h"
-#include "codegen/weave/comment.h"
 #include "codegen/weave/mention.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile/compile_batch.h"

@@ -5,7 +5,6 @@
 
 #include "codegen/emit.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/support/processes/process.h"
 #include "tests/cli/cli_program.h"
 
 namespace segfold::in_namespace_test {

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <future>
 #include <map>
-#include <optional>
 #include <set>
 #include <thread>
 

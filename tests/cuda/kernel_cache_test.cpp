@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <functional>
 #include <thread>
 
 #include "runtime/backends/cuda/compile/cubin.h"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -10,7 +9,6 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/compile/compile.h"
-#include "runtime/backends/cuda/compile/compile_error.h"
 #include "runtime/backends/cuda/library.h"
 #include "tests/common/needs_nvrtc.h"
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "codegen/catalogue.h"
-#include "dsl/error.h"
 #include "runtime/backends/cuda/compile/compile.h"
 #include "runtime/backends/cuda/library.h"
 #include "tests/common/needs_nvrtc.h"

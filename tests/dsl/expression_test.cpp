@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "dsl/printer.h"
 #include "dsl/text/parser.h"
 #include "tests/common/message_of.h"
 

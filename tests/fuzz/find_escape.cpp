@@ -1,7 +1,6 @@
 #include "tests/fuzz/find_escape.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <vector>
 

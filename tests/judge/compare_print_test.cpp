@@ -3,7 +3,6 @@
 
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/data/resolve.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/small_workloads.h"
 

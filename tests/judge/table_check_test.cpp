@@ -9,7 +9,6 @@
 #include "dsl/text/parser.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/reference.h"
-#include "runtime/judge/table_check.h"
 #include "tests/common/edge_values.h"
 #include "tests/common/files.h"
 #include "tests/common/random_operator.h"

@@ -1,11 +1,9 @@
 // A bound that would let a quarter of the value pass judges nothing, and the verdict says so.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <vector>
 
 #include "dsl/text/parser.h"
-#include "dsl/text/standard_operators.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/small_workloads.h"
 

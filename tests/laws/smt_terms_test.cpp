@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/laws/elements.h"
 #include "dsl/smt/script.h"

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 
 #include "runtime/scale/ranks/mpi_world.h"
 #include "tests/scale/rank_cases.h"

@@ -1,7 +1,6 @@
 #pragma once
 // Changes of a kernel's text, one place at a time, made by rule.
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace segfold::test {

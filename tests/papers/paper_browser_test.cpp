@@ -1,8 +1,6 @@
 // Pages of papers in a real browser: on narrow and wide screens, light and dark.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "runtime/papers/plot.h"

@@ -2,7 +2,6 @@
 // took.
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <regex>
 
 #include "tests/simt_kernels/run.h"

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "dsl/error.h"
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 

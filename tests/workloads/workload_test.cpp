@@ -474,7 +474,7 @@ TEST(MakeWorkload, ResultsBeyondMemoryAreRefused)
 TEST(Resolve, FlightsByAircraft)
 {
     const std::string folder = std::string(SEGFOLD_SOURCE_DIR) + "/tests/data/flights/";
-    const Array delays = read_npy_as(folder + "departure_delay.npy", Type::f32);
+    const Array delays = read_array_as(folder + "departure_delay.npy", Type::f32);
     const auto num_flights = static_cast<std::int64_t>(delays.length());
     const Segments by_offsets =
         resolve(parse_layout("offsets=" + folder + "offsets.npy"), num_flights).segments;

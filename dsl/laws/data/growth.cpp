@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "dsl/laws/data/fold_growth.h"
 #include "dsl/laws/elements.h"
 
 namespace segfold {

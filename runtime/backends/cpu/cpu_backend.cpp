@@ -14,7 +14,6 @@
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/reference.h"
-#include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/processes/thread_pool.h"
 
 namespace segfold {

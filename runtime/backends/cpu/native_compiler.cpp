@@ -9,7 +9,6 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "dsl/error.h"

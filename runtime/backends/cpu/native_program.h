@@ -1,7 +1,6 @@
 #pragma once
 // A native text as functions that can be called.
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>

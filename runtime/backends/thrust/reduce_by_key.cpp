@@ -1,7 +1,5 @@
 #include "runtime/backends/thrust/reduce_by_key.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 

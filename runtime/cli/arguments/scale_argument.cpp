@@ -6,7 +6,6 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
-#include "runtime/backends/backend.h"
 
 namespace segfold::cli {
 namespace {

@@ -2,7 +2,6 @@
 // The flags that cut a run into slices, and deal them to several devices.
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "runtime/backends/backend.h"

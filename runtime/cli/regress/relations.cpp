@@ -1,8 +1,6 @@
 // segfold regress: relations between runs.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/regress/parts.h"
 

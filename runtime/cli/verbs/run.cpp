@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/check/rows.h"
-#include "dsl/error.h"
 #include "dsl/message/visible.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/cli/arguments/backend_argument.h"
@@ -23,7 +22,6 @@
 #include "runtime/cli/views/tuned.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/key_order.h"
-#include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/scale/ranks/mpi_world.h"
 #include "runtime/session/session.h"

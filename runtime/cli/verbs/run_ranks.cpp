@@ -10,7 +10,6 @@
 
 #include "dsl/error.h"
 #include "runtime/cli/arguments/backend_argument.h"
-#include "runtime/cli/arguments/law_arguments.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/arguments/warnings.h"

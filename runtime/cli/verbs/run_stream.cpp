@@ -8,7 +8,6 @@
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
 #include "runtime/cli/arguments/backend_argument.h"
-#include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"

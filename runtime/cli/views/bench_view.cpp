@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/measure/bench/markdown.h"
 #include "runtime/support/rate_text.h"

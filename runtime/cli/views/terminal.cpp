@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <string>
 #include <system_error>
 
-#include "dsl/error.h"
 #include "dsl/message/visible.h"
 #include "runtime/support/files/refuse.h"
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
-#include <string_view>
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "dsl/error.h"
 #include "runtime/measure/bench/probe_answers.h"
 
 namespace segfold::bench {

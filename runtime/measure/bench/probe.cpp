@@ -1,7 +1,6 @@
 #include "runtime/measure/bench/probe.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "dsl/error.h"
 #include "runtime/support/processes/parallel.h"

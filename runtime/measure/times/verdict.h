@@ -2,7 +2,6 @@
 // Whether a build is slower than another, as ratios of times say that were measured in one run.
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <system_error>
 
-#include "dsl/error.h"
 #include "dsl/lasting.h"
 #include "runtime/support/files/refuse.h"
 

@@ -194,7 +194,6 @@ TEST_F(DefineCompile, UsingNamespaceStdDoesNoHarm)
 {
     const auto path = (folder_ / "beside_std.cpp").string();
     std::ofstream(path) << R"(#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <valarray>
 #include "dsl/cpp/define.h"

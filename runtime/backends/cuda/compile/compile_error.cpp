@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <charconv>
-#include <cstdlib>
 #include <vector>
 
 #include "dsl/error.h"

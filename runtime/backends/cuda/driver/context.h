@@ -2,13 +2,9 @@
 // Owners of what the driver hands out: contexts, memory, streams, events. Each frees what it holds, and none
 // throws then.
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
-#include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "runtime/backends/cuda/driver/device.h"

@@ -1,6 +1,5 @@
 #pragma once
 // A compiled peer bound to a workload on a GPU.
-#include <memory>
 #include <string>
 #include <vector>
 

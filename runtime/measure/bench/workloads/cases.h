@@ -2,7 +2,6 @@
 // The workloads of a bench: which there are, and their data on the host and where it is measured.
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "runtime/backends/timing.h"
