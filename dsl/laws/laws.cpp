@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "dsl/check/check.h"
+#include "dsl/error.h"
 #include "dsl/laws/counter_example.h"
 #include "dsl/laws/exhaustive.h"
-#include "dsl/laws/narrow.h"
 #include "dsl/laws/pool.h"
 #include "dsl/laws/shrink.h"
 #include "dsl/laws/sorted_cases.h"
@@ -69,6 +70,56 @@ int shrinking_tries(const Bytecode& programs)
 {
     const auto work = static_cast<int>(programs.lift.code.size() + programs.combine.code.size());
     return std::clamp(kShrinkingWork / (work + 1), kLeastTries, kMostTries);
+}
+
+Type narrow(Type type)
+{
+    return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
+}
+
+/// Only the types that the text names stay; check() finds the others again.
+Expression narrow(const Expression& expression)
+{
+    ExpressionNode node = *expression;
+    const bool names_type = node.kind == ExpressionKind::limit || node.kind == ExpressionKind::convert;
+    node.type = names_type ? std::optional(narrow(*node.type)) : std::nullopt;
+    for (auto& argument : node.arguments)
+        argument = narrow(argument);
+    return Expression(std::move(node));
+}
+
+Block narrow(Block block)
+{
+    for (auto& let : block.lets)
+        let.value = narrow(let.value);
+    for (auto& assignment : block.assignments)
+        assignment.value = narrow(assignment.value);
+    return block;
+}
+
+/// `op` with every integer type narrowed to i8 or u8, without finish, empty and results of its own: all of
+/// its states can be tried. Nothing where that is no operator, e.g. because a literal does not fit.
+std::optional<Operator> narrow_to_8_bits(const Operator& op)
+{
+    Operator small = without_map(op);
+    for (auto& parameter : small.parameters)
+        parameter.type = narrow(parameter.type);
+    for (auto& field : small.state) {
+        field.type = narrow(field.type);
+        if (field.identity)
+            field.identity = narrow(*field.identity);
+    }
+    small.lift = narrow(std::move(small.lift));
+    small.combine = narrow(std::move(small.combine));
+    small.append.reset();
+    small.results.clear();
+    small.finish.reset();
+    small.empty.reset();
+    try {
+        return check(std::move(small));
+    } catch (const SpecError&) {
+        return std::nullopt;
+    }
 }
 
 /// Checks the laws of one operator.

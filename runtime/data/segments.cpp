@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <string_view>
@@ -10,10 +11,10 @@
 
 #include "dsl/error.h"
 #include "runtime/data/index_at.h"
-#include "runtime/data/narrow_offsets.h"
 #include "runtime/data/non_decreasing.h"
 #include "runtime/data/segment_starts.h"
 #include "runtime/support/processes/parallel.h"
+#include "runtime/support/processes/thread_pool.h"
 #include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
 
@@ -155,6 +156,35 @@ Segments segments_from_starts(std::int64_t num_elements, const Marks& mark)
         });
     });
     return segments;
+}
+
+/// Offsets of 64 bits as indices of 32, in `room` if it is large enough: one pass on all cores, with the
+/// checks of segments_from_offsets(). Nothing if one of these fails.
+std::optional<Array> narrowed_offsets(const Array& offsets, std::int64_t num_elements, Array room)
+{
+    constexpr std::int64_t kPart = std::int64_t{1} << 16;
+    if (offsets.type() != Type::i64 || offsets.length() == 0 || num_elements > kMaxNarrowIndex)
+        return std::nullopt;
+    const auto from = offsets.as<std::int64_t>();
+    const auto count = static_cast<std::int64_t>(offsets.length());
+    if (from.front() != 0 || from.back() != num_elements || count > kMaxNarrowIndex)
+        return std::nullopt;
+    const bool fits = room.type() == Type::i32 && room.length() == offsets.length();
+    auto narrow = fits ? std::move(room) : Array(Type::i32, offsets.length());
+    auto* const into = narrow.as<std::int32_t>().data();
+    std::atomic<bool> is_right = true;
+    ThreadPool::shared().run((count + kPart - 1) / kPart, [&](std::int64_t part) {
+        const auto begin = part * kPart, end = std::min(count, begin + kPart);
+        const auto* const values = from.data();
+        bool falls = begin > 0 && values[begin] < values[begin - 1];
+        for (std::int64_t i = begin; i + 1 < end; ++i)
+            falls |= values[i + 1] < values[i];
+        for (std::int64_t i = begin; i < end; ++i)
+            into[i] = static_cast<std::int32_t>(values[i]);
+        if (falls)
+            is_right = false;
+    });
+    return is_right ? std::optional(std::move(narrow)) : std::nullopt;
 }
 
 }  // namespace

@@ -2,16 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "codegen/embedded_kernels.h"
+#include "dsl/error.h"
 #include "runtime/cli/arguments/form_argument.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cli/verbs/extract_kernels.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
+#include "runtime/support/files/file.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -216,6 +221,69 @@ Json stages_json(const Catalogue& catalogue, const std::vector<Offer>& offers)
         list.push_back(std::move(object));
     }
     return list;
+}
+
+/// A file to be written, or one that is there already.
+struct KernelFile {
+    std::string path;
+    std::string_view text;
+    bool is_there;
+};
+
+/// Whether `path` is there with `text`; throws if it is there with something else.
+bool is_written(const std::string& folder, const std::filesystem::path& path, std::string_view text)
+{
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, error)))
+        return false;
+    std::string found;
+    if (std::filesystem::is_regular_file(path, error)) {
+        std::ifstream in(path, std::ios::binary);
+        found.assign(std::istreambuf_iterator<char>(in), {});
+        if (in && found == text)
+            return true;
+    }
+    throw InputError(
+        fmt::format("--extract '{}': {} is there and is not the program's; nothing was written; "
+                    "move it away, or name another folder",
+                    folder, path.string()));
+}
+
+void make_folder(const std::string& folder, const std::filesystem::path& path)
+{
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error)
+        throw InputError(fmt::format("--extract '{}': the folder {} cannot be made: {}", folder,
+                                     path.string(), error.message()));
+}
+
+/// Writes every file of kernels/ below `folder`, to be edited and given to --kernels. Prints which were
+/// written and which were there with the same text. Throws InputError, before it writes, if a file has
+/// another text.
+void extract_kernels(const std::string& folder, bool as_json)
+{
+    std::vector<KernelFile> files;
+    for (const auto& file : embedded_kernels()) {
+        const auto path = std::filesystem::path(folder) / file.path;
+        files.push_back({path.string(), file.text, is_written(folder, path, file.text)});
+    }
+    TextTable table({{"file"}, {""}});
+    Json list = Json::array();
+    for (const auto& [path, text, is_there] : files) {
+        if (!is_there) {
+            make_folder(folder, std::filesystem::path(path).parent_path());
+            OutputFile file(path);
+            file.write(text);
+            file.commit();
+        }
+        table.add({path, is_there ? "was there" : "written"});
+        list.push_back({{"file", path}, {"written", !is_there}});
+    }
+    if (as_json)
+        write_json("extracted_files", {{"folder", folder}, {"files", std::move(list)}});
+    else
+        write_output(table.print());
 }
 
 }  // namespace

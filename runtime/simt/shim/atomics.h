@@ -30,7 +30,7 @@
     type name##_system(type* address, type value);
 __segfold_atomics(__segfold_declare_atomic)
 
-    int atomicCAS(int* address, int compare, int value);
+int atomicCAS(int* address, int compare, int value);
 unsigned atomicCAS(unsigned* address, unsigned compare, unsigned value);
 unsigned long long atomicCAS(unsigned long long* address, unsigned long long compare,
                              unsigned long long value);

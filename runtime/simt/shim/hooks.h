@@ -210,5 +210,5 @@ __segfold_atomics(__segfold_define_atomic)
         return __segfold_atomic(address, __segfold_site,                                         \
                                 [=](type old) -> type { return old == compare ? value : old; }); \
     }
-    __segfold_define_exchange(int) __segfold_define_exchange(unsigned)
-        __segfold_define_exchange(unsigned long long) __segfold_define_exchange(unsigned short)
+__segfold_define_exchange(int) __segfold_define_exchange(unsigned)
+    __segfold_define_exchange(unsigned long long) __segfold_define_exchange(unsigned short)

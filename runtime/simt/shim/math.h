@@ -1,98 +1,57 @@
 // CUDA's mathematical functions: the C library's under their own names, and CUDA's overloads.
 
+// NAMEf and NAME of the C library, and NAME of a float.
+#define __segfold_function(name)     \
+    extern "C" float name##f(float); \
+    extern "C" double name(double);  \
+    inline float name(float x) { return name##f(x); }
+#define __segfold_function_of_two(name)     \
+    extern "C" float name##f(float, float); \
+    extern "C" double name(double, double); \
+    inline float name(float x, float y) { return name##f(x, y); }
+__segfold_function(sqrt)
+__segfold_function(exp)
+__segfold_function(exp2)
+__segfold_function(exp10)
+__segfold_function(expm1)
+__segfold_function(log)
+__segfold_function(log2)
+__segfold_function(log10)
+__segfold_function(log1p)
+__segfold_function(sin)
+__segfold_function(cos)
+__segfold_function(tan)
+__segfold_function(asin)
+__segfold_function(acos)
+__segfold_function(atan)
+__segfold_function(sinh)
+__segfold_function(cosh)
+__segfold_function(tanh)
+__segfold_function(erf)
+__segfold_function(cbrt)
+__segfold_function(floor)
+__segfold_function(ceil)
+__segfold_function(trunc)
+__segfold_function(rint)
+__segfold_function(nearbyint)
+__segfold_function(round)
+__segfold_function(fabs)
+__segfold_function_of_two(pow)
+__segfold_function_of_two(atan2)
+__segfold_function_of_two(hypot)
+__segfold_function_of_two(fmod)
+__segfold_function_of_two(copysign)
+
 extern "C" {
-float sqrtf(float);
-float expf(float);
-float exp2f(float);
-float exp10f(float);
-float expm1f(float);
-float logf(float);
-float log2f(float);
-float log10f(float);
-float log1pf(float);
-float powf(float, float);
-float sinf(float);
-float cosf(float);
-float tanf(float);
-float asinf(float);
-float acosf(float);
-float atanf(float);
-float atan2f(float, float);
-float sinhf(float);
-float coshf(float);
-float tanhf(float);
-float erff(float);
-float cbrtf(float);
-float hypotf(float, float);
-float floorf(float);
-float ceilf(float);
-float truncf(float);
-float rintf(float);
-float nearbyintf(float);
-float roundf(float);
-float fmodf(float, float);
 float fmaf(float, float, float);
-float fabsf(float);
-float copysignf(float, float);
-float ldexpf(float, int);
-double sqrt(double);
-double exp(double);
-double exp2(double);
-double exp10(double);
-double expm1(double);
-double log(double);
-double log2(double);
-double log10(double);
-double log1p(double);
-double pow(double, double);
-double sin(double);
-double cos(double);
-double tan(double);
-double asin(double);
-double acos(double);
-double atan(double);
-double atan2(double, double);
-double sinh(double);
-double cosh(double);
-double tanh(double);
-double erf(double);
-double cbrt(double);
-double hypot(double, double);
-double floor(double);
-double ceil(double);
-double trunc(double);
-double rint(double);
-double nearbyint(double);
-double round(double);
-double fmod(double, double);
 double fma(double, double, double);
-double fabs(double);
-double copysign(double, double);
+float ldexpf(float, int);
 double ldexp(double, int);
 int abs(int);
 long labs(long);
 long long llabs(long long);
 }
-
-#define __segfold_overload(name) \
-    inline float name(float x) { return name##f(x); }
-__segfold_overload(sqrt) __segfold_overload(exp) __segfold_overload(exp2) __segfold_overload(exp10)
-    __segfold_overload(expm1) __segfold_overload(log) __segfold_overload(log2) __segfold_overload(log10)
-        __segfold_overload(log1p) __segfold_overload(sin) __segfold_overload(cos) __segfold_overload(tan)
-            __segfold_overload(asin) __segfold_overload(acos) __segfold_overload(atan)
-                __segfold_overload(sinh) __segfold_overload(cosh) __segfold_overload(tanh)
-                    __segfold_overload(erf) __segfold_overload(cbrt) __segfold_overload(floor)
-                        __segfold_overload(ceil) __segfold_overload(trunc) __segfold_overload(rint)
-                            __segfold_overload(nearbyint) __segfold_overload(round)
-                                __segfold_overload(fabs) inline float pow(float x, float y)
-{
-    return powf(x, y);
-}
-inline float atan2(float y, float x) { return atan2f(y, x); }
-inline float hypot(float x, float y) { return hypotf(x, y); }
-inline float fmod(float x, float y) { return fmodf(x, y); }
 inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
-inline float copysign(float x, float y) { return copysignf(x, y); }
 inline float ldexp(float x, int exponent) { return ldexpf(x, exponent); }
 
 inline float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
@@ -158,8 +117,12 @@ inline float __segfold_fmax(float a, float b) { return __segfold_greatest(a, b);
 #define __segfold_extremes(type)                              \
     inline type min(type a, type b) { return b < a ? b : a; } \
     inline type max(type a, type b) { return a < b ? b : a; }
-__segfold_extremes(int) __segfold_extremes(unsigned) __segfold_extremes(long)
-    __segfold_extremes(unsigned long) __segfold_extremes(long long) __segfold_extremes(unsigned long long)
+__segfold_extremes(int)
+__segfold_extremes(unsigned)
+__segfold_extremes(long)
+__segfold_extremes(unsigned long)
+__segfold_extremes(long long)
+__segfold_extremes(unsigned long long)
 #define __segfold_mixed_extremes(signed_type, unsigned_type) \
     inline unsigned_type min(signed_type a, unsigned_type b) \
     {                                                        \
@@ -174,11 +137,10 @@ __segfold_extremes(int) __segfold_extremes(unsigned) __segfold_extremes(long)
         return max(static_cast<unsigned_type>(a), b);        \
     }                                                        \
     inline unsigned_type max(unsigned_type a, signed_type b) { return max(a, static_cast<unsigned_type>(b)); }
-        __segfold_mixed_extremes(int, unsigned) __segfold_mixed_extremes(long, unsigned long)
-            __segfold_mixed_extremes(long long, unsigned long long) inline float min(float a, float b)
-{
-    return __segfold_least(a, b);
-}
+__segfold_mixed_extremes(int, unsigned)
+__segfold_mixed_extremes(long, unsigned long)
+__segfold_mixed_extremes(long long, unsigned long long)
+inline float min(float a, float b) { return __segfold_least(a, b); }
 inline float max(float a, float b) { return __segfold_greatest(a, b); }
 inline double min(double a, double b) { return __segfold_least(a, b); }
 inline double max(double a, double b) { return __segfold_greatest(a, b); }

@@ -71,11 +71,16 @@ inline T* __segfold_in_block(T* mine, unsigned rank)
     type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32);      \
     unsigned __match_any_sync(unsigned mask, type value);                                \
     unsigned __match_all_sync(unsigned mask, type value, int* all_equal);
-__segfold_shuffles(int) __segfold_shuffles(unsigned) __segfold_shuffles(long)
-    __segfold_shuffles(unsigned long) __segfold_shuffles(long long) __segfold_shuffles(unsigned long long)
-        __segfold_shuffles(float) __segfold_shuffles(double)
+__segfold_shuffles(int)
+__segfold_shuffles(unsigned)
+__segfold_shuffles(long)
+__segfold_shuffles(unsigned long)
+__segfold_shuffles(long long)
+__segfold_shuffles(unsigned long long)
+__segfold_shuffles(float)
+__segfold_shuffles(double)
 
-            unsigned __reduce_add_sync(unsigned mask, unsigned value);
+unsigned __reduce_add_sync(unsigned mask, unsigned value);
 int __reduce_add_sync(unsigned mask, int value);
 unsigned __reduce_min_sync(unsigned mask, unsigned value);
 int __reduce_min_sync(unsigned mask, int value);
@@ -85,56 +90,29 @@ unsigned __reduce_and_sync(unsigned mask, unsigned value);
 unsigned __reduce_or_sync(unsigned mask, unsigned value);
 unsigned __reduce_xor_sync(unsigned mask, unsigned value);
 
-template <class T>
-inline T __ldg(const T* address)
-{
-    return *address;
-}
-template <class T>
-inline T __ldca(const T* address)
-{
-    return *address;
-}
-template <class T>
-inline T __ldcs(const T* address)
-{
-    return *address;
-}
-template <class T>
-inline T __ldcg(const T* address)
-{
-    return *address;
-}
-template <class T>
-inline T __ldlu(const T* address)
-{
-    return *address;
-}
-template <class T>
-inline T __ldcv(const T* address)
-{
-    return *address;
-}
-template <class T>
-inline void __stcs(T* address, T value)
-{
-    *address = value;
-}
-template <class T>
-inline void __stcg(T* address, T value)
-{
-    *address = value;
-}
-template <class T>
-inline void __stwb(T* address, T value)
-{
-    *address = value;
-}
-template <class T>
-inline void __stwt(T* address, T value)
-{
-    *address = value;
-}
+// Loads and stores that say how caches may keep the line; here all of them are plain ones.
+#define __segfold_load(name)        \
+    template <class T>              \
+    inline T name(const T* address) \
+    {                               \
+        return *address;            \
+    }
+__segfold_load(__ldg)
+__segfold_load(__ldca)
+__segfold_load(__ldcs)
+__segfold_load(__ldcg)
+__segfold_load(__ldlu)
+__segfold_load(__ldcv)
+#define __segfold_store(name)             \
+    template <class T>                    \
+    inline void name(T* address, T value) \
+    {                                     \
+        *address = value;                 \
+    }
+__segfold_store(__stcs)
+__segfold_store(__stcg)
+__segfold_store(__stwb)
+__segfold_store(__stwt)
 
 // The sum of the products of the bytes of two words, and `sum`.
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)

@@ -3,29 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "dsl/error.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/measure/bench/peers/cccl.h"
-#include "runtime/measure/bench/peers/peer_library.h"
 #include "runtime/support/processes/host_compiler.h"
 #include "runtime/support/processes/parallel.h"
 
 namespace segfold::bench {
 namespace {
 
-/// What compiles, and what was compiled, by the text of the peer.
+/// What compiles, and what was compiled.
 struct HostLibraries {
     std::vector<std::string> compiler;  ///< empty where there is none
     std::filesystem::path cccl;         ///< empty where there is none
     std::string reason;                 ///< why nothing can be compiled
-    std::map<std::string, PeerLibrary> libraries;
-    std::map<std::string, std::string> failed;
+    CompiledPeers compiled;
 
     explicit HostLibraries(const std::filesystem::path& named)
     {
@@ -130,40 +126,13 @@ private:
 class HostWorkloadPeers : public WorkloadPeers {
 public:
     HostWorkloadPeers(HostLibraries& shared, const Problem& problem, PlacedWorkload& placed)
-        : shared_(shared), problem_(problem), placed_(placed)
+        : WorkloadPeers(problem, shared.compiled), shared_(shared), placed_(placed)
     {}
-
-    void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) override
-    {
-        std::map<std::string, std::future<PeerLibrary>> underway;
-        for (const auto* peer : peers) {
-            const auto source = emit_peer(problem_, *peer).source;
-            if (shared_.libraries.contains(source) || shared_.failed.contains(source))
-                continue;
-            begins();
-            underway.emplace(source, std::async(std::launch::async, [this, peer, source] {
-                                 return shared_.compile(*peer, source);
-                             }));
-        }
-        for (auto& [source, library] : underway) {
-            try {
-                shared_.libraries.emplace(source, library.get());
-            } catch (const DeviceError& error) {
-                shared_.failed.emplace(source, error.what());
-            }
-        }
-    }
-
-    [[nodiscard]] PeerBuild build(const Peer& peer) override
-    {
-        const auto& library = library_of(emit_peer(problem_, peer).source);
-        return {library.compile_seconds, library.is_compiled_before};
-    }
 
     [[nodiscard]] std::unique_ptr<LoadedFold> load(const Peer& peer) override
     {
-        const auto emitted = emit_peer(problem_, peer);
-        const auto& library = library_of(emitted.source);
+        const auto emitted = emit_peer(problem(), peer);
+        const auto& library = compiled(emitted.source);
         const auto placed = host_workload_of(placed_);
         if (!keys_)
             keys_.emplace(placed.workload.segments);
@@ -171,15 +140,12 @@ public:
     }
 
 private:
-    [[nodiscard]] const PeerLibrary& library_of(const std::string& source) const
+    [[nodiscard]] PeerLibrary library(const Peer& peer, const std::string& source) const override
     {
-        if (const auto failed = shared_.failed.find(source); failed != shared_.failed.end())
-            throw DeviceError(failed->second);
-        return shared_.libraries.at(source);
+        return shared_.compile(peer, source);
     }
 
     HostLibraries& shared_;
-    const Problem& problem_;
     PlacedWorkload& placed_;
     std::optional<HostKeys> keys_;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <future>
-#include <map>
 #include <optional>
 
 #include "dsl/error.h"
@@ -22,8 +21,7 @@ struct CudaPeers {
 
     cuda::CudaTiming& timing;
     PeerToolkit toolkit;
-    std::map<std::string, PeerLibrary> libraries;  ///< by the text of the peer
-    std::map<std::string, std::string> failed;     ///< by the text of the peer: why it does not compile
+    CompiledPeers compiled;
 };
 
 class CudaFold : public LoadedFold {
@@ -52,43 +50,13 @@ private:
 class CudaWorkloadPeers : public WorkloadPeers {
 public:
     CudaWorkloadPeers(CudaPeers& shared, const Problem& problem, PlacedWorkload& placed)
-        : shared_(shared), problem_(problem), resident_(cuda::resident_of(placed))
+        : WorkloadPeers(problem, shared.compiled), shared_(shared), resident_(cuda::resident_of(placed))
     {}
-
-    void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) override
-    {
-        const auto& info = shared_.timing.context().info();
-        const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-        std::map<std::string, std::future<PeerLibrary>> underway;
-        for (const auto* peer : peers) {
-            const auto source = emit_peer(problem_, *peer).source;
-            if (shared_.libraries.contains(source) || shared_.failed.contains(source))
-                continue;
-            begins();
-            underway.emplace(source, std::async(std::launch::async, [&toolkit = shared_.toolkit, peer, source,
-                                                                     architecture] {
-                                 return toolkit.compile(std::string(peer->name), source, architecture);
-                             }));
-        }
-        for (auto& [source, library] : underway) {
-            try {
-                shared_.libraries.emplace(source, library.get());
-            } catch (const DeviceError& error) {
-                shared_.failed.emplace(source, error.what());
-            }
-        }
-    }
-
-    [[nodiscard]] PeerBuild build(const Peer& peer) override
-    {
-        const auto& library = library_of(emit_peer(problem_, peer));
-        return {library.compile_seconds, library.is_compiled_before};
-    }
 
     [[nodiscard]] std::unique_ptr<LoadedFold> load(const Peer& peer) override
     {
-        const auto emitted = emit_peer(problem_, peer);
-        const auto& library = library_of(emitted);
+        const auto emitted = emit_peer(problem(), peer);
+        const auto& library = compiled(emitted.source);
         auto& timing = shared_.timing;
         if (emitted.needs_keys && !keys_)
             keys_.emplace(timing.context(), timing.stream(), resident_);
@@ -97,15 +65,14 @@ public:
     }
 
 private:
-    [[nodiscard]] const PeerLibrary& library_of(const EmittedPeer& emitted) const
+    [[nodiscard]] PeerLibrary library(const Peer& peer, const std::string& source) const override
     {
-        if (const auto failed = shared_.failed.find(emitted.source); failed != shared_.failed.end())
-            throw DeviceError(failed->second);
-        return shared_.libraries.at(emitted.source);
+        const auto& info = shared_.timing.context().info();
+        return shared_.toolkit.compile(std::string(peer.name), source,
+                                       cuda::architecture_for(info.compute_major, info.compute_minor));
     }
 
     CudaPeers& shared_;
-    const Problem& problem_;
     cuda::ResidentWorkload& resident_;
     std::optional<SegmentKeys> keys_;
 };
@@ -137,6 +104,39 @@ private:
 };
 
 }  // namespace
+
+void WorkloadPeers::compile(std::span<const Peer* const> peers, const std::function<void()>& begins)
+{
+    std::map<std::string, std::future<PeerLibrary>> underway;
+    for (const auto* peer : peers) {
+        const auto source = emit_peer(problem_, *peer).source;
+        if (compiled_.libraries.contains(source) || compiled_.failed.contains(source))
+            continue;
+        begins();
+        underway.emplace(
+            source, std::async(std::launch::async, [this, peer, source] { return library(*peer, source); }));
+    }
+    for (auto& [source, made] : underway) {
+        try {
+            compiled_.libraries.emplace(source, made.get());
+        } catch (const DeviceError& error) {
+            compiled_.failed.emplace(source, error.what());
+        }
+    }
+}
+
+PeerBuild WorkloadPeers::build(const Peer& peer) const
+{
+    const auto& made = compiled(emit_peer(problem_, peer).source);
+    return {made.compile_seconds, made.is_compiled_before};
+}
+
+const PeerLibrary& WorkloadPeers::compiled(const std::string& source) const
+{
+    if (const auto failed = compiled_.failed.find(source); failed != compiled_.failed.end())
+        throw DeviceError(failed->second);
+    return compiled_.libraries.at(source);
+}
 
 std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing, const std::filesystem::path& cccl)
 {

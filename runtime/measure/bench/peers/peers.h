@@ -2,12 +2,14 @@
 // The libraries that stages are measured beside, on whichever back end.
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "codegen/peer.h"
 #include "runtime/backends/timing.h"
+#include "runtime/measure/bench/peers/peer_library.h"
 
 namespace segfold::bench {
 
@@ -27,16 +29,36 @@ struct PeerBuild {
     bool is_compiled_before = false;  ///< the time is that of an earlier compilation, whose result was taken
 };
 
+/// Peers that were compiled, by their texts.
+struct CompiledPeers {
+    std::map<std::string, PeerLibrary> libraries;
+    std::map<std::string, std::string> failed;  ///< why a text does not compile
+};
+
 /// The peers over one workload.
 class WorkloadPeers {
 public:
+    /// All must outlive this object.
+    WorkloadPeers(const Problem& problem, CompiledPeers& compiled) : problem_(problem), compiled_(compiled) {}
     virtual ~WorkloadPeers() = default;
+
     /// Compiles those that are not compiled yet, side by side; calls `begins` first where there are any.
-    virtual void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) = 0;
+    void compile(std::span<const Peer* const> peers, const std::function<void()>& begins);
     /// Throws DeviceError for a peer that does not compile.
-    [[nodiscard]] virtual PeerBuild build(const Peer& peer) = 0;
+    [[nodiscard]] PeerBuild build(const Peer& peer) const;
     /// Throws DeviceError for a peer that does not compile, or that fails.
     [[nodiscard]] virtual std::unique_ptr<LoadedFold> load(const Peer& peer) = 0;
+
+protected:
+    /// The library of a peer's text; called from several threads at once.
+    [[nodiscard]] virtual PeerLibrary library(const Peer& peer, const std::string& source) const = 0;
+    /// What compile() has made of a text.
+    [[nodiscard]] const PeerLibrary& compiled(const std::string& source) const;
+    [[nodiscard]] const Problem& problem() const { return problem_; }
+
+private:
+    const Problem& problem_;
+    CompiledPeers& compiled_;
 };
 
 /// The libraries of one back end, with what was compiled of them.
