@@ -320,18 +320,12 @@ std::string print(const Layout& layout)
 SegmentForm form_of(LayoutKind kind)
 {
     switch (kind) {
-        case LayoutKind::whole:
-            return SegmentForm::whole;
-        case LayoutKind::uniform:
-            return SegmentForm::uniform;
-        case LayoutKind::ranges:
-            return SegmentForm::ranges;
-        case LayoutKind::flags:
-            return SegmentForm::flags;
-        case LayoutKind::keys:
-            return SegmentForm::keys;
-        default:
-            return SegmentForm::offsets;
+        case LayoutKind::whole: return SegmentForm::whole;
+        case LayoutKind::uniform: return SegmentForm::uniform;
+        case LayoutKind::ranges: return SegmentForm::ranges;
+        case LayoutKind::flags: return SegmentForm::flags;
+        case LayoutKind::keys: return SegmentForm::keys;
+        default: return SegmentForm::offsets;
     }
 }
 

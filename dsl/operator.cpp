@@ -61,8 +61,7 @@ bool is_no_product(const Expression& expression, const Operator& op)
         case ExpressionKind::real:
         case ExpressionKind::constant:
         case ExpressionKind::limit:
-        case ExpressionKind::gather:
-            return true;
+        case ExpressionKind::gather: return true;
         case ExpressionKind::convert:
             return !expression.argument(0)->type || !is_float(*expression.argument(0)->type);
         case ExpressionKind::name:
@@ -70,8 +69,7 @@ bool is_no_product(const Expression& expression, const Operator& op)
                    op.parameters.end();
         case ExpressionKind::binary:
             return expression->symbol == "+" || expression->symbol == "-" || expression->symbol == "/";
-        default:
-            return false;
+        default: return false;
     }
 }
 

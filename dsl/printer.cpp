@@ -41,18 +41,12 @@ private:
     static int level(const ExpressionNode& node)
     {
         switch (node.kind) {
-            case ExpressionKind::conditional:
-                return 0;
-            case ExpressionKind::binary:
-                return precedence(node.symbol);
-            case ExpressionKind::unary:
-                return kUnaryLevel;
-            case ExpressionKind::integer:
-                return node.negative ? kUnaryLevel : kPrimaryLevel;
-            case ExpressionKind::real:
-                return std::signbit(node.real) ? kUnaryLevel : kPrimaryLevel;
-            default:
-                return kPrimaryLevel;
+            case ExpressionKind::conditional: return 0;
+            case ExpressionKind::binary: return precedence(node.symbol);
+            case ExpressionKind::unary: return kUnaryLevel;
+            case ExpressionKind::integer: return node.negative ? kUnaryLevel : kPrimaryLevel;
+            case ExpressionKind::real: return std::signbit(node.real) ? kUnaryLevel : kPrimaryLevel;
+            default: return kPrimaryLevel;
         }
     }
 
@@ -60,28 +54,19 @@ private:
     {
         const auto& node = *expression;
         switch (node.kind) {
-            case ExpressionKind::boolean:
-                return node.magnitude ? "true" : "false";
-            case ExpressionKind::integer:
-                return (node.negative ? "-" : "") + std::to_string(node.magnitude);
-            case ExpressionKind::real:
-                return print_real(node.real, node.rest);
+            case ExpressionKind::boolean: return node.magnitude ? "true" : "false";
+            case ExpressionKind::integer: return (node.negative ? "-" : "") + std::to_string(node.magnitude);
+            case ExpressionKind::real: return print_real(node.real, node.rest);
             case ExpressionKind::constant:
-            case ExpressionKind::name:
-                return node.name;
-            case ExpressionKind::limit:
-                return node.name + "(" + std::string(name(*node.type)) + ")";
-            case ExpressionKind::field:
-                return field(node);
-            case ExpressionKind::unary:
-                return unary(node);
-            case ExpressionKind::binary:
-                return binary(node);
+            case ExpressionKind::name: return node.name;
+            case ExpressionKind::limit: return node.name + "(" + std::string(name(*node.type)) + ")";
+            case ExpressionKind::field: return field(node);
+            case ExpressionKind::unary: return unary(node);
+            case ExpressionKind::binary: return binary(node);
             case ExpressionKind::conditional:
                 return this->expression(node.arguments[0], 1) + " ? " + this->expression(node.arguments[1]) +
                        " : " + this->expression(node.arguments[2]);
-            case ExpressionKind::call:
-                return node.name + "(" + list(node.arguments) + ")";
+            case ExpressionKind::call: return node.name + "(" + list(node.arguments) + ")";
             case ExpressionKind::convert:
                 return std::string(name(*node.type)) + "(" + list(node.arguments) + ")";
             case ExpressionKind::gather:

@@ -123,14 +123,10 @@ std::uint64_t bits_of_real(Type type, double value)
 {
     const auto single = static_cast<float>(value);
     switch (type) {
-        case Type::f16:
-            return f32_to_f16(single);
-        case Type::bf16:
-            return f32_to_bf16(single);
-        case Type::f32:
-            return std::bit_cast<std::uint32_t>(single);
-        default:
-            return std::bit_cast<std::uint64_t>(value);
+        case Type::f16: return f32_to_f16(single);
+        case Type::bf16: return f32_to_bf16(single);
+        case Type::f32: return std::bit_cast<std::uint32_t>(single);
+        default: return std::bit_cast<std::uint64_t>(value);
     }
 }
 

@@ -127,16 +127,11 @@ bool is_taken(std::string_view name)
 std::string cuda_name(Type type)
 {
     switch (type) {
-        case Type::i32:
-            return "int";
-        case Type::u32:
-            return "unsigned";
-        case Type::f32:
-            return "float";
-        case Type::f64:
-            return "double";
-        default:
-            return std::string(name(type));
+        case Type::i32: return "int";
+        case Type::u32: return "unsigned";
+        case Type::f32: return "float";
+        case Type::f64: return "double";
+        default: return std::string(name(type));
     }
 }
 

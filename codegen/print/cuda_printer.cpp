@@ -125,11 +125,9 @@ std::string CudaPrinter::raw(const Expression& expression, int& level) const
 {
     const auto& node = *expression;
     switch (node.kind) {
-        case ExpressionKind::boolean:
-            return node.magnitude ? "true" : "false";
+        case ExpressionKind::boolean: return node.magnitude ? "true" : "false";
         case ExpressionKind::integer:
-        case ExpressionKind::real:
-            return number(node, level);
+        case ExpressionKind::real: return number(node, level);
         case ExpressionKind::constant:
         case ExpressionKind::limit:
             return is_half(*node.type) ? with_type_name("to", *node.type) + "(" + constant_of(node) + ")"
@@ -137,22 +135,16 @@ std::string CudaPrinter::raw(const Expression& expression, int& level) const
         case ExpressionKind::name:
             return is_place(node) && index_bits_ == 32 ? "i64(" + node.name + ")"
                                                        : cuda_identifier(node.name);
-        case ExpressionKind::field:
-            return field(node);
-        case ExpressionKind::unary:
-            return unary(node, level);
-        case ExpressionKind::binary:
-            return binary(node, level);
-        case ExpressionKind::conditional:
-            return conditional(node, level);
+        case ExpressionKind::field: return field(node);
+        case ExpressionKind::unary: return unary(node, level);
+        case ExpressionKind::binary: return binary(node, level);
+        case ExpressionKind::conditional: return conditional(node, level);
         case ExpressionKind::call:
             if (is_test(node))
                 return "bool(" + real_call(node) + ")";
             return is_integer(*node.arguments[0]->type) ? integer_call(node, level) : real_call(node);
-        case ExpressionKind::convert:
-            return convert(node, level);
-        case ExpressionKind::gather:
-            return gather(node);
+        case ExpressionKind::convert: return convert(node, level);
+        case ExpressionKind::gather: return gather(node);
     }
     throw InternalError("unknown kind of expression");
 }

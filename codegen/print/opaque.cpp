@@ -36,18 +36,13 @@ bool may_be_sum(const Operator& op, const Expression& expression)
 {
     const auto& node = *expression;
     switch (node.kind) {
-        case ExpressionKind::name:
-            return !is_parameter(op, node.name);
-        case ExpressionKind::binary:
-            return !may_negate(node.symbol);
-        case ExpressionKind::convert:
-            return is_narrow(*node.arguments[0]->type);
+        case ExpressionKind::name: return !is_parameter(op, node.name);
+        case ExpressionKind::binary: return !may_negate(node.symbol);
+        case ExpressionKind::convert: return is_narrow(*node.arguments[0]->type);
         case ExpressionKind::field:
         case ExpressionKind::conditional:
-        case ExpressionKind::call:
-            return true;
-        default:
-            return false;
+        case ExpressionKind::call: return true;
+        default: return false;
     }
 }
 
@@ -57,21 +52,17 @@ bool may_wrap(const Operator& op, const Expression& expression)
     if (*node.type != Type::i32)
         return false;
     switch (node.kind) {
-        case ExpressionKind::name:
-            return !is_parameter(op, node.name);
+        case ExpressionKind::name: return !is_parameter(op, node.name);
         case ExpressionKind::convert: {
             const Type from = *node.arguments[0]->type;
             return is_integer(from) && !is_narrow(from);
         }
-        case ExpressionKind::call:
-            return node.name != "popcount" && node.name != "clz";
+        case ExpressionKind::call: return node.name != "popcount" && node.name != "clz";
         case ExpressionKind::unary:
         case ExpressionKind::binary:
         case ExpressionKind::field:
-        case ExpressionKind::conditional:
-            return true;
-        default:
-            return false;
+        case ExpressionKind::conditional: return true;
+        default: return false;
     }
 }
 

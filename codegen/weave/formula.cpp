@@ -18,24 +18,18 @@ public:
     {
         const auto& node = *expression;
         switch (node.kind) {
-            case ExpressionKind::boolean:
-                return static_cast<std::int64_t>(node.magnitude);
-            case ExpressionKind::integer:
-                return integer(node);
-            case ExpressionKind::name:
-                return named(node.name);
+            case ExpressionKind::boolean: return static_cast<std::int64_t>(node.magnitude);
+            case ExpressionKind::integer: return integer(node);
+            case ExpressionKind::name: return named(node.name);
             case ExpressionKind::unary: {
                 const auto x = value(node.arguments[0]);
                 return node.symbol == "!" ? x == 0 : node.symbol == "-" ? arithmetic("-", 0, x) : ~x;
             }
             case ExpressionKind::conditional:
                 return value(node.arguments[value(node.arguments[0]) != 0 ? 1 : 2]);
-            case ExpressionKind::binary:
-                return binary(node);
-            case ExpressionKind::call:
-                return call(node);
-            default:
-                fail("only integers, names, operators, min, max and ceil_div are allowed");
+            case ExpressionKind::binary: return binary(node);
+            case ExpressionKind::call: return call(node);
+            default: fail("only integers, names, operators, min, max and ceil_div are allowed");
         }
     }
 

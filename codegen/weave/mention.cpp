@@ -66,8 +66,7 @@ void add_file_scope_words(std::string_view text, Identifiers& words)
     for (std::size_t at = 0; at < code.size();) {
         const auto begin = at++;
         switch (kMarks[static_cast<unsigned char>(code[begin])]) {
-            case Mark::none:
-                break;
+            case Mark::none: break;
             case Mark::word: {
                 while (at < code.size() && is_word(code[at]))
                     ++at;

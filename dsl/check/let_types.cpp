@@ -34,11 +34,8 @@ public:
                 walk(argument, type);
         };
         switch (node.kind) {
-            case ExpressionKind::name:
-                note(node, context, false);
-                return;
-            case ExpressionKind::unary:
-                return all(node.symbol == "!" ? Type::boolean : context);
+            case ExpressionKind::name: note(node, context, false); return;
+            case ExpressionKind::unary: return all(node.symbol == "!" ? Type::boolean : context);
             case ExpressionKind::binary:
                 return all(common(node, compares(node.symbol) ? std::nullopt : context));
             case ExpressionKind::conditional: {
@@ -62,8 +59,7 @@ public:
                     walk(node.arguments[0], typing_.stated(node.arguments[0]));
                 return;
             }
-            default:
-                return;
+            default: return;
         }
     }
 

@@ -45,12 +45,9 @@ bool fits(const ExpressionNode& literal, Type type) { return std::isfinite(round
 std::string_view domain_name(Function::Domain domain)
 {
     switch (domain) {
-        case Function::Domain::number:
-            return "numbers";
-        case Function::Domain::real:
-            return "floating-point values";
-        default:
-            return "integers";
+        case Function::Domain::number: return "numbers";
+        case Function::Domain::real: return "floating-point values";
+        default: return "integers";
     }
 }
 
@@ -77,28 +74,20 @@ bool is_known(const ExpressionNode& node)
         return std::ranges::find(words, word) != words.end();
     };
     switch (node.kind) {
-        case ExpressionKind::unary:
-            return one_of(node.symbol, {"!", "~", "-"});
-        case ExpressionKind::binary:
-            return precedence(node.symbol) != 0;
-        case ExpressionKind::constant:
-            return one_of(node.name, {"inf", "nan"});
-        case ExpressionKind::limit:
-            return one_of(node.name, {"lowest", "highest", "epsilon"});
-        default:
-            return true;
+        case ExpressionKind::unary: return one_of(node.symbol, {"!", "~", "-"});
+        case ExpressionKind::binary: return precedence(node.symbol) != 0;
+        case ExpressionKind::constant: return one_of(node.name, {"inf", "nan"});
+        case ExpressionKind::limit: return one_of(node.name, {"lowest", "highest", "epsilon"});
+        default: return true;
     }
 }
 
 bool accepts(Function::Domain domain, Type type)
 {
     switch (domain) {
-        case Function::Domain::number:
-            return is_number(type);
-        case Function::Domain::real:
-            return is_float(type);
-        default:
-            return is_integer(type);
+        case Function::Domain::number: return is_number(type);
+        case Function::Domain::real: return is_float(type);
+        default: return is_integer(type);
     }
 }
 
@@ -158,15 +147,12 @@ std::optional<Type> Typing::stated(const Expression& expression) const
 {
     const auto& node = *expression;
     switch (node.kind) {
-        case ExpressionKind::boolean:
-            return Type::boolean;
+        case ExpressionKind::boolean: return Type::boolean;
         case ExpressionKind::integer:
         case ExpressionKind::real:
-        case ExpressionKind::constant:
-            return node.type;
+        case ExpressionKind::constant: return node.type;
         case ExpressionKind::limit:
-        case ExpressionKind::convert:
-            return node.type;
+        case ExpressionKind::convert: return node.type;
         case ExpressionKind::name:
             if (const auto found = scope_.names.find(node.name); found != scope_.names.end())
                 return found->second;
@@ -181,8 +167,7 @@ std::optional<Type> Typing::stated(const Expression& expression) const
             const auto* known = find_field(node.name);
             return known == nullptr ? std::nullopt : std::optional(known->type);
         }
-        case ExpressionKind::unary:
-            return node.symbol == "!" ? Type::boolean : stated(node.arguments[0]);
+        case ExpressionKind::unary: return node.symbol == "!" ? Type::boolean : stated(node.arguments[0]);
         case ExpressionKind::binary:
             if (is_comparison(node.symbol) || is_logical(node.symbol))
                 return Type::boolean;
@@ -215,8 +200,7 @@ Expression Typing::resolve(const Expression& expression, std::optional<Type> con
     if (!is_known(*expression))
         fail(expression, "unknown operation '" + expression->symbol + expression->name + "'");
     switch (expression->kind) {
-        case ExpressionKind::boolean:
-            return with_type(expression, {}, Type::boolean);
+        case ExpressionKind::boolean: return with_type(expression, {}, Type::boolean);
         case ExpressionKind::integer:
         case ExpressionKind::real:
         case ExpressionKind::constant:
@@ -229,22 +213,14 @@ Expression Typing::resolve(const Expression& expression, std::optional<Type> con
                                                    : "name a number's type");
             return expression;
         }
-        case ExpressionKind::name:
-            return name(expression);
-        case ExpressionKind::field:
-            return field(expression);
-        case ExpressionKind::unary:
-            return unary(expression, context);
-        case ExpressionKind::binary:
-            return binary(expression, context);
-        case ExpressionKind::conditional:
-            return conditional(expression, context);
-        case ExpressionKind::call:
-            return call(expression, context);
-        case ExpressionKind::convert:
-            return convert(expression);
-        case ExpressionKind::gather:
-            return gather(expression);
+        case ExpressionKind::name: return name(expression);
+        case ExpressionKind::field: return field(expression);
+        case ExpressionKind::unary: return unary(expression, context);
+        case ExpressionKind::binary: return binary(expression, context);
+        case ExpressionKind::conditional: return conditional(expression, context);
+        case ExpressionKind::call: return call(expression, context);
+        case ExpressionKind::convert: return convert(expression);
+        case ExpressionKind::gather: return gather(expression);
     }
     throw InternalError("unknown kind of expression");
 }

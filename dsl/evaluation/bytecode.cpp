@@ -92,16 +92,12 @@ Constant constant_of(const ExpressionNode& node)
     Constant constant{0, *node.type, 0, 0};
     const bool real = is_float(constant.type);
     switch (node.kind) {
-        case ExpressionKind::boolean:
-            constant.bits = node.magnitude;
-            break;
+        case ExpressionKind::boolean: constant.bits = node.magnitude; break;
         case ExpressionKind::integer:
             constant.bits = node.negative ? 0 - node.magnitude : node.magnitude;
             constant.real = rounded_literal(node, constant.type);
             break;
-        case ExpressionKind::real:
-            constant.real = rounded_literal(node, constant.type);
-            break;
+        case ExpressionKind::real: constant.real = rounded_literal(node, constant.type); break;
         case ExpressionKind::constant:
             constant.real = node.name == "inf" ? std::numeric_limits<double>::infinity()
                                                : std::numeric_limits<double>::quiet_NaN();
@@ -197,8 +193,7 @@ private:
             return add_constant(constant_of(node));
         switch (node.kind) {
             case ExpressionKind::name:
-            case ExpressionKind::field:
-                return names_.at(key(node));
+            case ExpressionKind::field: return names_.at(key(node));
             case ExpressionKind::unary: {
                 const auto a = value(node.arguments[0]);
                 return emit(node.symbol == "-"   ? Opcode::negate
@@ -206,8 +201,7 @@ private:
                                                  : Opcode::logical_not,
                             type, type, a);
             }
-            case ExpressionKind::binary:
-                return binary(node);
+            case ExpressionKind::binary: return binary(node);
             case ExpressionKind::conditional:
                 return conditional(node.arguments[0], node.arguments[1], node.arguments[2]);
             case ExpressionKind::call: {
@@ -226,8 +220,7 @@ private:
                 const auto index = value(node.arguments[0]);
                 return emit(Opcode::gather, *node.arguments[0]->type, type, index, table_number(node.name));
             }
-            default:
-                throw InternalError("unknown kind of expression");
+            default: throw InternalError("unknown kind of expression");
         }
     }
 

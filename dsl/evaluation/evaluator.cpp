@@ -23,12 +23,9 @@ bool decides(const Instruction& step)
     switch (step.opcode) {
         case Opcode::floor:
         case Opcode::ceiling:
-        case Opcode::round:
-            return true;
-        case Opcode::convert:
-            return !is_float(step.target) || is_narrower(step.target, step.type);
-        default:
-            return is_test(step.opcode);
+        case Opcode::round: return true;
+        case Opcode::convert: return !is_float(step.target) || is_narrower(step.target, step.type);
+        default: return is_test(step.opcode);
     }
 }
 
@@ -45,10 +42,8 @@ bool rounds(const Instruction& step)
         case Opcode::maximum:
         case Opcode::absolute:
         case Opcode::copy_sign:
-        case Opcode::gather:
-            return false;
-        default:
-            return is_float(step.type) && !decides(step);
+        case Opcode::gather: return false;
+        default: return is_float(step.type) && !decides(step);
     }
 }
 

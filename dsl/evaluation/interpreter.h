@@ -38,22 +38,17 @@ struct Outcome {
 constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
 {
     switch (type) {
-        case Type::boolean:
-            return bits & 1;
+        case Type::boolean: return bits & 1;
         case Type::i8:
             return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(bits)));
         case Type::i16:
             return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(bits)));
         case Type::i32:
             return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(bits)));
-        case Type::u8:
-            return bits & 0xffu;
-        case Type::u16:
-            return bits & 0xffffu;
-        case Type::u32:
-            return bits & 0xffffffffu;
-        default:
-            return bits;
+        case Type::u8: return bits & 0xffu;
+        case Type::u16: return bits & 0xffffu;
+        case Type::u32: return bits & 0xffffffffu;
+        default: return bits;
     }
 }
 
@@ -99,52 +94,30 @@ constexpr std::uint64_t run_integer(Opcode opcode, Type type, std::uint64_t x, s
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
     const auto shift = static_cast<unsigned>(y) & (width - 1);  // a shift counts modulo the width
     switch (opcode) {
-        case Opcode::add:
-            return wrap(type, x + y);
-        case Opcode::subtract:
-            return wrap(type, x - y);
-        case Opcode::multiply:
-            return wrap(type, x * y);
-        case Opcode::divide:
-            return divide_integers(type, x, y, false);
-        case Opcode::remainder:
-            return divide_integers(type, x, y, true);
-        case Opcode::bit_and:
-            return x & y;
-        case Opcode::bit_or:
-            return x | y;
-        case Opcode::bit_xor:
-            return x ^ y;
-        case Opcode::bit_not:
-            return wrap(type, ~x);
-        case Opcode::shift_left:
-            return wrap(type, x << shift);
+        case Opcode::add: return wrap(type, x + y);
+        case Opcode::subtract: return wrap(type, x - y);
+        case Opcode::multiply: return wrap(type, x * y);
+        case Opcode::divide: return divide_integers(type, x, y, false);
+        case Opcode::remainder: return divide_integers(type, x, y, true);
+        case Opcode::bit_and: return x & y;
+        case Opcode::bit_or: return x | y;
+        case Opcode::bit_xor: return x ^ y;
+        case Opcode::bit_not: return wrap(type, ~x);
+        case Opcode::shift_left: return wrap(type, x << shift);
         case Opcode::shift_right:
             return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(x) >> shift) : x >> shift;
-        case Opcode::equal:
-            return x == y;
-        case Opcode::not_equal:
-            return x != y;
-        case Opcode::less:
-            return (x ^ flip) < (y ^ flip);
-        case Opcode::less_equal:
-            return (x ^ flip) <= (y ^ flip);
-        case Opcode::negate:
-            return wrap(type, 0 - x);
-        case Opcode::logical_not:
-            return x == 0;
-        case Opcode::minimum:
-            return (x ^ flip) < (y ^ flip) ? x : y;
-        case Opcode::maximum:
-            return (x ^ flip) < (y ^ flip) ? y : x;
-        case Opcode::absolute:
-            return is_signed && (x >> 63) ? wrap(type, 0 - x) : x;
-        case Opcode::count_ones:
-            return count_ones(width < 64 ? x & ((std::uint64_t{1} << width) - 1) : x);
-        case Opcode::leading_zeros:
-            return leading_zeros(type, x);
-        default:
-            return 0;
+        case Opcode::equal: return x == y;
+        case Opcode::not_equal: return x != y;
+        case Opcode::less: return (x ^ flip) < (y ^ flip);
+        case Opcode::less_equal: return (x ^ flip) <= (y ^ flip);
+        case Opcode::negate: return wrap(type, 0 - x);
+        case Opcode::logical_not: return x == 0;
+        case Opcode::minimum: return (x ^ flip) < (y ^ flip) ? x : y;
+        case Opcode::maximum: return (x ^ flip) < (y ^ flip) ? y : x;
+        case Opcode::absolute: return is_signed && (x >> 63) ? wrap(type, 0 - x) : x;
+        case Opcode::count_ones: return count_ones(width < 64 ? x & ((std::uint64_t{1} << width) - 1) : x);
+        case Opcode::leading_zeros: return leading_zeros(type, x);
+        default: return 0;
     }
 }
 
@@ -179,58 +152,32 @@ template <class Real>
 constexpr Real run_real(Opcode opcode, Real x, Real y, Real z)
 {
     switch (opcode) {
-        case Opcode::add:
-            return x + y;
-        case Opcode::subtract:
-            return x - y;
-        case Opcode::multiply:
-            return x * y;
-        case Opcode::divide:
-            return x / y;
-        case Opcode::negate:
-            return -x;
-        case Opcode::minimum:
-            return least(x, y);
-        case Opcode::maximum:
-            return greatest(x, y);
-        case Opcode::absolute:
-            return std::fabs(x);
-        case Opcode::square_root:
-            return std::sqrt(x);
-        case Opcode::reciprocal_root:
-            return Real(1) / std::sqrt(x);
-        case Opcode::exponential:
-            return std::exp(x);
-        case Opcode::exponential2:
-            return std::exp2(x);
-        case Opcode::exponential_m1:
-            return std::expm1(x);
-        case Opcode::logarithm:
-            return std::log(x);
-        case Opcode::logarithm2:
-            return std::log2(x);
-        case Opcode::logarithm_1p:
-            return std::log1p(x);
-        case Opcode::power:
-            return std::pow(x, y);
-        case Opcode::sine:
-            return std::sin(x);
-        case Opcode::cosine:
-            return std::cos(x);
-        case Opcode::hyperbolic_tangent:
-            return std::tanh(x);
-        case Opcode::floor:
-            return std::floor(x);
-        case Opcode::ceiling:
-            return std::ceil(x);
-        case Opcode::round:
-            return std::round(x);
-        case Opcode::multiply_add:
-            return std::fma(x, y, z);
-        case Opcode::copy_sign:
-            return std::copysign(x, y);
-        default:
-            return x;
+        case Opcode::add: return x + y;
+        case Opcode::subtract: return x - y;
+        case Opcode::multiply: return x * y;
+        case Opcode::divide: return x / y;
+        case Opcode::negate: return -x;
+        case Opcode::minimum: return least(x, y);
+        case Opcode::maximum: return greatest(x, y);
+        case Opcode::absolute: return std::fabs(x);
+        case Opcode::square_root: return std::sqrt(x);
+        case Opcode::reciprocal_root: return Real(1) / std::sqrt(x);
+        case Opcode::exponential: return std::exp(x);
+        case Opcode::exponential2: return std::exp2(x);
+        case Opcode::exponential_m1: return std::expm1(x);
+        case Opcode::logarithm: return std::log(x);
+        case Opcode::logarithm2: return std::log2(x);
+        case Opcode::logarithm_1p: return std::log1p(x);
+        case Opcode::power: return std::pow(x, y);
+        case Opcode::sine: return std::sin(x);
+        case Opcode::cosine: return std::cos(x);
+        case Opcode::hyperbolic_tangent: return std::tanh(x);
+        case Opcode::floor: return std::floor(x);
+        case Opcode::ceiling: return std::ceil(x);
+        case Opcode::round: return std::round(x);
+        case Opcode::multiply_add: return std::fma(x, y, z);
+        case Opcode::copy_sign: return std::copysign(x, y);
+        default: return x;
     }
 }
 
@@ -239,18 +186,12 @@ template <class Real>
 constexpr bool run_test(Opcode opcode, Real x, Real y)
 {
     switch (opcode) {
-        case Opcode::equal:
-            return x == y;
-        case Opcode::not_equal:
-            return x != y;
-        case Opcode::less:
-            return x < y;
-        case Opcode::less_equal:
-            return x <= y;
-        case Opcode::is_nan:
-            return x != x;
-        default:
-            return x - x == Real(0);  // is_finite: inf - inf and nan - nan are nan
+        case Opcode::equal: return x == y;
+        case Opcode::not_equal: return x != y;
+        case Opcode::less: return x < y;
+        case Opcode::less_equal: return x <= y;
+        case Opcode::is_nan: return x != x;
+        default: return x - x == Real(0);  // is_finite: inf - inf and nan - nan are nan
     }
 }
 
@@ -329,25 +270,15 @@ struct Machine {
     static constexpr void load(Value& slot, Type type, const void* data, std::int64_t i)
     {
         switch (type) {
-            case Type::boolean:
-                slot.bits = static_cast<const std::uint8_t*>(data)[i] != 0;
-                break;
+            case Type::boolean: slot.bits = static_cast<const std::uint8_t*>(data)[i] != 0; break;
             case Type::i8:
-            case Type::u8:
-                slot.bits = wrap(type, static_cast<const std::uint8_t*>(data)[i]);
-                break;
+            case Type::u8: slot.bits = wrap(type, static_cast<const std::uint8_t*>(data)[i]); break;
             case Type::i16:
-            case Type::u16:
-                slot.bits = wrap(type, static_cast<const std::uint16_t*>(data)[i]);
-                break;
+            case Type::u16: slot.bits = wrap(type, static_cast<const std::uint16_t*>(data)[i]); break;
             case Type::i32:
-            case Type::u32:
-                slot.bits = wrap(type, static_cast<const std::uint32_t*>(data)[i]);
-                break;
+            case Type::u32: slot.bits = wrap(type, static_cast<const std::uint32_t*>(data)[i]); break;
             case Type::i64:
-            case Type::u64:
-                slot.bits = static_cast<const std::uint64_t*>(data)[i];
-                break;
+            case Type::u64: slot.bits = static_cast<const std::uint64_t*>(data)[i]; break;
             case Type::f16:
                 set_real(slot, type,
                          static_cast<Real>(f16_to_f32(static_cast<const std::uint16_t*>(data)[i])));
@@ -371,9 +302,7 @@ struct Machine {
         switch (type) {
             case Type::boolean:
             case Type::i8:
-            case Type::u8:
-                static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(slot.bits);
-                break;
+            case Type::u8: static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(slot.bits); break;
             case Type::i16:
             case Type::u16:
                 static_cast<std::uint16_t*>(data)[i] = static_cast<std::uint16_t>(slot.bits);
@@ -383,21 +312,15 @@ struct Machine {
                 static_cast<std::uint32_t*>(data)[i] = static_cast<std::uint32_t>(slot.bits);
                 break;
             case Type::i64:
-            case Type::u64:
-                static_cast<std::uint64_t*>(data)[i] = slot.bits;
-                break;
+            case Type::u64: static_cast<std::uint64_t*>(data)[i] = slot.bits; break;
             case Type::f16:
                 static_cast<std::uint16_t*>(data)[i] = f32_to_f16(static_cast<float>(get_real(slot, type)));
                 break;
             case Type::bf16:
                 static_cast<std::uint16_t*>(data)[i] = f32_to_bf16(static_cast<float>(get_real(slot, type)));
                 break;
-            case Type::f32:
-                static_cast<float*>(data)[i] = static_cast<float>(get_real(slot, type));
-                break;
-            case Type::f64:
-                static_cast<double*>(data)[i] = static_cast<double>(get_real(slot, type));
-                break;
+            case Type::f32: static_cast<float*>(data)[i] = static_cast<float>(get_real(slot, type)); break;
+            case Type::f64: static_cast<double*>(data)[i] = static_cast<double>(get_real(slot, type)); break;
         }
     }
 
@@ -448,15 +371,11 @@ struct Machine {
         for (int at = 0; at < num_instructions; ++at) {
             const Instruction step = code[at];
             switch (step.opcode) {
-                case Opcode::copy:
-                    slots[step.out] = slots[step.a];
-                    break;
+                case Opcode::copy: slots[step.out] = slots[step.a]; break;
                 case Opcode::select:
                     slots[step.out] = slots[step.a].bits ? slots[step.b] : slots[step.c];
                     break;
-                case Opcode::convert:
-                    convert(slots[step.out], slots[step.a], step.type, step.target);
-                    break;
+                case Opcode::convert: convert(slots[step.out], slots[step.a], step.type, step.target); break;
                 case Opcode::gather: {
                     const auto index = static_cast<std::int64_t>(slots[step.a].bits);
                     if (index < 0 || index >= tables[step.b].length)
@@ -464,9 +383,7 @@ struct Machine {
                     load(slots[step.out], step.target, tables[step.b].data, index);
                     break;
                 }
-                case Opcode::jump:
-                    at = step.out - 1;
-                    break;
+                case Opcode::jump: at = step.out - 1; break;
                 case Opcode::jump_unless:
                     if (!slots[step.a].bits)
                         at = step.out - 1;

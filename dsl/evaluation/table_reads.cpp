@@ -189,22 +189,17 @@ private:
         const Type type = *node.type;
         const auto single = [](WideInteger value) { return Interval{value, value}; };
         switch (node.kind) {
-            case ExpressionKind::boolean:
-                return single(node.magnitude);
+            case ExpressionKind::boolean: return single(node.magnitude);
             case ExpressionKind::integer:
                 return single(node.negative ? -WideInteger{node.magnitude} : WideInteger{node.magnitude});
             case ExpressionKind::limit:
                 return single(node.name == "lowest" ? values_of(type).low : values_of(type).high);
-            case ExpressionKind::name:
-                return values_of_name(node.name);
-            case ExpressionKind::unary:
-                return unary_values(node.symbol, type, values(node.arguments[0]));
-            case ExpressionKind::binary:
-                return values_of_binary(node);
+            case ExpressionKind::name: return values_of_name(node.name);
+            case ExpressionKind::unary: return unary_values(node.symbol, type, values(node.arguments[0]));
+            case ExpressionKind::binary: return values_of_binary(node);
             case ExpressionKind::conditional:
                 return values_of_choice(node.arguments[0], node.arguments[1], node.arguments[2]);
-            case ExpressionKind::call:
-                return values_of_call(node);
+            case ExpressionKind::call: return values_of_call(node);
             case ExpressionKind::convert:
                 return is_counted(node.arguments[0]) ? wrapped(type, values(node.arguments[0]))
                                                      : values_of(type);
@@ -216,8 +211,7 @@ private:
                 const auto elements = data_.values(node.name);
                 return is_inside(node) ? elements : hull(elements, single(0));
             }
-            default:
-                return values_of(type);
+            default: return values_of(type);
         }
     }
 

@@ -25,21 +25,17 @@ Wording wording(Equation equation)
     switch (equation) {
         case Equation::associative:
             return {"combine is not associative:", "combine(combine(a, b), c)", "combine(a, combine(b, c))"};
-        case Equation::identity_left:
-            return {"the identity is not neutral:", "combine(identity, a)", "a"};
-        case Equation::identity_right:
-            return {"the identity is not neutral:", "combine(a, identity)", "a"};
+        case Equation::identity_left: return {"the identity is not neutral:", "combine(identity, a)", "a"};
+        case Equation::identity_right: return {"the identity is not neutral:", "combine(a, identity)", "a"};
         case Equation::identity_twice:
             return {"the identity is not neutral:", "combine(identity, identity)", "identity"};
-        case Equation::commutative:
-            return {"combine is not commutative:", "combine(a, b)", "combine(b, a)"};
+        case Equation::commutative: return {"combine is not commutative:", "combine(a, b)", "combine(b, a)"};
         case Equation::append:
             return {"append is not combine of what lift makes:", "append(a, x)", "combine(a, lift(x))"};
         case Equation::append_first:
             return {"append is not combine of what lift makes:", "append(identity, x)",
                     "combine(identity, lift(x))"};
-        default:
-            return {"combine is not idempotent:", "combine(a, a)", "a"};
+        default: return {"combine is not idempotent:", "combine(a, a)", "a"};
     }
 }
 

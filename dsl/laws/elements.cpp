@@ -32,14 +32,10 @@ struct Exponents {
 Exponents exponents(Type type)
 {
     switch (type) {
-        case Type::f16:
-            return {-24, -14, 15};
-        case Type::bf16:
-            return {-133, -126, 127};
-        case Type::f32:
-            return {-149, -126, 127};
-        default:
-            return {-1074, -1022, 1023};
+        case Type::f16: return {-24, -14, 15};
+        case Type::bf16: return {-133, -126, 127};
+        case Type::f32: return {-149, -126, 127};
+        default: return {-1074, -1022, 1023};
     }
 }
 
@@ -53,16 +49,11 @@ Slot<double> draw_real(Type type, std::mt19937_64& random)
     const auto [denormal, normal, highest] = exponents(type);
     const auto size = static_cast<int>(random() % static_cast<std::uint64_t>(highest - denormal + 1));
     switch (random() % 5) {
-        case 0:
-            return real_slot(type, small);
-        case 1:
-            return real_slot(type, small / 8);
-        case 2:
-            return real_slot(type, unit);
-        case 3:
-            return real_slot(type, std::ldexp(unit, size % 21 - 10));
-        default:
-            return real_slot(type, std::ldexp(unit, denormal + size));
+        case 0: return real_slot(type, small);
+        case 1: return real_slot(type, small / 8);
+        case 2: return real_slot(type, unit);
+        case 3: return real_slot(type, std::ldexp(unit, size % 21 - 10));
+        default: return real_slot(type, std::ldexp(unit, denormal + size));
     }
 }
 
@@ -71,18 +62,12 @@ Slot<double> draw_integer(Type type, std::mt19937_64& random)
     const std::uint64_t small = random() % 9;
     const std::uint64_t any = random();
     switch (random() % 6) {
-        case 0:
-            return integer_slot(type, small);
-        case 1:
-            return integer_slot(type, is_signed_integer(type) ? 0 - small : small + 8);
-        case 2:
-            return integer_slot(type, highest_integer(type) - small);
-        case 3:
-            return integer_slot(type, lowest_integer(type) + small);
-        case 4:
-            return integer_slot(type, (std::uint64_t{1} << any % 64) + small % 3 - 1);
-        default:
-            return integer_slot(type, any);
+        case 0: return integer_slot(type, small);
+        case 1: return integer_slot(type, is_signed_integer(type) ? 0 - small : small + 8);
+        case 2: return integer_slot(type, highest_integer(type) - small);
+        case 3: return integer_slot(type, lowest_integer(type) + small);
+        case 4: return integer_slot(type, (std::uint64_t{1} << any % 64) + small % 3 - 1);
+        default: return integer_slot(type, any);
     }
 }
 
@@ -150,14 +135,10 @@ std::uint64_t highest_integer(Type type)
 double highest_float(Type type)
 {
     switch (type) {
-        case Type::f16:
-            return 65504.0;
-        case Type::bf16:
-            return 0x1.fep127;
-        case Type::f32:
-            return std::numeric_limits<float>::max();
-        default:
-            return std::numeric_limits<double>::max();
+        case Type::f16: return 65504.0;
+        case Type::bf16: return 0x1.fep127;
+        case Type::f32: return std::numeric_limits<float>::max();
+        default: return std::numeric_limits<double>::max();
     }
 }
 

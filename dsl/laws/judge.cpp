@@ -25,14 +25,10 @@ struct Rounding {
 Rounding rounding_of(Type type)
 {
     switch (type) {
-        case Type::f16:
-            return {0x1p-10, 0x1p-14};
-        case Type::bf16:
-            return {0x1p-7, 0x1p-126};
-        case Type::f32:
-            return {0x1p-23, 0x1p-126};
-        default:
-            return {0x1p-52, 0x1p-1022};
+        case Type::f16: return {0x1p-10, 0x1p-14};
+        case Type::bf16: return {0x1p-7, 0x1p-126};
+        case Type::f32: return {0x1p-23, 0x1p-126};
+        default: return {0x1p-52, 0x1p-1022};
     }
 }
 
@@ -99,16 +95,12 @@ private:
 std::vector<Equation> equations(Law law)
 {
     switch (law) {
-        case Law::associative:
-            return {Equation::associative};
+        case Law::associative: return {Equation::associative};
         case Law::identity:
             return {Equation::identity_left, Equation::identity_right, Equation::identity_twice};
-        case Law::commutative:
-            return {Equation::commutative};
-        case Law::append:
-            return {Equation::append, Equation::append_first};
-        default:
-            return {Equation::idempotent};
+        case Law::commutative: return {Equation::commutative};
+        case Law::append: return {Equation::append, Equation::append_first};
+        default: return {Equation::idempotent};
     }
 }
 
@@ -168,12 +160,8 @@ void LawJudge::evaluate(Equation equation, const CaseStates<Real>& states, Sides
             evaluator.identity(first);
             evaluator.combine(a, first, left);
             break;
-        case Equation::identity_twice:
-            evaluator.combine(right, right, left);
-            break;
-        case Equation::idempotent:
-            evaluator.combine(a, a, left);
-            break;
+        case Equation::identity_twice: evaluator.combine(right, right, left); break;
+        case Equation::idempotent: evaluator.combine(a, a, left); break;
         case Equation::append:
             evaluator.append(a, c, left);
             evaluator.combine(a, b, right);

@@ -38,15 +38,11 @@ std::vector<Equation> equations(Law law);
 constexpr std::size_t num_states(Equation equation)
 {
     switch (equation) {
-        case Equation::associative:
-            return 3;
+        case Equation::associative: return 3;
         case Equation::commutative:
-        case Equation::append:
-            return 2;
-        case Equation::identity_twice:
-            return 0;
-        default:
-            return 1;
+        case Equation::append: return 2;
+        case Equation::identity_twice: return 0;
+        default: return 1;
     }
 }
 

@@ -30,14 +30,10 @@ std::string shortest(Type type, double value)
 std::string_view noun(Law law, bool one)
 {
     switch (law) {
-        case Law::associative:
-            return one ? "triple" : "triples";
-        case Law::commutative:
-            return one ? "pair" : "pairs";
-        case Law::append:
-            return one ? "state and element" : "states and elements";
-        default:
-            return one ? "state" : "states";
+        case Law::associative: return one ? "triple" : "triples";
+        case Law::commutative: return one ? "pair" : "pairs";
+        case Law::append: return one ? "state and element" : "states and elements";
+        default: return one ? "state" : "states";
     }
 }
 
@@ -120,10 +116,8 @@ std::string print(const LawFinding& finding, const Operator& op)
                                                         : ", while " + few_invariants(finding.invariants) +
                                                               ", which every state keeps";
     switch (finding.verdict) {
-        case Verdict::proved:
-            return head + "proved" + kept;
-        case Verdict::proved_while_nothing_overflows:
-            return head + "proved while nothing overflows" + kept;
+        case Verdict::proved: return head + "proved" + kept;
+        case Verdict::proved_while_nothing_overflows: return head + "proved while nothing overflows" + kept;
         case Verdict::proved_over_reals:
             return head + "proved over the reals" + kept +
                    (finding.cases == 0   ? std::string()

@@ -34,8 +34,7 @@ public:
     {
         const auto& arguments = expression->arguments;
         switch (expression->kind) {
-            case ExpressionKind::integer:
-                return literal(expression);
+            case ExpressionKind::integer: return literal(expression);
             case ExpressionKind::field:
                 if (!fields_.contains(expression->name))
                     return std::nullopt;
@@ -52,14 +51,12 @@ public:
                 return arguments[0]->type == Type::i64 || arguments[0]->kind == ExpressionKind::integer
                            ? of(arguments[0])
                            : std::nullopt;
-            case ExpressionKind::conditional:
-                return greater(of(arguments[1]), of(arguments[2]));
+            case ExpressionKind::conditional: return greater(of(arguments[1]), of(arguments[2]));
             case ExpressionKind::binary:
                 return expression->symbol == "+" ? sum(of(arguments[0]), of(arguments[1])) : std::nullopt;
             case ExpressionKind::call:
                 return is_selection(expression) ? greater(of(arguments[0]), of(arguments[1])) : std::nullopt;
-            default:
-                return std::nullopt;
+            default: return std::nullopt;
         }
     }
 

@@ -20,19 +20,14 @@ bool is_place(const Expression& expression, const Fields& fields)
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()) - 1;
     const auto at = [&](std::size_t i) { return is_place(expression->arguments[i], fields); };
     switch (expression->kind) {
-        case ExpressionKind::integer:
-            return expression->magnitude <= most;
-        case ExpressionKind::limit:
-            return expression->type == Type::i64;
+        case ExpressionKind::integer: return expression->magnitude <= most;
+        case ExpressionKind::limit: return expression->type == Type::i64;
         case ExpressionKind::name:
             return expression->name == "index" || expression->name == "position" ||
                    expression->name == "segment";
-        case ExpressionKind::field:
-            return fields.contains(expression->name);
-        case ExpressionKind::conditional:
-            return at(1) && at(2);
-        default:
-            return is_selection(expression) && at(0) && at(1);
+        case ExpressionKind::field: return fields.contains(expression->name);
+        case ExpressionKind::conditional: return at(1) && at(2);
+        default: return is_selection(expression) && at(0) && at(1);
     }
 }
 

@@ -13,20 +13,14 @@ std::string literal(Type type, std::uint64_t value) { return bits_literal(type, 
 std::string bool_term(Opcode opcode, const std::string& a, const std::string& b)
 {
     switch (opcode) {
-        case Opcode::bit_and:
-            return apply("and", a, b);
-        case Opcode::bit_or:
-            return apply("or", a, b);
+        case Opcode::bit_and: return apply("and", a, b);
+        case Opcode::bit_or: return apply("or", a, b);
         case Opcode::bit_xor:
-        case Opcode::not_equal:
-            return apply("xor", a, b);
-        case Opcode::equal:
-            return apply("=", a, b);
+        case Opcode::not_equal: return apply("xor", a, b);
+        case Opcode::equal: return apply("=", a, b);
         case Opcode::logical_not:
-        case Opcode::bit_not:
-            return fmt::format("(not {})", a);
-        default:
-            throw OutOfReach(fmt::format("'{}' of bools", word_for(opcode)));
+        case Opcode::bit_not: return fmt::format("(not {})", a);
+        default: throw OutOfReach(fmt::format("'{}' of bools", word_for(opcode)));
     }
 }
 
@@ -98,50 +92,31 @@ std::string word_term(Opcode opcode, Type type, const std::string& a, const std:
     const auto shift = apply("bvand", b, literal(type, static_cast<std::uint64_t>(width_of(type) - 1)));
     const auto zero = literal(type, 0);
     switch (opcode) {
-        case Opcode::add:
-            return apply("bvadd", a, b);
-        case Opcode::subtract:
-            return apply("bvsub", a, b);
-        case Opcode::multiply:
-            return apply("bvmul", a, b);
+        case Opcode::add: return apply("bvadd", a, b);
+        case Opcode::subtract: return apply("bvsub", a, b);
+        case Opcode::multiply: return apply("bvmul", a, b);
         case Opcode::divide:
             return fmt::format("(ite (= {} {}) {} {})", b, zero, zero, choose("bvsdiv", "bvudiv"));
         case Opcode::remainder:
             return fmt::format("(ite (= {} {}) {} {})", b, zero, a, choose("bvsrem", "bvurem"));
-        case Opcode::bit_and:
-            return apply("bvand", a, b);
-        case Opcode::bit_or:
-            return apply("bvor", a, b);
-        case Opcode::bit_xor:
-            return apply("bvxor", a, b);
-        case Opcode::bit_not:
-            return fmt::format("(bvnot {})", a);
-        case Opcode::shift_left:
-            return apply("bvshl", a, shift);
-        case Opcode::shift_right:
-            return apply(is_signed ? "bvashr" : "bvlshr", a, shift);
-        case Opcode::equal:
-            return apply("=", a, b);
-        case Opcode::not_equal:
-            return apply("distinct", a, b);
-        case Opcode::less:
-            return choose("bvslt", "bvult");
-        case Opcode::less_equal:
-            return choose("bvsle", "bvule");
-        case Opcode::negate:
-            return fmt::format("(bvneg {})", a);
-        case Opcode::minimum:
-            return fmt::format("(ite {} {} {})", choose("bvslt", "bvult"), a, b);
-        case Opcode::maximum:
-            return fmt::format("(ite {} {} {})", choose("bvslt", "bvult"), b, a);
+        case Opcode::bit_and: return apply("bvand", a, b);
+        case Opcode::bit_or: return apply("bvor", a, b);
+        case Opcode::bit_xor: return apply("bvxor", a, b);
+        case Opcode::bit_not: return fmt::format("(bvnot {})", a);
+        case Opcode::shift_left: return apply("bvshl", a, shift);
+        case Opcode::shift_right: return apply(is_signed ? "bvashr" : "bvlshr", a, shift);
+        case Opcode::equal: return apply("=", a, b);
+        case Opcode::not_equal: return apply("distinct", a, b);
+        case Opcode::less: return choose("bvslt", "bvult");
+        case Opcode::less_equal: return choose("bvsle", "bvule");
+        case Opcode::negate: return fmt::format("(bvneg {})", a);
+        case Opcode::minimum: return fmt::format("(ite {} {} {})", choose("bvslt", "bvult"), a, b);
+        case Opcode::maximum: return fmt::format("(ite {} {} {})", choose("bvslt", "bvult"), b, a);
         case Opcode::absolute:
             return is_signed ? fmt::format("(ite (bvslt {0} {1}) (bvneg {0}) {0})", a, zero) : a;
-        case Opcode::count_ones:
-            return count_ones_term(type, a);
-        case Opcode::leading_zeros:
-            return leading_zeros_term(type, a);
-        default:
-            throw OutOfReach(fmt::format("'{}' of integers", word_for(opcode)));
+        case Opcode::count_ones: return count_ones_term(type, a);
+        case Opcode::leading_zeros: return leading_zeros_term(type, a);
+        default: throw OutOfReach(fmt::format("'{}' of integers", word_for(opcode)));
     }
 }
 
@@ -153,48 +128,29 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
     };
     switch (opcode) {
         // f16 and bf16 are computed in f32, whose 24 bits are enough for a second rounding to change nothing.
-        case Opcode::add:
-            return rounded("fp.add");
-        case Opcode::subtract:
-            return rounded("fp.sub");
-        case Opcode::multiply:
-            return rounded("fp.mul");
-        case Opcode::divide:
-            return rounded("fp.div");
-        case Opcode::square_root:
-            return fmt::format("(fp.sqrt RNE {})", a);
+        case Opcode::add: return rounded("fp.add");
+        case Opcode::subtract: return rounded("fp.sub");
+        case Opcode::multiply: return rounded("fp.mul");
+        case Opcode::divide: return rounded("fp.div");
+        case Opcode::square_root: return fmt::format("(fp.sqrt RNE {})", a);
         case Opcode::multiply_add:
             if (type == Type::f16 || type == Type::bf16)
                 break;
             return fmt::format("(fp.fma RNE {} {} {})", a, b, c);
-        case Opcode::floor:
-            return fmt::format("(fp.roundToIntegral RTN {})", a);
-        case Opcode::ceiling:
-            return fmt::format("(fp.roundToIntegral RTP {})", a);
-        case Opcode::round:
-            return fmt::format("(fp.roundToIntegral RNA {})", a);
-        case Opcode::negate:
-            return fmt::format("(fp.neg {})", a);
-        case Opcode::absolute:
-            return fmt::format("(fp.abs {})", a);
-        case Opcode::minimum:
-            return extreme_term(a, b, true);
-        case Opcode::maximum:
-            return extreme_term(a, b, false);
-        case Opcode::equal:
-            return apply("fp.eq", a, b);
-        case Opcode::not_equal:
-            return fmt::format("(not (fp.eq {} {}))", a, b);
-        case Opcode::less:
-            return apply("fp.lt", a, b);
-        case Opcode::less_equal:
-            return apply("fp.leq", a, b);
-        case Opcode::is_nan:
-            return fmt::format("(fp.isNaN {})", a);
-        case Opcode::is_finite:
-            return fmt::format("(not (or (fp.isNaN {0}) (fp.isInfinite {0})))", a);
-        default:
-            break;
+        case Opcode::floor: return fmt::format("(fp.roundToIntegral RTN {})", a);
+        case Opcode::ceiling: return fmt::format("(fp.roundToIntegral RTP {})", a);
+        case Opcode::round: return fmt::format("(fp.roundToIntegral RNA {})", a);
+        case Opcode::negate: return fmt::format("(fp.neg {})", a);
+        case Opcode::absolute: return fmt::format("(fp.abs {})", a);
+        case Opcode::minimum: return extreme_term(a, b, true);
+        case Opcode::maximum: return extreme_term(a, b, false);
+        case Opcode::equal: return apply("fp.eq", a, b);
+        case Opcode::not_equal: return fmt::format("(not (fp.eq {} {}))", a, b);
+        case Opcode::less: return apply("fp.lt", a, b);
+        case Opcode::less_equal: return apply("fp.leq", a, b);
+        case Opcode::is_nan: return fmt::format("(fp.isNaN {})", a);
+        case Opcode::is_finite: return fmt::format("(not (or (fp.isNaN {0}) (fp.isInfinite {0})))", a);
+        default: break;
     }
     throw OutOfReach(fmt::format("'{}' of {}, bit for bit", word_for(opcode), name(type)));
 }

@@ -24,12 +24,9 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
                          const Constant* b_constant)
 {
     switch (opcode) {
-        case Opcode::add:
-            return apply("+", a, b);
-        case Opcode::subtract:
-            return apply("-", a, b);
-        case Opcode::multiply:
-            return apply("*", a, b);
+        case Opcode::add: return apply("+", a, b);
+        case Opcode::subtract: return apply("-", a, b);
+        case Opcode::multiply: return apply("*", a, b);
         case Opcode::divide:  // toward zero
             return fmt::format(
                 "(ite (= {1} 0) 0 (ite (= (>= {0} 0) (> {1} 0)) (div (abs {0}) (abs {1})) "
@@ -46,28 +43,17 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
             if (is_signed_integer(type))
                 return fmt::format("(- (- {}) 1)", a);
             break;
-        case Opcode::shift_left:
-            return apply("*", a, power_of_two(b_constant, type, opcode));
-        case Opcode::shift_right:
-            return apply("div", a, power_of_two(b_constant, type, opcode));
-        case Opcode::equal:
-            return apply("=", a, b);
-        case Opcode::not_equal:
-            return apply("distinct", a, b);
-        case Opcode::less:
-            return apply("<", a, b);
-        case Opcode::less_equal:
-            return apply("<=", a, b);
-        case Opcode::negate:
-            return fmt::format("(- {})", a);
-        case Opcode::minimum:
-            return fmt::format("(ite (< {0} {1}) {0} {1})", a, b);
-        case Opcode::maximum:
-            return fmt::format("(ite (< {0} {1}) {1} {0})", a, b);
-        case Opcode::absolute:
-            return fmt::format("(abs {})", a);
-        default:
-            break;
+        case Opcode::shift_left: return apply("*", a, power_of_two(b_constant, type, opcode));
+        case Opcode::shift_right: return apply("div", a, power_of_two(b_constant, type, opcode));
+        case Opcode::equal: return apply("=", a, b);
+        case Opcode::not_equal: return apply("distinct", a, b);
+        case Opcode::less: return apply("<", a, b);
+        case Opcode::less_equal: return apply("<=", a, b);
+        case Opcode::negate: return fmt::format("(- {})", a);
+        case Opcode::minimum: return fmt::format("(ite (< {0} {1}) {0} {1})", a, b);
+        case Opcode::maximum: return fmt::format("(ite (< {0} {1}) {1} {0})", a, b);
+        case Opcode::absolute: return fmt::format("(abs {})", a);
+        default: break;
     }
     throw OutOfReach(fmt::format("'{}' of unbounded integers", word_for(opcode)));
 }
@@ -75,47 +61,28 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
 std::string real_term(Opcode opcode, const std::string& a, const std::string& b, const std::string& c)
 {
     switch (opcode) {
-        case Opcode::add:
-            return apply("+", a, b);
-        case Opcode::subtract:
-            return apply("-", a, b);
-        case Opcode::multiply:
-            return apply("*", a, b);
-        case Opcode::divide:
-            return apply("/", a, b);
-        case Opcode::multiply_add:
-            return fmt::format("(+ (* {} {}) {})", a, b, c);
-        case Opcode::negate:
-            return fmt::format("(- {})", a);
-        case Opcode::minimum:
-            return fmt::format("(ite (< {0} {1}) {0} {1})", a, b);
-        case Opcode::maximum:
-            return fmt::format("(ite (< {0} {1}) {1} {0})", a, b);
-        case Opcode::absolute:
-            return fmt::format("(ite (< {0} 0.0) (- {0}) {0})", a);
-        case Opcode::floor:
-            return fmt::format("(to_real (to_int {}))", a);
-        case Opcode::ceiling:
-            return fmt::format("(- (to_real (to_int (- {}))))", a);
+        case Opcode::add: return apply("+", a, b);
+        case Opcode::subtract: return apply("-", a, b);
+        case Opcode::multiply: return apply("*", a, b);
+        case Opcode::divide: return apply("/", a, b);
+        case Opcode::multiply_add: return fmt::format("(+ (* {} {}) {})", a, b, c);
+        case Opcode::negate: return fmt::format("(- {})", a);
+        case Opcode::minimum: return fmt::format("(ite (< {0} {1}) {0} {1})", a, b);
+        case Opcode::maximum: return fmt::format("(ite (< {0} {1}) {1} {0})", a, b);
+        case Opcode::absolute: return fmt::format("(ite (< {0} 0.0) (- {0}) {0})", a);
+        case Opcode::floor: return fmt::format("(to_real (to_int {}))", a);
+        case Opcode::ceiling: return fmt::format("(- (to_real (to_int (- {}))))", a);
         case Opcode::round:  // halves away from zero
             return fmt::format(
                 "(ite (< {0} 0.0) (- (to_real (to_int (+ (- {0}) 0.5)))) (to_real (to_int (+ {0} 0.5))))", a);
-        case Opcode::equal:
-            return apply("=", a, b);
-        case Opcode::not_equal:
-            return apply("distinct", a, b);
-        case Opcode::less:
-            return apply("<", a, b);
-        case Opcode::less_equal:
-            return apply("<=", a, b);
-        case Opcode::is_nan:
-            return "false";
-        case Opcode::is_finite:
-            return "true";
-        case Opcode::copy_sign:
-            throw OutOfReach("'copysign' tells -0 from 0, which the reals do not");
-        default:
-            return "";
+        case Opcode::equal: return apply("=", a, b);
+        case Opcode::not_equal: return apply("distinct", a, b);
+        case Opcode::less: return apply("<", a, b);
+        case Opcode::less_equal: return apply("<=", a, b);
+        case Opcode::is_nan: return "false";
+        case Opcode::is_finite: return "true";
+        case Opcode::copy_sign: throw OutOfReach("'copysign' tells -0 from 0, which the reals do not");
+        default: return "";
     }
 }
 
@@ -132,10 +99,8 @@ std::string relaxed_term(Opcode opcode, const std::string& a, const std::string&
         case Opcode::equal:
         case Opcode::not_equal:
         case Opcode::less:
-        case Opcode::less_equal:
-            return real_term(opcode, a, b, "");
-        default:
-            throw OutOfReach(fmt::format("'{}' of real numbers", word_for(opcode)));
+        case Opcode::less_equal: return real_term(opcode, a, b, "");
+        default: throw OutOfReach(fmt::format("'{}' of real numbers", word_for(opcode)));
     }
 }
 

@@ -27,8 +27,7 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
             return script.equal(script.combined(states[0], script.identity()), states[0]);
         case Equation::identity_twice:
             return script.equal(script.combined(script.identity(), script.identity()), script.identity());
-        default:
-            return script.equal(script.combined(states[0], states[0]), states[0]);
+        default: return script.equal(script.combined(states[0], states[0]), states[0]);
     }
 }
 

@@ -113,14 +113,10 @@ Workload make_workload(const Operator& op, const Elements& elements, const std::
 double number(const Array& array, std::size_t i)
 {
     switch (array.type()) {
-        case Type::f16:
-            return f16_to_f32(array.as<std::uint16_t>()[i]);
-        case Type::bf16:
-            return bf16_to_f32(array.as<std::uint16_t>()[i]);
-        case Type::f32:
-            return array.as<float>()[i];
-        default:
-            return array.as<double>()[i];
+        case Type::f16: return f16_to_f32(array.as<std::uint16_t>()[i]);
+        case Type::bf16: return bf16_to_f32(array.as<std::uint16_t>()[i]);
+        case Type::f32: return array.as<float>()[i];
+        default: return array.as<double>()[i];
     }
 }
 

@@ -35,18 +35,12 @@ SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
 SegmentSource source_of(const Segments& segments)
 {
     switch (segments.form) {
-        case SegmentForm::whole:
-            return {LayoutKind::whole, 0, nullptr};
-        case SegmentForm::uniform:
-            return {LayoutKind::uniform, segments.uniform_length, nullptr};
-        case SegmentForm::flags:
-            return {LayoutKind::flags, 0, memory_source(segments.flags)};
-        case SegmentForm::keys:
-            return {LayoutKind::keys, 0, memory_source(segments.item_keys)};
-        case SegmentForm::offsets:
-            return {LayoutKind::offsets, 0, memory_source(segments.offsets)};
-        default:
-            throw InputError(reason_against_ranks(segments));
+        case SegmentForm::whole: return {LayoutKind::whole, 0, nullptr};
+        case SegmentForm::uniform: return {LayoutKind::uniform, segments.uniform_length, nullptr};
+        case SegmentForm::flags: return {LayoutKind::flags, 0, memory_source(segments.flags)};
+        case SegmentForm::keys: return {LayoutKind::keys, 0, memory_source(segments.item_keys)};
+        case SegmentForm::offsets: return {LayoutKind::offsets, 0, memory_source(segments.offsets)};
+        default: throw InputError(reason_against_ranks(segments));
     }
 }
 

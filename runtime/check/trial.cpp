@@ -217,8 +217,7 @@ int Trial::num_ranks() const
 std::string Trial::spread_text(Spread spread, std::int64_t count) const
 {
     switch (spread) {
-        case Spread::slices:
-            return "in " + count_text(count, "slice");
+        case Spread::slices: return "in " + count_text(count, "slice");
         case Spread::devices:
             return fmt::format("in {} on {}", count_text(count, "slice"),
                                count_text(1 + std::ssize(setting_.others), "device"));

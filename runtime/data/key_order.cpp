@@ -160,16 +160,11 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
         });
     };
     switch (bytes) {
-        case 1:
-            return copy_all(std::integral_constant<std::size_t, 1>());
-        case 2:
-            return copy_all(std::integral_constant<std::size_t, 2>());
-        case 4:
-            return copy_all(std::integral_constant<std::size_t, 4>());
-        case 8:
-            return copy_all(std::integral_constant<std::size_t, 8>());
-        default:
-            return copy_all(bytes);
+        case 1: return copy_all(std::integral_constant<std::size_t, 1>());
+        case 2: return copy_all(std::integral_constant<std::size_t, 2>());
+        case 4: return copy_all(std::integral_constant<std::size_t, 4>());
+        case 8: return copy_all(std::integral_constant<std::size_t, 8>());
+        default: return copy_all(bytes);
     }
 }
 

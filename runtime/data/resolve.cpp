@@ -41,14 +41,10 @@ Element exact_float(Type type, std::int64_t integer, double scale)
 int significand_bits(Type type)
 {
     switch (type) {
-        case Type::f16:
-            return 11;
-        case Type::bf16:
-            return 8;
-        case Type::f32:
-            return std::numeric_limits<float>::digits;
-        default:
-            return std::numeric_limits<double>::digits;
+        case Type::f16: return 11;
+        case Type::bf16: return 8;
+        case Type::f32: return std::numeric_limits<float>::digits;
+        default: return std::numeric_limits<double>::digits;
     }
 }
 
@@ -241,16 +237,12 @@ Segments resolve_files(const Layout& layout, std::optional<std::int64_t> num_ele
         const std::int64_t count =
             num_elements ? *num_elements : implied_elements(layout.kind, arrays.back());
         switch (layout.kind) {
-            case LayoutKind::offsets:
-                return segments_from_offsets(std::move(arrays.at(0)), count);
+            case LayoutKind::offsets: return segments_from_offsets(std::move(arrays.at(0)), count);
             case LayoutKind::ranges:
                 return segments_from_ranges(std::move(arrays.at(0)), std::move(arrays.at(1)), count);
-            case LayoutKind::lengths:
-                return segments_from_lengths(arrays.at(0), count);
-            case LayoutKind::flags:
-                return segments_from_flags(std::move(arrays.at(0)), count);
-            default:
-                return segments_from_keys(std::move(arrays.at(0)), count);
+            case LayoutKind::lengths: return segments_from_lengths(arrays.at(0), count);
+            case LayoutKind::flags: return segments_from_flags(std::move(arrays.at(0)), count);
+            default: return segments_from_keys(std::move(arrays.at(0)), count);
         }
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", fmt::join(layout.files, ", "), error.what()));

@@ -68,16 +68,12 @@ LengthRange range_between(Bounds<Index> bounds, std::int64_t begin, std::int64_t
 std::int64_t Segments::begin(std::int64_t segment) const
 {
     switch (form) {
-        case SegmentForm::whole:
-            return 0;
-        case SegmentForm::uniform:
-            return segment * uniform_length;
+        case SegmentForm::whole: return 0;
+        case SegmentForm::uniform: return segment * uniform_length;
         case SegmentForm::offsets:
         case SegmentForm::flags:
-        case SegmentForm::keys:
-            return index_at(offsets, segment);
-        case SegmentForm::ranges:
-            return index_at(begins, segment);
+        case SegmentForm::keys: return index_at(offsets, segment);
+        case SegmentForm::ranges: return index_at(begins, segment);
     }
     throw InternalError("unknown segment form");
 }
@@ -85,16 +81,12 @@ std::int64_t Segments::begin(std::int64_t segment) const
 std::int64_t Segments::end(std::int64_t segment) const
 {
     switch (form) {
-        case SegmentForm::whole:
-            return num_elements;
-        case SegmentForm::uniform:
-            return (segment + 1) * uniform_length;
+        case SegmentForm::whole: return num_elements;
+        case SegmentForm::uniform: return (segment + 1) * uniform_length;
         case SegmentForm::offsets:
         case SegmentForm::flags:
-        case SegmentForm::keys:
-            return index_at(offsets, segment + 1);
-        case SegmentForm::ranges:
-            return index_at(ends, segment);
+        case SegmentForm::keys: return index_at(offsets, segment + 1);
+        case SegmentForm::ranges: return index_at(ends, segment);
     }
     throw InternalError("unknown segment form");
 }

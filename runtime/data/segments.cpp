@@ -34,14 +34,10 @@ template <class Visit>
 void visit_bits(const Array& array, Visit visit)
 {
     switch (size_bytes(array.type())) {
-        case 1:
-            return visit(array.as<std::uint8_t>());
-        case 2:
-            return visit(array.as<std::uint16_t>());
-        case 4:
-            return visit(array.as<std::uint32_t>());
-        default:
-            return visit(array.as<std::uint64_t>());
+        case 1: return visit(array.as<std::uint8_t>());
+        case 2: return visit(array.as<std::uint16_t>());
+        case 4: return visit(array.as<std::uint32_t>());
+        default: return visit(array.as<std::uint64_t>());
     }
 }
 

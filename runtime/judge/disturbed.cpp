@@ -20,10 +20,8 @@ long double movement_of(const Instruction& step)
         case Opcode::multiply:
         case Opcode::divide:
         case Opcode::square_root:
-        case Opcode::multiply_add:
-            return is_float(step.type) ? unit_roundoff(step.type) : 0;
-        case Opcode::convert:
-            return is_float(step.target) ? unit_roundoff(step.target) : 0;
+        case Opcode::multiply_add: return is_float(step.type) ? unit_roundoff(step.type) : 0;
+        case Opcode::convert: return is_float(step.target) ? unit_roundoff(step.target) : 0;
         case Opcode::reciprocal_root:
         case Opcode::exponential:
         case Opcode::exponential2:
@@ -34,10 +32,8 @@ long double movement_of(const Instruction& step)
         case Opcode::power:
         case Opcode::sine:
         case Opcode::cosine:
-        case Opcode::hyperbolic_tangent:
-            return kFunctionError * unit_roundoff(step.type);
-        default:
-            return 0;
+        case Opcode::hyperbolic_tangent: return kFunctionError * unit_roundoff(step.type);
+        default: return 0;
     }
 }
 
@@ -72,16 +68,11 @@ Type type_of_value(const Instruction& step)
 long double round_to(Type type, long double value)
 {
     switch (type) {
-        case Type::f16:
-            return f16_to_f32(f32_to_f16(static_cast<float>(value)));
-        case Type::bf16:
-            return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
-        case Type::f32:
-            return static_cast<float>(value);
-        case Type::f64:
-            return static_cast<double>(value);
-        default:
-            return value;
+        case Type::f16: return f16_to_f32(f32_to_f16(static_cast<float>(value)));
+        case Type::bf16: return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
+        case Type::f32: return static_cast<float>(value);
+        case Type::f64: return static_cast<double>(value);
+        default: return value;
     }
 }
 

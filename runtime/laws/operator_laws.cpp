@@ -186,17 +186,14 @@ bool has_small_constants(const Operator& op)
 ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 {
     switch (finding.verdict) {
-        case Verdict::proved:
-            return ScalarDoubt::none;
+        case Verdict::proved: return ScalarDoubt::none;
         case Verdict::proved_while_nothing_overflows:
-        case Verdict::proved_over_reals:
-            return ScalarDoubt::extreme;
+        case Verdict::proved_over_reals: return ScalarDoubt::extreme;
         case Verdict::holds_exhaustively:
             return finding.law != Law::append && (!finding.eight_bit || has_small_constants(op))
                        ? ScalarDoubt::none
                        : ScalarDoubt::any;
-        default:
-            return ScalarDoubt::any;
+        default: return ScalarDoubt::any;
     }
 }
 

@@ -33,12 +33,9 @@ Spoken spoken_of(const OperatorLaws& laws, const Operator& op, const LawFinding&
     if (finding.verdict == Verdict::refuted)
         return contains_law(laws.refuted_by_nan, finding.law) ? Spoken::tried : Spoken::all;
     switch (doubt_of(op, finding)) {
-        case ScalarDoubt::none:
-            return Spoken::all;
-        case ScalarDoubt::extreme:
-            return Spoken::none;
-        default:
-            return Spoken::tried;
+        case ScalarDoubt::none: return Spoken::all;
+        case ScalarDoubt::extreme: return Spoken::none;
+        default: return Spoken::tried;
     }
 }
 
@@ -196,22 +193,15 @@ OperatorLaws without_broken(OperatorLaws laws, const std::vector<Law>& broken)
 {
     for (const auto law : broken)
         switch (law) {
-            case Law::associative:
-                laws.usable.associative = laws.usable.assumes_associative = false;
-                break;
+            case Law::associative: laws.usable.associative = laws.usable.assumes_associative = false; break;
             case Law::identity:
                 if (laws.has_sound_identity)
                     laws.without_identity =
                         "the identity is neutral while nothing overflows, and these data may";
                 break;
-            case Law::commutative:
-                laws.usable.commutative = laws.takes_undeclared;
-                break;
-            case Law::idempotent:
-                laws.usable.idempotent = false;
-                break;
-            case Law::append:
-                laws.has_sound_append = false;
+            case Law::commutative: laws.usable.commutative = laws.takes_undeclared; break;
+            case Law::idempotent: laws.usable.idempotent = false; break;
+            case Law::append: laws.has_sound_append = false;
         }
     laws.broken_by_overflow = broken;
     return laws;

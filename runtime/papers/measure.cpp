@@ -210,12 +210,9 @@ bench::WorkloadRecord run_transfers(Climb& climb)
 bench::WorkloadRecord run(Climb& climb)
 {
     switch (climb.experiment.kind) {
-        case ExperimentKind::timer:
-            return climb_sizes(climb);
-        case ExperimentKind::transfer:
-            return run_transfers(climb);
-        default:
-            return climb_rows(climb, climb.experiment.rows, climb.experiment.num_elements);
+        case ExperimentKind::timer: return climb_sizes(climb);
+        case ExperimentKind::transfer: return run_transfers(climb);
+        default: return climb_rows(climb, climb.experiment.rows, climb.experiment.num_elements);
     }
 }
 

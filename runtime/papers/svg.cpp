@@ -157,12 +157,8 @@ void Drawing::marker(double x, double y, MarkerShape shape, const Paint& paint, 
         case MarkerShape::square:
             body_ += polygon({{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}});
             break;
-        case MarkerShape::diamond:
-            body_ += polygon({{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}});
-            break;
-        case MarkerShape::triangle:
-            body_ += polygon({{0, -1.2}, {1.2, 1}, {-1.2, 1}});
-            break;
+        case MarkerShape::diamond: body_ += polygon({{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}}); break;
+        case MarkerShape::triangle: body_ += polygon({{0, -1.2}, {1.2, 1}, {-1.2, 1}}); break;
     }
 }
 

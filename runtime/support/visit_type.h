@@ -12,30 +12,19 @@ template <class Visit>
 decltype(auto) visit_storage(Type type, Visit&& visit)
 {
     switch (type) {
-        case Type::boolean:
-            return visit(std::type_identity<bool>());
-        case Type::i8:
-            return visit(std::type_identity<std::int8_t>());
-        case Type::i16:
-            return visit(std::type_identity<std::int16_t>());
-        case Type::i32:
-            return visit(std::type_identity<std::int32_t>());
-        case Type::i64:
-            return visit(std::type_identity<std::int64_t>());
-        case Type::u8:
-            return visit(std::type_identity<std::uint8_t>());
+        case Type::boolean: return visit(std::type_identity<bool>());
+        case Type::i8: return visit(std::type_identity<std::int8_t>());
+        case Type::i16: return visit(std::type_identity<std::int16_t>());
+        case Type::i32: return visit(std::type_identity<std::int32_t>());
+        case Type::i64: return visit(std::type_identity<std::int64_t>());
+        case Type::u8: return visit(std::type_identity<std::uint8_t>());
         case Type::u16:
         case Type::f16:
-        case Type::bf16:
-            return visit(std::type_identity<std::uint16_t>());
-        case Type::u32:
-            return visit(std::type_identity<std::uint32_t>());
-        case Type::u64:
-            return visit(std::type_identity<std::uint64_t>());
-        case Type::f32:
-            return visit(std::type_identity<float>());
-        case Type::f64:
-            return visit(std::type_identity<double>());
+        case Type::bf16: return visit(std::type_identity<std::uint16_t>());
+        case Type::u32: return visit(std::type_identity<std::uint32_t>());
+        case Type::u64: return visit(std::type_identity<std::uint64_t>());
+        case Type::f32: return visit(std::type_identity<float>());
+        case Type::f64: return visit(std::type_identity<double>());
     }
     throw InternalError("unknown type");
 }

@@ -70,14 +70,10 @@ inline double number_at(const Array& array, std::size_t i)
 {
     const auto bits = bits_at(array, i);
     switch (array.type()) {
-        case Type::f16:
-            return f16_to_f32(static_cast<std::uint16_t>(bits));
-        case Type::bf16:
-            return bf16_to_f32(static_cast<std::uint16_t>(bits));
-        case Type::f32:
-            return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-        default:
-            return std::bit_cast<double>(bits);
+        case Type::f16: return f16_to_f32(static_cast<std::uint16_t>(bits));
+        case Type::bf16: return bf16_to_f32(static_cast<std::uint16_t>(bits));
+        case Type::f32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        default: return std::bit_cast<double>(bits);
     }
 }
 

@@ -405,12 +405,9 @@ inline Segments random_segments(SegmentForm form, bool may_be_empty, std::mt1993
         return Array::of<std::int64_t>(Type::i64, values);
     };
     switch (form) {
-        case SegmentForm::whole:
-            return whole_segments(9);
-        case SegmentForm::uniform:
-            return uniform_segments(segments * 3, 3);
-        case SegmentForm::offsets:
-            return segments_from_lengths(array(lengths), end);
+        case SegmentForm::whole: return whole_segments(9);
+        case SegmentForm::uniform: return uniform_segments(segments * 3, 3);
+        case SegmentForm::offsets: return segments_from_lengths(array(lengths), end);
         default:
             for (std::size_t s = 0; s < segments; ++s)
                 lengths[s] += begins[s];

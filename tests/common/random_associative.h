@@ -66,10 +66,8 @@ private:
             }
             case 1:  // a sum of what is kept negated
                 return add(s, t, "0", "-" + x, fmt::format("-(-{} - {})", a, b));
-            case 2:
-                return add(s, t, "highest(" + t + ")", x, fmt::format("min({}, {})", a, b));
-            case 3:
-                return add(s, t, "lowest(" + t + ")", "-" + x, fmt::format("max({}, {})", a, b));
+            case 2: return add(s, t, "highest(" + t + ")", x, fmt::format("min({}, {})", a, b));
+            case 3: return add(s, t, "lowest(" + t + ")", "-" + x, fmt::format("max({}, {})", a, b));
             case 4:
             case 5: {  // the first or the last element that is not a multiple of three
                 const bool first = random_() % 2 == 0;

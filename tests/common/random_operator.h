@@ -109,17 +109,13 @@ private:
         if (depth == 0 || chance(15))
             return leaf(type, states);
         switch (pick(6)) {
-            case 0:
-                return unary(type, depth, states);
+            case 0: return unary(type, depth, states);
             case 1:
                 return select(expression(Type::boolean, depth - 1), expression(type, depth - 1, states),
                               expression(type, depth - 1));
-            case 2:
-                return convert(type, expression(any_type(), depth - 1, true));
-            case 3:
-                return called(type, depth, states);
-            default:
-                return binary(type, depth, states);
+            case 2: return convert(type, expression(any_type(), depth - 1, true));
+            case 3: return called(type, depth, states);
+            default: return binary(type, depth, states);
         }
     }
 

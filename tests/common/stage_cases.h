@@ -225,18 +225,12 @@ inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> len
         std::erase(lengths, 0);
     const auto n = total(lengths);
     switch (form) {
-        case SegmentForm::whole:
-            return whole_segments(n);
-        case SegmentForm::uniform:
-            return uniform_segments(n, n);
-        case SegmentForm::ranges:
-            return scattered_ranges(lengths);
-        case SegmentForm::flags:
-            return from_flags(lengths);
-        case SegmentForm::keys:
-            return from_keys(lengths);
-        default:
-            return segments_from_offsets(index_array(offsets_of(lengths)), n);
+        case SegmentForm::whole: return whole_segments(n);
+        case SegmentForm::uniform: return uniform_segments(n, n);
+        case SegmentForm::ranges: return scattered_ranges(lengths);
+        case SegmentForm::flags: return from_flags(lengths);
+        case SegmentForm::keys: return from_keys(lengths);
+        default: return segments_from_offsets(index_array(offsets_of(lengths)), n);
     }
 }
 
@@ -308,17 +302,10 @@ inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t bloc
             case LayoutKind::lengths:
                 cases.push_back({name, segments_from_lengths(index_array(lengths), n)});
                 break;
-            case LayoutKind::ranges:
-                cases.push_back({name, scattered_ranges(lengths)});
-                break;
-            case LayoutKind::flags:
-                cases.push_back({name, from_flags(lengths)});
-                break;
-            case LayoutKind::keys:
-                cases.push_back({name, from_keys(lengths)});
-                break;
-            default:
-                break;
+            case LayoutKind::ranges: cases.push_back({name, scattered_ranges(lengths)}); break;
+            case LayoutKind::flags: cases.push_back({name, from_flags(lengths)}); break;
+            case LayoutKind::keys: cases.push_back({name, from_keys(lengths)}); break;
+            default: break;
         }
     }
     return cases;

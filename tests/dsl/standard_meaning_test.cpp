@@ -27,18 +27,12 @@ Session& reference()
 double value_of(const Array& array, std::size_t at)
 {
     switch (array.type()) {
-        case Type::boolean:
-            return static_cast<double>(array.as<bool>()[at]);
-        case Type::i32:
-            return array.as<std::int32_t>()[at];
-        case Type::u32:
-            return array.as<std::uint32_t>()[at];
-        case Type::i64:
-            return static_cast<double>(array.as<std::int64_t>()[at]);
-        case Type::f16:
-            return f16_to_f32(array.as<std::uint16_t>()[at]);
-        default:
-            return array.as<double>()[at];
+        case Type::boolean: return static_cast<double>(array.as<bool>()[at]);
+        case Type::i32: return array.as<std::int32_t>()[at];
+        case Type::u32: return array.as<std::uint32_t>()[at];
+        case Type::i64: return static_cast<double>(array.as<std::int64_t>()[at]);
+        case Type::f16: return f16_to_f32(array.as<std::uint16_t>()[at]);
+        default: return array.as<double>()[at];
     }
 }
 

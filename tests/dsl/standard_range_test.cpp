@@ -21,12 +21,9 @@ using Row = std::vector<double>;
 double value_of(const Array& array, std::size_t at)
 {
     switch (array.type()) {
-        case Type::f16:
-            return f16_to_f32(array.as<std::uint16_t>()[at]);
-        case Type::f32:
-            return array.as<float>()[at];
-        default:
-            return array.as<double>()[at];
+        case Type::f16: return f16_to_f32(array.as<std::uint16_t>()[at]);
+        case Type::f32: return array.as<float>()[at];
+        default: return array.as<double>()[at];
     }
 }
 

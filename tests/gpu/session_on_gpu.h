@@ -65,12 +65,9 @@ protected:
     {
         const auto index = segments.index_type();
         switch (kind) {
-            case LayoutKind::whole:
-                return whole();
-            case LayoutKind::uniform:
-                return uniform(segments.uniform_length);
-            case LayoutKind::offsets:
-                return offsets(lent.lend(*context_, segments.offsets));
+            case LayoutKind::whole: return whole();
+            case LayoutKind::uniform: return uniform(segments.uniform_length);
+            case LayoutKind::offsets: return offsets(lent.lend(*context_, segments.offsets));
             case LayoutKind::lengths: {
                 Array lengths_of(index, static_cast<std::size_t>(segments.num_segments));
                 for (std::int64_t s = 0; s < segments.num_segments; ++s)

@@ -175,16 +175,11 @@ public:
         const std::string c = std::to_string(random_() % 100);
         const std::string operation = pick({"+", "^", "&", "|", "*"});
         switch (random_() % 5) {
-            case 0:
-                return "((a ^ " + c + ") " + operation + " (b ^ " + c + ")) ^ " + c;
-            case 1:
-                return "((a + " + c + ") " + operation + " (b + " + c + ")) - " + c;
-            case 2:
-                return pick({"min", "max"}) + "(a * 9, b * 9) * 57";  // 9 * 57 is 1 modulo 256
-            case 3:
-                return pick({"min(a, b)", "max(a, b)", "a", "b", "42"});
-            default:
-                return pick({"min", "max"}) + "(a ^ " + c + ", b ^ " + c + ") ^ " + c;
+            case 0: return "((a ^ " + c + ") " + operation + " (b ^ " + c + ")) ^ " + c;
+            case 1: return "((a + " + c + ") " + operation + " (b + " + c + ")) - " + c;
+            case 2: return pick({"min", "max"}) + "(a * 9, b * 9) * 57";  // 9 * 57 is 1 modulo 256
+            case 3: return pick({"min(a, b)", "max(a, b)", "a", "b", "42"});
+            default: return pick({"min", "max"}) + "(a ^ " + c + ", b ^ " + c + ") ^ " + c;
         }
     }
 
@@ -199,13 +194,11 @@ public:
         if (type == Type::boolean)
             return "(" + left + pick({" && ", " || ", " != ", " == "}) + right + ")";
         switch (random_() % 4) {
-            case 0:
-                return pick({"min", "max"}) + "(" + left + ", " + right + ")";
+            case 0: return pick({"min", "max"}) + "(" + left + ", " + right + ")";
             case 1:
                 return "(" + left + pick({" < ", " == "}) + right + " ? " + any(type, depth - 1) + " : " +
                        right + ")";
-            default:
-                return "(" + left + pick({" + ", " - ", " ^ ", " & ", " | ", " * "}) + right + ")";
+            default: return "(" + left + pick({" + ", " - ", " ^ ", " & ", " | ", " * "}) + right + ")";
         }
     }
 

@@ -59,16 +59,11 @@ std::vector<Expectation> expectations(const std::string& text)
 std::string verdict_of(const LawFinding& finding)
 {
     switch (finding.verdict) {
-        case Verdict::proved:
-            return "proved";
-        case Verdict::proved_while_nothing_overflows:
-            return "proved_while_nothing_overflows";
-        case Verdict::proved_over_reals:
-            return "proved_over_reals";
-        case Verdict::refuted:
-            return "refuted";
-        default:
-            return "unproved";
+        case Verdict::proved: return "proved";
+        case Verdict::proved_while_nothing_overflows: return "proved_while_nothing_overflows";
+        case Verdict::proved_over_reals: return "proved_over_reals";
+        case Verdict::refuted: return "refuted";
+        default: return "unproved";
     }
 }
 

@@ -47,20 +47,11 @@ std::vector<std::int64_t> lengths_of(std::int64_t length, std::int64_t num_eleme
 void set_key(Array& keys, std::size_t item, std::size_t key)
 {
     switch (keys.type()) {
-        case Type::i8:
-            keys.as<std::int8_t>()[item] = static_cast<std::int8_t>(key);
-            return;
-        case Type::i16:
-            keys.as<std::int16_t>()[item] = static_cast<std::int16_t>(key);
-            return;
-        case Type::u32:
-            keys.as<std::uint32_t>()[item] = static_cast<std::uint32_t>(key);
-            return;
-        case Type::i64:
-            keys.as<std::int64_t>()[item] = static_cast<std::int64_t>(key);
-            return;
-        default:
-            keys.as<double>()[item] = static_cast<double>(key);
+        case Type::i8: keys.as<std::int8_t>()[item] = static_cast<std::int8_t>(key); return;
+        case Type::i16: keys.as<std::int16_t>()[item] = static_cast<std::int16_t>(key); return;
+        case Type::u32: keys.as<std::uint32_t>()[item] = static_cast<std::uint32_t>(key); return;
+        case Type::i64: keys.as<std::int64_t>()[item] = static_cast<std::int64_t>(key); return;
+        default: keys.as<double>()[item] = static_cast<double>(key);
     }
 }
 

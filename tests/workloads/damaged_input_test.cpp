@@ -54,23 +54,12 @@ std::string damaged(std::string bytes, Lots& lots)
         const auto at = lots.below(bytes.size());
         const auto some = 1 + lots.below(std::min<std::size_t>(bytes.size() - at, 64));
         switch (lots.below(6)) {
-            case 0:
-                bytes[at] = static_cast<char>(bytes[at] ^ (1 << lots.below(8)));
-                break;
-            case 1:
-                bytes[at] = static_cast<char>(lots.below(256));
-                break;
-            case 2:
-                bytes.resize(at);
-                break;
-            case 3:
-                bytes.erase(at, some);
-                break;
-            case 4:
-                bytes.insert(at, lots.one_of(tokens));
-                break;
-            default:
-                bytes.insert(at, bytes.substr(at, some));
+            case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << lots.below(8))); break;
+            case 1: bytes[at] = static_cast<char>(lots.below(256)); break;
+            case 2: bytes.resize(at); break;
+            case 3: bytes.erase(at, some); break;
+            case 4: bytes.insert(at, lots.one_of(tokens)); break;
+            default: bytes.insert(at, bytes.substr(at, some));
         }
     }
     return bytes;

@@ -168,32 +168,19 @@ TEST(Random, IsSplitMix64)
 double value_at(const Array& array, std::size_t i)
 {
     switch (array.type()) {
-        case Type::boolean:
-            return array.as<bool>()[i];
-        case Type::i8:
-            return array.as<std::int8_t>()[i];
-        case Type::i16:
-            return array.as<std::int16_t>()[i];
-        case Type::i32:
-            return array.as<std::int32_t>()[i];
-        case Type::i64:
-            return static_cast<double>(array.as<std::int64_t>()[i]);
-        case Type::u8:
-            return array.as<std::uint8_t>()[i];
-        case Type::u16:
-            return array.as<std::uint16_t>()[i];
-        case Type::u32:
-            return array.as<std::uint32_t>()[i];
-        case Type::u64:
-            return static_cast<double>(array.as<std::uint64_t>()[i]);
-        case Type::f16:
-            return f16_to_f32(array.as<std::uint16_t>()[i]);
-        case Type::bf16:
-            return bf16_to_f32(array.as<std::uint16_t>()[i]);
-        case Type::f32:
-            return array.as<float>()[i];
-        case Type::f64:
-            return array.as<double>()[i];
+        case Type::boolean: return array.as<bool>()[i];
+        case Type::i8: return array.as<std::int8_t>()[i];
+        case Type::i16: return array.as<std::int16_t>()[i];
+        case Type::i32: return array.as<std::int32_t>()[i];
+        case Type::i64: return static_cast<double>(array.as<std::int64_t>()[i]);
+        case Type::u8: return array.as<std::uint8_t>()[i];
+        case Type::u16: return array.as<std::uint16_t>()[i];
+        case Type::u32: return array.as<std::uint32_t>()[i];
+        case Type::u64: return static_cast<double>(array.as<std::uint64_t>()[i]);
+        case Type::f16: return f16_to_f32(array.as<std::uint16_t>()[i]);
+        case Type::bf16: return bf16_to_f32(array.as<std::uint16_t>()[i]);
+        case Type::f32: return array.as<float>()[i];
+        case Type::f64: return array.as<double>()[i];
     }
     return 0;
 }

@@ -85,16 +85,13 @@ GrowingValues BlockValues::of(const Expression& value, bool matters)
                 return {};
             return constant(*value->type, value->name == "lowest" ? values_of(*value->type).low
                                                                   : values_of(*value->type).high);
-        case ExpressionKind::name:
-            return name(value, matters);
+        case ExpressionKind::name: return name(value, matters);
         case ExpressionKind::field: {
             const auto* found = find(key_of(value));
             return found == nullptr ? whole(*value->type) : *found;
         }
-        case ExpressionKind::conditional:
-            return conditional(value, matters);
-        default:
-            return is_known(value) ? operation(value, matters) : (see_arguments(value), GrowingValues());
+        case ExpressionKind::conditional: return conditional(value, matters);
+        default: return is_known(value) ? operation(value, matters) : (see_arguments(value), GrowingValues());
     }
 }
 
@@ -204,14 +201,10 @@ GrowingValues BlockValues::operation(const Expression& value, bool matters)
     if (std::ranges::any_of(arguments, [](const auto& a) { return a.is_empty(); }))
         return {};
     switch (value->kind) {
-        case ExpressionKind::unary:
-            return unary(value, matters, arguments[0]);
-        case ExpressionKind::binary:
-            return binary(value, matters, arguments[0], arguments[1]);
-        case ExpressionKind::convert:
-            return converted(value, matters, arguments[0]);
-        default:
-            return function(value, matters, arguments);
+        case ExpressionKind::unary: return unary(value, matters, arguments[0]);
+        case ExpressionKind::binary: return binary(value, matters, arguments[0], arguments[1]);
+        case ExpressionKind::convert: return converted(value, matters, arguments[0]);
+        default: return function(value, matters, arguments);
     }
 }
 

@@ -37,10 +37,8 @@ bool OverflowMatters::of_argument(const Expression& value, std::size_t i, bool m
 {
     const auto& from = value->arguments[i]->type;
     switch (value->kind) {
-        case ExpressionKind::conditional:
-            return i == 0 || matters;
-        case ExpressionKind::unary:
-            return matters || value->symbol == "!";
+        case ExpressionKind::conditional: return i == 0 || matters;
+        case ExpressionKind::unary: return matters || value->symbol == "!";
         case ExpressionKind::convert:
             return matters || !from || !is_integer(*from) || !is_integer(*value->type) ||
                    size_bytes(*value->type) > size_bytes(*from);
@@ -51,8 +49,7 @@ bool OverflowMatters::of_argument(const Expression& value, std::size_t i, bool m
                 (value->symbol == "<<" && i == 0);
             return matters || !is_of_low_bits || !from || !is_integer(*from);
         }
-        default:
-            return true;
+        default: return true;
     }
 }
 

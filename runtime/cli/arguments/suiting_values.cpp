@@ -25,14 +25,10 @@ struct Span {
 Span normal_span(Type type)
 {
     switch (type) {
-        case Type::f16:
-            return {0x1p-14L, 65504.0L};
-        case Type::bf16:
-            return {0x1p-126L, 0x1.fep127L};
-        case Type::f32:
-            return {0x1p-126L, 0x1.fffffep127L};
-        default:
-            return {0x1p-1022L, 0x1.fffffffffffffp1023L};
+        case Type::f16: return {0x1p-14L, 65504.0L};
+        case Type::bf16: return {0x1p-126L, 0x1.fep127L};
+        case Type::f32: return {0x1p-126L, 0x1.fffffep127L};
+        default: return {0x1p-1022L, 0x1.fffffffffffffp1023L};
     }
 }
 

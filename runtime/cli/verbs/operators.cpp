@@ -65,18 +65,13 @@ void list_operators(bool json)
 std::string judged(const prove::StandardVerdict& verdict)
 {
     switch (verdict.verdict) {
-        case Verdict::proved:
-            return "proved";
-        case Verdict::proved_while_nothing_overflows:
-            return "proved while nothing overflows";
-        case Verdict::proved_over_reals:
-            return "proved over the reals";
+        case Verdict::proved: return "proved";
+        case Verdict::proved_while_nothing_overflows: return "proved while nothing overflows";
+        case Verdict::proved_over_reals: return "proved over the reals";
         case Verdict::holds_exhaustively:
             return verdict.eight_bit ? "holds for all states of the 8-bit version" : "holds for all states";
-        case Verdict::holds_up_to_rounding:
-            return "holds up to rounding, as far as a search finds";
-        default:
-            return "not refuted by a search";
+        case Verdict::holds_up_to_rounding: return "holds up to rounding, as far as a search finds";
+        default: return "not refuted by a search";
     }
 }
 

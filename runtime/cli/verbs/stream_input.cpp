@@ -53,20 +53,16 @@ SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_
     SegmentSource source{layout.kind, layout.uniform_length};
     switch (layout.kind) {
         case LayoutKind::whole:
-        case LayoutKind::uniform:
-            return source;
+        case LayoutKind::uniform: return source;
         case LayoutKind::offsets:
         case LayoutKind::lengths:
         case LayoutKind::flags:
-        case LayoutKind::keys:
-            source.array = open_marks(layout);
-            return source;
+        case LayoutKind::keys: source.array = open_marks(layout); return source;
         case LayoutKind::generated:
             source.kind = LayoutKind::offsets;
             source.array = memory_source(std::move(resolve(layout, num_elements).segments.offsets));
             return source;
-        default:
-            refuse_layout(layout);
+        default: refuse_layout(layout);
     }
 }
 
@@ -98,8 +94,7 @@ std::int64_t elements_of(const WorkloadRequest& request)
     const auto& layout = request.layout;
     switch (layout.kind) {
         case LayoutKind::flags:
-        case LayoutKind::keys:
-            return open_marks(layout)->length().value_or(0);
+        case LayoutKind::keys: return open_marks(layout)->length().value_or(0);
         case LayoutKind::offsets:
         case LayoutKind::lengths:
             throw InputError(
@@ -109,8 +104,7 @@ std::int64_t elements_of(const WorkloadRequest& request)
         case LayoutKind::uniform:
             return std::max<std::int64_t>(request.standard_elements / layout.uniform_length, 1) *
                    layout.uniform_length;
-        default:
-            return request.standard_elements;
+        default: return request.standard_elements;
     }
 }
 

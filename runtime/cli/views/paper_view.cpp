@@ -158,14 +158,10 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
 std::string table_of(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
     switch (experiment.kind) {
-        case ExperimentKind::probe:
-            return print_probes(paper, experiment, measured);
-        case ExperimentKind::transfer:
-            return print_transfers(paper, experiment, measured);
-        case ExperimentKind::timer:
-            return print_timers(experiment, measured);
-        case ExperimentKind::ladder:
-            break;
+        case ExperimentKind::probe: return print_probes(paper, experiment, measured);
+        case ExperimentKind::transfer: return print_transfers(paper, experiment, measured);
+        case ExperimentKind::timer: return print_timers(experiment, measured);
+        case ExperimentKind::ladder: break;
     }
     return ladder_table(paper, experiment, measured);
 }

@@ -79,26 +79,15 @@ std::optional<Type> find_element(const std::string& descr)
                                   descr, code));
     std::string_view what = "elements";
     switch (code.empty() ? '\0' : code.front()) {
-        case 'c':
-            what = "complex numbers";
-            break;
+        case 'c': what = "complex numbers"; break;
         case 'S':
         case 'U':
-        case 'a':
-            what = "strings";
-            break;
-        case 'O':
-            what = "Python objects";
-            break;
+        case 'a': what = "strings"; break;
+        case 'O': what = "Python objects"; break;
         case 'M':
-        case 'm':
-            what = "dates or times";
-            break;
-        case 'V':
-            what = "void elements";
-            break;
-        default:
-            break;
+        case 'm': what = "dates or times"; break;
+        case 'V': what = "void elements"; break;
+        default: break;
     }
     const std::string_view hint =
         code == "V2"        ? "; ask for bf16 if they are bfloat16"

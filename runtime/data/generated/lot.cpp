@@ -90,8 +90,7 @@ PlaceDraw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_e
             const auto longest = length_between(sequence, 4, 4096);
             return [=](RandomSequence&, std::int64_t place) { return 1 + place % longest; };
         }
-        case LotKind::empty_runs:
-            return in_turn(sequence, around(length_between(sequence, 1, 512)), none);
+        case LotKind::empty_runs: return in_turn(sequence, around(length_between(sequence, 1, 512)), none);
         case LotKind::mostly_empty: {
             const double filled = 0.005 + 0.1 * share(sequence);
             // Long enough that there are not many times as many segments as elements.
@@ -105,8 +104,7 @@ PlaceDraw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_e
         case LotKind::bursts:
             return in_turn(sequence, around(length_between(sequence, 1, 16)),
                            around(length_between(sequence, 128, 16384)));
-        default:
-            return power_law(sequence, num_elements);
+        default: return power_law(sequence, num_elements);
     }
 }
 

@@ -78,14 +78,10 @@ bool knows_its_place(const Operator& op)
 double tolerance(Type type)
 {
     switch (type) {
-        case Type::f64:
-            return 1e-9;
-        case Type::f16:
-            return 0.05;
-        case Type::bf16:
-            return 0.2;
-        default:
-            return 1e-3;
+        case Type::f64: return 1e-9;
+        case Type::f16: return 0.05;
+        case Type::bf16: return 0.2;
+        default: return 1e-3;
     }
 }
 

@@ -12,18 +12,12 @@ std::string_view invalidity(Outcome outcome)
 {
     switch (outcome) {
         case Outcome::correct:
-        case Outcome::abandoned:
-            return "correct";
-        case Outcome::compile:
-            return "compile";
-        case Outcome::resources:
-            return "constraints";
-        case Outcome::wrong:
-            return "correctness";
-        case Outcome::timeout:
-            return "timeout";
-        default:
-            return "runtime";
+        case Outcome::abandoned: return "correct";
+        case Outcome::compile: return "compile";
+        case Outcome::resources: return "constraints";
+        case Outcome::wrong: return "correctness";
+        case Outcome::timeout: return "timeout";
+        default: return "runtime";
     }
 }
 

@@ -148,14 +148,12 @@ Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std:
             throw DeviceError(fmt::format("the worker {} when it was asked", stop()));
     }
     switch (process_->receive(answer, seconds)) {
-        case Coprocess::Wait::answered:
-            return {};
+        case Coprocess::Wait::answered: return {};
         case Coprocess::Wait::late:
             process_->kill();
             stop();
             return {Outcome::timeout, 0, {}, fmt::format("no answer within {:.3g} s", seconds)};
-        default:
-            return {Outcome::runtime, 0, {}, fmt::format("its process {}", stop())};
+        default: return {Outcome::runtime, 0, {}, fmt::format("its process {}", stop())};
     }
 }
 

@@ -55,17 +55,14 @@ Options options_from_seed(std::uint64_t seed)
 unsigned Worker::pick_warp(std::uint32_t warps)
 {
     switch (launch_.options.schedule) {
-        case Schedule::ascending:
-            return static_cast<unsigned>(std::countr_zero(warps));
+        case Schedule::ascending: return static_cast<unsigned>(std::countr_zero(warps));
         case Schedule::descending:
-        case Schedule::overtaking:
-            return 31u - static_cast<unsigned>(std::countl_zero(warps));
+        case Schedule::overtaking: return 31u - static_cast<unsigned>(std::countl_zero(warps));
         case Schedule::sticky_warp:
             if ((warps >> warp_index_ & 1) == 0 || random_.below(kStay) == 0)
                 return random_.bit_of(warps);
             return warp_index_;
-        case Schedule::priority:
-            break;
+        case Schedule::priority: break;
     }
     if (steps_to_change_ == 0) {
         steps_to_change_ = 1 + random_.below(kStepsToChange);

@@ -242,26 +242,16 @@ unsigned coordinate(unsigned which)
     const Dimensions& shape = worker.launch().dimensions;
     const unsigned thread = worker.thread().index;
     switch (which) {
-        case kSegfoldThread:
-            return thread < shape.block_x ? thread : thread % shape.block_x;
-        case kSegfoldThread + 1:
-            return thread / shape.block_x % shape.block_y;
-        case kSegfoldThread + 2:
-            return thread / shape.block_x / shape.block_y;
-        case kSegfoldBlockDimension:
-            return shape.block_x;
-        case kSegfoldBlockDimension + 1:
-            return shape.block_y;
-        case kSegfoldBlockDimension + 2:
-            return shape.block_z;
-        case kSegfoldGridDimension:
-            return shape.grid_x;
-        case kSegfoldGridDimension + 1:
-            return shape.grid_y;
-        case kSegfoldGridDimension + 2:
-            return shape.grid_z;
-        default:
-            return worker.block().place[which - kSegfoldBlock];
+        case kSegfoldThread: return thread < shape.block_x ? thread : thread % shape.block_x;
+        case kSegfoldThread + 1: return thread / shape.block_x % shape.block_y;
+        case kSegfoldThread + 2: return thread / shape.block_x / shape.block_y;
+        case kSegfoldBlockDimension: return shape.block_x;
+        case kSegfoldBlockDimension + 1: return shape.block_y;
+        case kSegfoldBlockDimension + 2: return shape.block_z;
+        case kSegfoldGridDimension: return shape.grid_x;
+        case kSegfoldGridDimension + 1: return shape.grid_y;
+        case kSegfoldGridDimension + 2: return shape.grid_z;
+        default: return worker.block().place[which - kSegfoldBlock];
     }
 }
 

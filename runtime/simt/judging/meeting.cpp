@@ -16,22 +16,14 @@ std::uint64_t reduce(unsigned kind, std::uint64_t a, std::uint64_t b)
     const auto y = static_cast<std::uint32_t>(b);
     const bool less_signed = static_cast<std::int32_t>(x) < static_cast<std::int32_t>(y);
     switch (kind) {
-        case kSegfoldReduceAdd:
-            return x + y;
-        case kSegfoldReduceMinSigned:
-            return less_signed ? x : y;
-        case kSegfoldReduceMaxSigned:
-            return less_signed ? y : x;
-        case kSegfoldReduceMinUnsigned:
-            return std::min(x, y);
-        case kSegfoldReduceMaxUnsigned:
-            return std::max(x, y);
-        case kSegfoldReduceAnd:
-            return x & y;
-        case kSegfoldReduceOr:
-            return x | y;
-        default:
-            return x ^ y;
+        case kSegfoldReduceAdd: return x + y;
+        case kSegfoldReduceMinSigned: return less_signed ? x : y;
+        case kSegfoldReduceMaxSigned: return less_signed ? y : x;
+        case kSegfoldReduceMinUnsigned: return std::min(x, y);
+        case kSegfoldReduceMaxUnsigned: return std::max(x, y);
+        case kSegfoldReduceAnd: return x & y;
+        case kSegfoldReduceOr: return x | y;
+        default: return x ^ y;
     }
 }
 
@@ -43,14 +35,10 @@ unsigned source_lane(unsigned kind, unsigned lane, unsigned argument)
     const unsigned first = lane & ~(width - 1);
     const unsigned last = first + width - 1;
     switch (kind) {
-        case kSegfoldShuffle:
-            return first + (place & (width - 1));
-        case kSegfoldShuffleUp:
-            return lane >= first + place ? lane - place : lane;
-        case kSegfoldShuffleDown:
-            return lane + place <= last ? lane + place : lane;
-        default:
-            return (lane ^ place) <= last ? lane ^ place : lane;
+        case kSegfoldShuffle: return first + (place & (width - 1));
+        case kSegfoldShuffleUp: return lane >= first + place ? lane - place : lane;
+        case kSegfoldShuffleDown: return lane + place <= last ? lane + place : lane;
+        default: return (lane ^ place) <= last ? lane ^ place : lane;
     }
 }
 
@@ -123,14 +111,9 @@ void Worker::release_barrier(Block& block)
 {
     const unsigned votes = std::exchange(block.votes, 0);
     switch (block.barrier.kind) {
-        case kSegfoldBarrierOr:
-            block.barrier_result = votes != 0;
-            break;
-        case kSegfoldBarrierAnd:
-            block.barrier_result = votes == block.live;
-            break;
-        default:
-            block.barrier_result = votes;
+        case kSegfoldBarrierOr: block.barrier_result = votes != 0; break;
+        case kSegfoldBarrierAnd: block.barrier_result = votes == block.live; break;
+        default: block.barrier_result = votes;
     }
     block.arrived = 0;
     block.barrier_time = ++block.time;

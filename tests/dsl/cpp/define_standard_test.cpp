@@ -34,32 +34,19 @@ std::function<Made(Type)> each(Make make)
 {
     return [make](Type type) -> Made {
         switch (type) {
-            case Type::boolean:
-                return made<bool>(make);
-            case Type::i8:
-                return made<std::int8_t>(make);
-            case Type::i16:
-                return made<std::int16_t>(make);
-            case Type::i32:
-                return made<std::int32_t>(make);
-            case Type::i64:
-                return made<std::int64_t>(make);
-            case Type::u8:
-                return made<std::uint8_t>(make);
-            case Type::u16:
-                return made<std::uint16_t>(make);
-            case Type::u32:
-                return made<std::uint32_t>(make);
-            case Type::u64:
-                return made<std::uint64_t>(make);
-            case Type::f16:
-                return made<half>(make);
-            case Type::bf16:
-                return made<bfloat16>(make);
-            case Type::f32:
-                return made<float>(make);
-            case Type::f64:
-                return made<double>(make);
+            case Type::boolean: return made<bool>(make);
+            case Type::i8: return made<std::int8_t>(make);
+            case Type::i16: return made<std::int16_t>(make);
+            case Type::i32: return made<std::int32_t>(make);
+            case Type::i64: return made<std::int64_t>(make);
+            case Type::u8: return made<std::uint8_t>(make);
+            case Type::u16: return made<std::uint16_t>(make);
+            case Type::u32: return made<std::uint32_t>(make);
+            case Type::u64: return made<std::uint64_t>(make);
+            case Type::f16: return made<half>(make);
+            case Type::bf16: return made<bfloat16>(make);
+            case Type::f32: return made<float>(make);
+            case Type::f64: return made<double>(make);
         }
         return std::nullopt;
     };

@@ -133,14 +133,10 @@ private:
     [[nodiscard]] static std::pair<Real, Real> range_of(Type type)
     {
         switch (type) {
-            case Type::f16:
-                return {65504, 0x1p-10L};
-            case Type::bf16:
-                return {0x1.fep127L, 0x1p-7L};
-            case Type::f32:
-                return {std::numeric_limits<float>::max(), 0x1p-23L};
-            default:
-                return {std::numeric_limits<double>::max(), 0x1p-52L};
+            case Type::f16: return {65504, 0x1p-10L};
+            case Type::bf16: return {0x1.fep127L, 0x1p-7L};
+            case Type::f32: return {std::numeric_limits<float>::max(), 0x1p-23L};
+            default: return {std::numeric_limits<double>::max(), 0x1p-52L};
         }
     }
 
