@@ -26,11 +26,11 @@ class Context;
 struct Circumstances {
     int launches = 1;          ///< one after the other with the same scratch; the last one's results count
     int shifted_elements = 0;  ///< offset of the columns' begin from an aligned address
-    std::optional<std::uint8_t> scratch_poison = {};  ///< what scratch memory holds that need not be zero
+    std::optional<std::uint8_t> scratch_poison = {};  ///< fills scratch memory that need not be zero
     std::uint64_t round = 0;                          ///< simt: another order of threads and blocks
 };
 
-/// What a back end is asked for when it is made.
+/// Wishes of whoever makes a back end.
 struct BackendOptions {
     std::optional<int> device = {};                   ///< ordinal of a GPU
     std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads and blocks
@@ -45,31 +45,31 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] virtual std::string description() const = 0;
-    /// True where it runs emitted text; the others know no stages and take no plan.
+    /// True if it runs emitted text. The others have no stages and take no plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
-    /// Of the stages that it runs: native ones are those of Catalogue::native().
+    /// Dialect of its stages; native ones are in Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
     /// True where the operator is interpreted instead of its stage's text, because nothing compiles that
     /// here.
     [[nodiscard]] virtual bool interprets() const { return false; }
-    /// What a user should know of how it runs here, as a sentence without its end; empty: nothing.
+    /// A note to the user on how it runs here: a sentence without its full stop, or "".
     [[nodiscard]] virtual std::string note() const { return {}; }
     /// Whether Circumstances::round changes the order of threads.
     [[nodiscard]] virtual bool has_schedules() const { return false; }
-    /// What texts for it may rely on.
+    /// Abilities that texts for it may use.
     [[nodiscard]] virtual Target target() const { return {}; }
-    /// The GPU, where one is used.
+    /// The GPU, if it uses one.
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
-    /// What tuning records know the device by; nothing where times mean nothing, and none are asked.
+    /// Names the device in tuning records. Nothing if its times mean nothing; no record is then asked.
     [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
 
-    /// The GPU's context, where one is used; waits until it is made.
+    /// The GPU's context, if it uses one; waits until it is made.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
     /// The programs that it has compiled for a GPU; null without one.
     [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
-    /// Runs a workload; `plan` is needed where runs_stages(). `times`, where given, receives
-    /// the times of the parts.
+    /// Runs a workload; `plan` is needed if runs_stages(). `times` may be null; it receives the times of the
+    /// parts.
     ///
     /// Throws InputError for what check_workload() refuses and for a read outside of a checked table,
     /// DeviceError where the device or a compiler fails, simt::SimtError for a fault that simt finds in a
@@ -77,8 +77,8 @@ public:
     [[nodiscard]] Results run(const Workload& workload, const PlanText* plan,
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
 
-    /// How its plans are timed; what bench, tune and regress measure with. A back end that is timed has an
-    /// identity(). Throws DeviceError saying why it is not.
+    /// The clock of its plans, used by bench, tune and regress. A timed back end has an identity(). Throws
+    /// DeviceError saying why it is not.
     [[nodiscard]] virtual std::unique_ptr<Timing> timing();
 
 private:
@@ -93,19 +93,19 @@ struct BackendEntry {
     std::string summary;               ///< what runs there, one line
     bool takes_device = false;         ///< BackendOptions::device
     bool takes_schedule_seed = false;  ///< BackendOptions::schedule_seed
-    /// Throws DeviceError where it cannot run here.
+    /// Throws DeviceError if it cannot run here.
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
 };
 
-/// The back ends that are known: cuda, cpu, simt, reference, thrust, then those that were added.
+/// All back ends: cuda, cpu, simt, reference, thrust, then added ones.
 [[nodiscard]] const std::vector<BackendEntry>& backends();
 
 /// Adds a back end to the table; a new one is a folder and this call, or a line in backends.cpp. Not while
 /// other threads use the table. Throws InputError for a name that is taken.
 void add_backend(BackendEntry entry);
 
-/// What "auto" stands for: simt where a schedule's seed is given, else cuda where a device is chosen or a GPU
-/// is there, else simt where `runs_cuda_stage` says that a stage of CUDA is asked for, else cpu.
+/// The back end of "auto": simt if a schedule's seed is given; else cuda if a device is chosen or a GPU is
+/// there; else simt if `runs_cuda_stage`, i.e. a stage of CUDA is asked for; else cpu.
 [[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {},
                                                  bool runs_cuda_stage = false);
 

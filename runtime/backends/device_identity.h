@@ -1,5 +1,5 @@
 #pragma once
-// What tells one kind of device from another; tuning records are kept by it.
+// Tells one kind of device from another; tuning records are kept by it.
 #include <cstdint>
 #include <string>
 
@@ -9,7 +9,7 @@ namespace cuda {
 struct DeviceInfo;
 }
 
-/// What tells one kind of GPU from another, or one kind of host; two boards of one model have the same.
+/// Tells one kind of GPU or host from another; two boards of one model have the same.
 struct DeviceIdentity {
     std::string name;            ///< of a slice (MIG) the driver's name says so, and sizes are the slice's
     int compute_capability = 0;  ///< 90; 0 for a host

@@ -1,5 +1,5 @@
 #pragma once
-// An emitted text with the sizes of one workload: what to allocate, what to launch, what to pass.
+// The allocations, launches and arguments of an emitted text for the sizes of one workload.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,13 +32,13 @@ struct LaunchPlan {
     std::vector<KernelLaunch> launches;
 };
 
-/// The multiprocessors for which the grids of reproducible plans are sized, on every device.
+/// Multiprocessors that the grids of reproducible plans are sized for, on every device.
 constexpr int kReproducibleMultiprocessors = 128;
 
 /// The numbers of a workload's segments that launches and kernels are given.
 struct SegmentSizes {
     std::int64_t num_elements = 0;
-    std::int64_t num_segments = 0;    ///< not looked at for forms whose segments the kernels find
+    std::int64_t num_segments = 0;    ///< ignored if the kernels find the segments
     std::int64_t num_items = 0;       ///< see num_items(); num_elements for every form but ranges
     std::int64_t uniform_length = 0;  ///< form uniform
     int index_bits = 32;
@@ -63,7 +63,7 @@ std::vector<NamedArray> segment_arrays(const Segments& segments);
 /// The same in another form that the segments have (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
-/// The arrays that follow in the struct, which kernels write because they find the segments; poisoned.
+/// The arrays that follow in the struct, poisoned; kernels that find the segments write them.
 ///
 /// form keys: found_keys [num_elements]. forms flags and keys: num_found [1]. Other forms: none.
 std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
@@ -80,7 +80,7 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
 /// The bytes of a struct of pointers, one for each address.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
-/// Throws InputError where one of `words`, which are what BoundPlan::bind_inputs() calls `outside`, is not 0.
+/// Throws InputError if one of `words` is not 0: the `outside` of BoundPlan::bind_inputs().
 void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
 
 }  // namespace segfold

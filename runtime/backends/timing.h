@@ -21,11 +21,11 @@ struct PlanText {
 /// Starts work of a back end; Timing says when it has ended.
 using TimedLaunch = std::function<void()>;
 
-/// Launches before those that are timed.
+/// Launches before the timed ones.
 inline constexpr int kWarmups = 3;
 inline constexpr double kMillisecondsPerSecond = 1e3;
 
-/// What compiler and device say of a kernel of a plan.
+/// Facts of a plan's kernel, by compiler and device.
 struct KernelUse {
     std::string kernel;
     std::int64_t grid = 0;
@@ -44,7 +44,7 @@ struct ReadCeiling {
     std::string text;  ///< "4224 blocks of 256, 4 loads in flight, 1024 MiB"
 };
 
-/// What compiles and drives a device, for records.
+/// Compiler and driver of a device, for records.
 struct TimingFacts {
     std::string driver;    ///< "13.0"; empty for a host
     std::string compiler;  ///< "NVRTC 13.0"
@@ -61,7 +61,7 @@ struct Filled {
     std::function<std::vector<std::int32_t>()> places_on_host = {};  ///< the same, copied when asked for
 };
 
-/// How values differ from those that were kept.
+/// Differences between values and kept ones.
 struct Difference {
     unsigned long long bits = 0;       ///< values that differ in some bit
     unsigned long long beyond = 0;     ///< values that differ by more than the tolerance
@@ -84,8 +84,8 @@ class PlacedWorkload {
 public:
     virtual ~PlacedWorkload() = default;
     [[nodiscard]] virtual const Workload& workload() const = 0;
-    /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
-    /// the same omission shows in a comparison of two plans. Bools become false.
+    /// Fills the results with poison that shows values which a plan does not write. The byte changes each
+    /// time, so that two plans with the same omission differ. Bools become false.
     virtual void poison_results(std::uint8_t poison) = 0;
     /// The results on the host. Throws InputError where a plan has read outside of a checked table since the
     /// workload was placed.
@@ -94,7 +94,7 @@ public:
     virtual void keep_results() = 0;
     /// The results that were kept, on the host.
     [[nodiscard]] virtual Results kept_results() const = 0;
-    /// Compares a result field with what was kept, without a copy to the host. Floating-point values within
+    /// Compares a result field with the kept one, without a copy to the host. Floating-point values within
     /// `tolerance`, over the larger of both and 1, count for `bits` alone.
     [[nodiscard]] virtual Difference difference(std::size_t field, double tolerance,
                                                 const Filled& filled) = 0;
@@ -107,13 +107,13 @@ public:
     /// Starts the plan once. Throws DeviceError.
     virtual void launch() = 0;
     [[nodiscard]] virtual double compile_seconds() const = 0;
-    /// In the order of their launches; empty where no compiler speaks of registers.
+    /// In the order of their launches; empty if no compiler reports registers.
     [[nodiscard]] virtual std::vector<KernelUse> kernels() const { return {}; }
 };
 
-/// How plans of one back end are timed: its memory, its compiler, its clock. For one thread at a time.
+/// Times the plans of one back end: its memory, its compiler, its clock. For one thread at a time.
 ///
-/// What it makes must not outlive it. Times are milliseconds.
+/// Objects that it makes must not outlive it. Times are milliseconds.
 class Timing {
 public:
     virtual ~Timing() = default;
@@ -123,14 +123,14 @@ public:
     [[nodiscard]] virtual std::int64_t memory_bytes() const = 0;
     [[nodiscard]] virtual std::int64_t free_bytes() const = 0;
 
-    /// Takes arrays to where plans read them; a host keeps them, so memory that they borrow must outlive what
-    /// is returned.
+    /// Copies arrays to the memory that plans read. A host keeps them, so memory that they borrow must
+    /// outlive the result.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) = 0;
     /// The same arrays in memory of their own.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
-    /// `workload` must outlive what is returned. Columns may be longer than it is, and its own `arrays` are
-    /// looked at only to say which element read outside of a checked table. The caller answers for empty
-    /// segments. Throws DeviceError where memory does not suffice.
+    /// `workload` must outlive the result. Columns may be longer than the workload. Its own `arrays` only
+    /// serve to name an element that reads past a checked table's end. The caller answers for empty segments.
+    /// Throws DeviceError if memory does not suffice.
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
         const Workload& workload, std::shared_ptr<const LoadedArrays> arrays) = 0;
 
@@ -138,14 +138,14 @@ public:
     virtual double compile(const PlanText& plan) = 0;
     /// Compiles several side by side; whoever needs one that does not compile is told.
     virtual void compile_each(std::span<const PlanText> plans) = 0;
-    /// Texts that are likely to be compiled soon, so that it is done meanwhile; they take the place of those
-    /// that were expected before.
+    /// Announces texts that will soon be compiled, so that it is done meanwhile. They replace those announced
+    /// before.
     virtual void expect(std::span<const PlanText> plans) { (void)plans; }
-    /// Throws DeviceError for what does not compile, or cannot be loaded.
+    /// Throws DeviceError for a text that does not compile or cannot be loaded.
     [[nodiscard]] virtual std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed,
                                                              const PlanText& plan) = 0;
 
-    /// The rate of a read of memory that is larger than all caches: the best of those that were tried.
+    /// The best rate of several ways to read memory larger than all caches.
     [[nodiscard]] virtual ReadCeiling read_ceiling() = 0;
     /// True where data of so many bytes would stay in a cache from one run to the next, wholly or for a good
     /// part.
@@ -170,7 +170,7 @@ public:
     /// rounds.
     [[nodiscard]] double host_microseconds(const TimedLaunch& launch, int launches);
 
-    /// Waits for what was launched. Throws DeviceError naming what failed.
+    /// Waits for the launches. Throws DeviceError that names the failed call.
     virtual void wait() = 0;
     /// Waits for all work; throws DeviceError where the device takes no more from this process.
     virtual void synchronize() = 0;
@@ -178,7 +178,7 @@ public:
     [[nodiscard]] virtual bool is_asynchronous() const = 0;
 
 private:
-    /// Starts what fills the cache with other, clean lines.
+    /// Starts a kernel that fills the cache with other, clean lines.
     virtual void fill_cache() = 0;
 };
 

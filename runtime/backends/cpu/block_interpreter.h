@@ -6,9 +6,9 @@ namespace segfold::cpu {
 
 /// Folds every segment into `results`, whose arrays have room for all of them. `combine` must be associative.
 ///
-/// Elements are lifted many at a time and neighbours of a segment are combined in pairs, in order. Where
-/// pairs begin follows from the segments alone, so the bits are the same with any number of threads. Throws
-/// InputError for the first element that reads a table outside of its length.
+/// Elements are lifted many at a time and neighbours of a segment are combined in pairs, in order. The
+/// segments alone decide where pairs begin, so any number of threads gives the same bits. Throws InputError
+/// for the first element that reads past a table's end.
 void interpret(const Workload& workload, Results& results);
 
 }  // namespace segfold::cpu

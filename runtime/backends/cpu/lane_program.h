@@ -18,7 +18,7 @@ union alignas(64) Lanes {
     double real[kBlockLanes];
 };
 
-/// True where values of the type are held in `single`; those of f64 are in `real`, all others in `bits`.
+/// True if values of the type are in `single`. Those of f64 are in `real`, all others in `bits`.
 constexpr bool is_single(Type type) { return is_float(type) && type != Type::f64; }
 
 /// Lane `from` of `source` into lane `to` of `target`.
@@ -39,7 +39,7 @@ void store_lanes(Type type, const Lanes& lanes, std::span<const std::int64_t> el
 /// A program with memory for kBlockLanes of all its values. For one thread at a time.
 class LaneProgram {
 public:
-    /// The program and what the tables show must outlive this object.
+    /// The program and the arrays of the tables must outlive this object.
     explicit LaneProgram(const Program& program, std::vector<TableView> tables = {});
 
     [[nodiscard]] Lanes& input(std::size_t place) { return slots_[place]; }
@@ -47,15 +47,15 @@ public:
     /// Whether anything depends on an input.
     [[nodiscard]] bool uses_input(std::size_t place) const;
 
-    /// Gives the outputs of the first `count` lanes. False where one reads a table outside of its length.
+    /// Gives the outputs of the first `count` lanes. False if one reads past a table's end.
     [[nodiscard]] bool run(int count);
 
 private:
     using Loop = void (*)(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count);
 
     struct Step {
-        Loop loop;   ///< null: copy, gather and jumps, which only some lanes may do
-        Loop after;  ///< null, or rounds what was computed to a format of 16 bits
+        Loop loop;   ///< null for copy, gather and jumps: only some lanes may do these
+        Loop after;  ///< rounds a value to a format of 16 bits; may be null
     };
 
     static Step step_of(const Instruction& instruction);

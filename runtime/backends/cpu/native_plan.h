@@ -25,7 +25,7 @@ public:
     void run(std::span<const std::uint64_t> inputs, std::span<const std::int64_t> lengths,
              std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
 
-    /// Of each parameter: not 0 where the last run has read outside of it, as refuse_noted_reads() takes it.
+    /// One word per parameter; nonzero if the last run read past that table's end. For refuse_noted_reads().
     [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }
     /// Memory that must not be zero is filled with `byte`.
     void poison_scratch(std::uint8_t byte);

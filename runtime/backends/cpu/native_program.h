@@ -26,8 +26,8 @@ private:
 /// A loaded shared library.
 class NativeProgram {
 public:
-    /// Compiles the text, or takes what the cache or this process has of it. Throws DeviceError where there
-    /// is no compiler, or the text does not compile.
+    /// Compiles the text, unless the cache or this process has it. Throws DeviceError without a compiler, or
+    /// if the text does not compile.
     static std::shared_ptr<const NativeProgram> of(const Emitted& emitted);
 
     /// Loads the bytes of a shared library. Throws DeviceError.
@@ -38,7 +38,7 @@ public:
 
     /// Throws InternalError for a kernel that the text does not have.
     [[nodiscard]] NativeKernel kernel(const std::string& name) const;
-    /// How long the compiler ran in this process; 0 where it did not.
+    /// Seconds that the compiler ran in this process; 0 if it did not.
     [[nodiscard]] double compile_seconds() const { return compile_seconds_; }
 
 private:
@@ -46,11 +46,11 @@ private:
     double compile_seconds_ = 0;
 };
 
-/// Why there is no compiler; empty where there is one.
+/// Why there is no compiler; "" if there is one.
 [[nodiscard]] const std::string& reason_without_compiler();
-/// What texts for the compiler and this processor may rely on.
+/// Abilities of the compiler and this processor that texts may use.
 [[nodiscard]] Target native_target();
-/// What the compiler says of itself; "none" where there is none.
+/// The compiler's version; "none" without one.
 [[nodiscard]] std::string compiler_version();
 
 }  // namespace segfold::cpu

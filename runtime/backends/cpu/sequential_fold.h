@@ -8,7 +8,7 @@
 
 namespace segfold::cpu {
 
-/// What a fold on the host gave and took.
+/// Results and times of a fold on the host.
 struct SequentialFold {
     Results results;
     std::vector<double> seconds;  ///< of each run, the first one left out
@@ -17,11 +17,11 @@ struct SequentialFold {
 /// Folds every segment from left to right in one thread, `repeats` times after one run that is not counted.
 ///
 ///   columns   one for each parameter, [num_elements]
-///   segments  whole, uniform, offsets or ranges; flags and keys by the offsets that they have
+///   segments  whole, uniform, offsets or ranges; flags and keys by their offsets
 ///
-/// The text is that of the stage thread_per_segment, compiled by the system's C++ compiler with -O3: over one
-/// segment, what a programmer's own loop would be. Floating-point operations keep their order. Throws
-/// DeviceError where there is no compiler, InputError where the stage cannot serve the operator.
+/// Runs the text of the stage thread_per_segment, compiled by the system's C++ compiler with -O3: over one
+/// segment it is a programmer's own loop. Floating-point operations keep their order. Throws DeviceError
+/// without a compiler, InputError if the stage cannot serve the operator.
 [[nodiscard]] SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
                                                std::span<const std::byte* const> columns, int repeats);
 

@@ -16,18 +16,18 @@ namespace segfold::cuda {
 [[nodiscard]] std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants,
                                                           std::size_t threads);
 
-/// Compiles in the background what has been expected last.
+/// Compiles the plans of the last expect() in the background.
 class Ahead {
 public:
     /// The cache must outlive this object. `threads` of 0: as many as cores, at most 16.
     explicit Ahead(CompileCache& cache, unsigned threads = 0);
-    /// Waits for what is being compiled, and leaves the rest.
+    /// Waits for the compilation under way, and leaves the rest.
     ~Ahead();
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;
 
-    /// Takes the place of what is still waiting. Plans that the cache has are passed over, and so are those
-    /// that share their text with one before them.
+    /// Replaces the plans that still wait. Passes over plans in the cache, and plans with the text of an
+    /// earlier one.
     void add(std::vector<Variant> variants);
 
 private:

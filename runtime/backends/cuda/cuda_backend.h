@@ -33,16 +33,16 @@ public:
     /// Copies the arrays. The workload must outlive this object. Throws InputError, DeviceError.
     ResidentWorkload(const Context& context, const Workload& workload);
 
-    /// The same with the parameters' arrays already there: columns may be longer than the workload is, and
-    /// its own `arrays` are looked at only to say which element read outside of a checked table. The caller
-    /// answers for empty segments.
+    /// The same with the parameters' arrays already there. Columns may be longer than the workload. Its own
+    /// `arrays` only serve to name an element that reads past a checked table's end. The caller answers for
+    /// empty segments.
     ResidentWorkload(const Context& context, const Workload& workload,
                      std::shared_ptr<const ResidentArrays> inputs);
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
     /// The arrays of segment_arrays() in a form that the segments have, then those of found_arrays(); copied
-    /// when somebody asks first.
+    /// at the first call.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
     /// The same in the form that the host knows: never flags nor keys.
     [[nodiscard]] const ResidentArrays& segments() const
@@ -52,17 +52,17 @@ public:
     /// One array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
-    /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
-    /// the same omission shows in a comparison of two plans. Bools become false.
+    /// Fills the results with poison that shows values which a plan does not write. The byte changes each
+    /// time, so that two plans with the same omission differ. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
     /// Where kernels note reads outside of checked tables; see pack_inputs().
     [[nodiscard]] std::uint64_t outside_address() const { return outside_.address(); }
-    /// Copies the results to the host, cut to the segments that a kernel has found where they are its to
-    /// find. Throws InputError where a plan has read outside of a checked table since this object was made.
+    /// Copies the results to the host; if a kernel finds the segments, cut to their number. Throws InputError
+    /// if a plan has read past a checked table's end since this object was made.
     [[nodiscard]] Results results() const;
 
 private:
-    /// The buffer of found_[i]; none where no plan has asked for the segments in their own form.
+    /// The buffer of found_[i]; none before a plan asks for the segments in their own form.
     DeviceBuffer* found_buffer(std::size_t i) const;
 
     const Context* context_;
@@ -72,7 +72,7 @@ private:
     ResidentArrays results_;
     DeviceBuffer outside_;
     std::vector<NamedArray> found_;    ///< as found_arrays() gives it; the last buffers of its form
-    std::vector<ResultField> fields_;  ///< what is returned
+    std::vector<ResultField> fields_;  ///< the returned buffers
     std::vector<std::int64_t> rooms_;  ///< values that each of them has room for
 };
 
@@ -85,7 +85,7 @@ struct PlannedKernel {
     std::int64_t dynamic_shared_bytes = 0;
 };
 
-/// What a LoadedPlan asks the compiler for, and the names of the kernels in it.
+/// A LoadedPlan's question to the compiler, and the names of its kernels.
 [[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
 
 /// An emitted text compiled, loaded, and bound to a resident workload.
@@ -101,7 +101,7 @@ public:
     void launch(Stream& stream) const;
     /// Fills scratch memory that need not be zero.
     void poison_scratch(std::uint8_t poison);
-    /// What the compiler reported for each kernel.
+    /// The compiler's report on each kernel.
     [[nodiscard]] const std::vector<KernelResources>& resources() const;
     /// The kernels in the order of their launches.
     [[nodiscard]] std::vector<PlannedKernel> kernels() const;

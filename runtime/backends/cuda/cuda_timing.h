@@ -15,8 +15,8 @@ namespace segfold::cuda {
 
 /// Measures launches in one stream of a GPU.
 ///
-/// What is expected is compiled on the host's cores while others run: the first by itself, the others several
-/// to a program, of whose time each counts an equal part.
+/// Expected plans are compiled on the host's cores while others run: the first by itself, the others several
+/// to a program, whose time they share equally.
 class CudaTiming : public Timing {
 public:
     /// Compiles the kernel that reads. Throws DeviceError.
@@ -37,8 +37,8 @@ public:
     void compile_each(std::span<const PlanText> plans) override;
     void expect(std::span<const PlanText> plans) override;
     [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override;
-    /// The best median of several grids and numbers of loads in flight, over 1 GiB or a quarter of what is
-    /// free.
+    /// The best median of several grids and numbers of loads in flight, over 1 GiB or a quarter of the free
+    /// memory.
     [[nodiscard]] ReadCeiling read_ceiling() override;
     /// The L2 is the cache.
     [[nodiscard]] bool fits_cache(std::int64_t bytes) const override;
@@ -60,18 +60,18 @@ private:
     Stream stream_;
     Module module_;
     DeviceBuffer sink_;
-    DeviceBuffer other_;   ///< what the L2 is filled with
-    DeviceBuffer unread_;  ///< what read() reads
+    DeviceBuffer other_;   ///< fills the L2
+    DeviceBuffer unread_;  ///< read by read()
     std::optional<Module> compare_;
     CompileCache programs_;
     std::unique_ptr<Ahead> ahead_;  ///< made when something is expected first
     friend class TimedResident;
 };
 
-/// A timing's own GPU. Throws DeviceError where `timing` is of another back end; `what` needs a GPU.
+/// A timing's own GPU. Throws DeviceError, which says that `what` needs a GPU, for another back end.
 [[nodiscard]] CudaTiming& cuda_timing(Timing& timing, std::string_view what);
 
-/// What a CudaTiming has placed.
+/// The workload that a CudaTiming has placed.
 [[nodiscard]] ResidentWorkload& resident_of(PlacedWorkload& placed);
 
 }  // namespace segfold::cuda

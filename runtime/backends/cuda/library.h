@@ -37,7 +37,7 @@ using CUmodule = CUmod_st*;
 using CUstream = CUstream_st*;
 using nvrtcProgram = _nvrtcProgram*;
 
-/// A driver's answer; the values named here are those that the code tells apart.
+/// A driver's answer; only values that the code tells apart have names here.
 enum class CUresult : int {
     success = 0,
     invalid_value = 1,
@@ -82,7 +82,7 @@ struct CUkernelNodeParams {
 /// A shared library that stays open until the process ends: its code may own threads and exit handlers.
 class SharedLibrary {
 public:
-    /// Takes over a handle that dlopen returned; `path` is what messages call the library.
+    /// Takes over a handle of dlopen; messages call the library `path`.
     SharedLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
 
     [[nodiscard]] const std::string& path() const { return path_; }
@@ -248,12 +248,12 @@ struct Nvrtc {
 
 /// The driver, opened and initialised (cuInit) by the first call.
 ///
-/// Throws DeviceError saying what was looked for and where; a later call tries again.
+/// Throws DeviceError that lists the files and places tried; a later call tries again.
 const Driver& driver();
 
 /// NVRTC, opened by the first call: 8 ms when the file is in the page cache, 180 ms when not.
 ///
-/// Throws DeviceError saying what was looked for and where; a later call tries again.
+/// Throws DeviceError that lists the files and places tried; a later call tries again.
 const Nvrtc& nvrtc();
 
 /// Puts `directory` in front of the places where nvrtc() looks; its lib and lib64, and the folders that pip
@@ -270,7 +270,7 @@ void set_package_places(std::vector<std::filesystem::path> places);
 /// is called; without it, messages speak of SessionOptions.
 void set_cpu_option(std::string option);
 
-/// What a message of a missing driver, GPU or compiler advises.
+/// The advice in messages of a missing driver, GPU or compiler.
 [[nodiscard]] std::string advice_without_gpu();
 
 /// Where nvrtc() looks after set_toolkit_directory's folder; an empty path stands for the loader's own

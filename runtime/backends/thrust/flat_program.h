@@ -13,7 +13,7 @@ struct PresetSlot {
     Slot<double> value;
 };
 
-/// A Program whose slots are shared by values that are never needed at the same time.
+/// A Program in which values that are never needed at the same time share a slot.
 struct FlatProgram {
     std::vector<Instruction> code;
     std::vector<PresetSlot> presets;

@@ -71,7 +71,7 @@ SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outc
         cell.outcome = outcome;
 }
 
-/// Sets the constants and runs a block over slots whose inputs are in place.
+/// Sets the constants and runs a block; the inputs are in their slots.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& program, const JobView& job,
                                                         Slot<double>* slots)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// What a Thrust system is asked to do, free of Thrust's own types; everything lies in host memory.
+// A fold for a Thrust system, free of Thrust's own types; all arrays lie in host memory.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -43,7 +43,7 @@ struct ThrustJob {
         begins;  ///< [num_runs] index of a run's first element; empty: the same as starts
     std::vector<std::int64_t> segments;  ///< [num_runs] a run's segment; empty: 0, 1, 2, ...
 
-    std::vector<void*> results;  ///< [fields] arrays over all segments, of which the runs' are written
+    std::vector<void*> results;  ///< [fields] arrays over all segments; only runs are written
     std::vector<Type> result_types;
     std::int64_t num_segments = 0;
 };

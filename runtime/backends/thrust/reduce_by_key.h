@@ -23,7 +23,7 @@ enum class ThrustSystem : std::uint8_t { cuda, cpu };
 /// Why the system is not available, in one sentence; empty when it is.
 [[nodiscard]] std::string thrust_unavailable_reason(ThrustSystem system);
 
-/// What would run: "Thrust 3.0.1, OpenMP with 16 threads"; empty when the system is not available.
+/// The system in words, "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
 [[nodiscard]] std::string thrust_description(ThrustSystem system);
 
 /// Most fields of a state, and most intermediate values of one block of an operator, that the functors hold.
@@ -42,8 +42,8 @@ inline constexpr int kMaxThrustSlots = 128;
 /// in by the evaluator. `device` is the GPU's ordinal and counts for CUDA alone. Floating-point results may
 /// differ from one run to the next on a GPU: Thrust does not promise an association order.
 ///
-/// Throws InputError where the workload cannot be run, or has an operator with an objection; DeviceError
-/// where the system is not available or fails.
+/// Throws InputError if the workload cannot be run or its operator has an objection; DeviceError if the
+/// system is not available or fails.
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device = 0);
 
 }  // namespace segfold

@@ -90,7 +90,7 @@ private:
 
     std::vector<std::unique_ptr<typename System::Bytes>> inputs_, results_;
     std::unique_ptr<typename System::Bytes> failure_bytes_;
-    // What is placed must outlive the job: on the CPU the host's arrays are the system's.
+    // Placed arrays must outlive the job: on the CPU the host's arrays are the system's.
     std::vector<const void*> columns_;
     std::vector<TableView> tables_;
     std::vector<void*> result_data_;

@@ -20,7 +20,7 @@ struct CompileRequest {
     std::string name;          ///< as shown in messages: "tile_scan.cu"
     std::string architecture;  ///< "sm_90"; "compute_90" gives PTX for the driver to translate
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< of several texts, which is compiled beside others on all cores
+    bool is_batch = false;  ///< a program of several texts, compiled beside others on all cores
 
     bool operator==(const CompileRequest&) const = default;
 };
@@ -30,13 +30,13 @@ struct Compiled {
     std::string log;  ///< warnings; empty when there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
-    bool is_from_disk = false;               ///< `seconds` were those of another process then
+    bool is_from_disk = false;               ///< `seconds` are then those of another process
     std::string kernel_prefix = "";  ///< before the name of each kernel in `cubin`; empty but for a Variant
 };
 
 struct Variant;  // compile_batch.h
 
-/// Lets the process keep the memory that a compilation frees, which the next one asks for again.
+/// Lets the process keep the memory that a compilation frees: the next one needs it again.
 ///
 /// For programs that compile much, at their start: new pages cost 3 to 4 ms a compilation.
 void keep_memory_for_compilations();
@@ -56,7 +56,7 @@ void keep_memory_for_compilations();
 /// Compiles independent programs on up to `threads` threads (0: as many as cores, at most 8), or takes them
 /// from the kernel cache; in the order given.
 ///
-/// Throws what the first failing request (in the order given) threw, after all have ended.
+/// After all have ended, throws the error of the first failing request in the order given.
 [[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
                                                  unsigned threads = 0);
 
@@ -73,8 +73,8 @@ void keep_memory_for_compilations();
 /// newer.
 [[nodiscard]] std::string architecture_for(int major, int minor);
 
-/// Remembers every program while it lives, and takes it from the kernel cache on disk where that has it; two
-/// threads that ask for the same one share one compilation.
+/// Keeps every program while it lives, and takes programs from the kernel cache on disk. Two threads that ask
+/// for the same one share a compilation.
 ///
 /// Keyed by source, architecture and options; the name of a program shows only in messages. Failures are not
 /// kept.
@@ -82,15 +82,14 @@ class CompileCache {
 public:
     [[nodiscard]] std::shared_ptr<const Compiled> get(const CompileRequest& request);
 
-    /// Compiles in one batch what of `variants` is neither there, nor under way, nor on the disk.
+    /// Compiles in one batch those of `variants` that are not there, not under way and not on the disk.
     ///
-    /// get() of one of them waits from now on. A variant that does not compile is no failure of this call:
-    /// those who wait for it are told, and whoever asks later compiles it again. Nothing is written to the
-    /// disk.
+    /// get() of one of them waits from now on. A variant that does not compile fails the get() that waits for
+    /// it, not this call; a later get() compiles it again. Nothing is written to the disk.
     void prepare(std::span<const Variant> variants);
 
     /// Compiles each of `requests` that is not there by itself, on up to `threads` threads (0: as many as
-    /// cores, at most 8). As with prepare(), get() tells what fails.
+    /// cores, at most 8). As after prepare(), get() throws the error of one that fails.
     void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
 
     /// True where get() would compile nothing: the program is there or under way.

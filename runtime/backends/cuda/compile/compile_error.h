@@ -1,5 +1,5 @@
 #pragma once
-// The text of a failed compilation, and the file in which its source is kept.
+// The message of a failed compilation, and the file that keeps its source.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace segfold::cuda {
 /// The first error of an NVRTC log that points into the program.
 struct LoggedError {
     std::size_t line = 0;  ///< from 1; 0 when the log points to no line of the program
-    std::string text;      ///< what NVRTC says of it
+    std::string text;      ///< NVRTC's message
 };
 
 /// Finds the first error of a log about the program called `name`.

@@ -6,34 +6,35 @@
 
 namespace segfold::cuda {
 
-/// An NVRTC, as far as what it compiles depends on it.
+/// An NVRTC: all about it that its output depends on.
 struct CompilerIdentity {
     std::string version;             ///< with the build: "13.0.88, CL-36424714"
-    std::vector<int> architectures;  ///< 75, 80, ...: what it compiles for, in order
+    std::vector<int> architectures;  ///< the architectures that it compiles for, ascending: 75, 80, ...
     std::string path;                ///< of the library
-    std::string file;                ///< what tells this file from another one at the path
+    std::string file;                ///< tells this file from another one at the path
 
     bool operator==(const CompilerIdentity&) const = default;
 };
 
-/// Opens NVRTC and asks it. The build stands in what it compiles only, so that it costs about 20 ms more.
+/// Opens NVRTC and asks it. The build number stands only in compiled text, so that asking takes about 20 ms
+/// more.
 ///
-/// Throws DeviceError where there is none.
+/// Throws DeviceError without an NVRTC.
 [[nodiscard]] CompilerIdentity ask_compiler(bool with_build);
 
 inline constexpr std::string_view kNoFile = "none";
 
-/// Device, number, size and time of what lies at `path` now, or kNoFile.
+/// Device, number, size and time of the file at `path` now, or kNoFile.
 [[nodiscard]] std::string file_identity(const std::string& path);
 
-/// What decides which NVRTC would be opened: the places of the search, the files there, the loader's cache
-/// and path, the driver's CUDA version. Nothing is opened for it but the driver's library.
+/// All that decides which NVRTC would be opened: the places of the search, the files there, the loader's
+/// cache and path, the driver's CUDA version. Opens the driver's library alone.
 [[nodiscard]] std::string compiler_search();
 
 /// A record of an identity as bytes with a checksum.
 [[nodiscard]] std::string encode(const CompilerIdentity& identity);
 
-/// Throws InputError saying what is wrong with `bytes`.
+/// Throws InputError that says why `bytes` are none.
 [[nodiscard]] CompilerIdentity decode_identity(std::string_view bytes);
 
 }  // namespace segfold::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// What a cubin, an ELF image, says of its kernels beside what ptxas reports.
+// Facts of kernels that stand in a cubin, an ELF image, and not in the report of ptxas.
 #include <cstdint>
 #include <map>
 #include <span>

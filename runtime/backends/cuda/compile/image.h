@@ -24,7 +24,7 @@ public:
     bool operator==(const Image& other) const { return *bytes_ == *other.bytes_; }
 
 private:
-    std::shared_ptr<const std::vector<char>> bytes_;  ///< never null, but for what was moved from
+    std::shared_ptr<const std::vector<char>> bytes_;  ///< never null, except after a move
 };
 
 }  // namespace segfold::cuda

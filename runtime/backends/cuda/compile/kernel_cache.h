@@ -22,7 +22,7 @@ inline constexpr std::string_view kCompilerKind = "nvrtc";
 /// architecture, and NVRTC's version with its build. Not the driver, no paths, not the program's name.
 [[nodiscard]] std::string kernel_key(const CompileRequest& request, std::string_view compiler_version);
 
-/// True where the image depends on nothing but what kernel_key() covers.
+/// True if kernel_key() covers all that the image depends on.
 ///
 /// False for a source that includes or asks for files or the time, and for options that are not known to name
 /// none: such a program is compiled every time.
@@ -30,9 +30,9 @@ inline constexpr std::string_view kCompilerKind = "nvrtc";
 
 /// Programs compiled by this or another process, loaded without opening NVRTC.
 ///
-/// An entry that is damaged, of another format or not what its name says is compiled anew and replaced. No
-/// lock is held during a compilation or across processes; two that compile the same write the same. A folder
-/// that cannot be used is a note, not an error.
+/// An entry that is damaged, of another format or of another name is compiled anew and replaced. No lock is
+/// held during a compilation or across processes; two that compile the same write the same. A folder that
+/// cannot be used is a note, not an error.
 class KernelCache {
 public:
     explicit KernelCache(const cache::Settings& settings);
@@ -40,16 +40,16 @@ public:
     /// The program from the disk, or compiled and kept. Throws DeviceError as compile() does.
     [[nodiscard]] Compiled get(const CompileRequest& request);
 
-    /// The program from the disk; nothing where it is not there. Throws DeviceError as compiler() does.
+    /// The program from the disk; nothing if it is not there. Throws DeviceError as compiler() does.
     [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
 
-    /// The NVRTC that compiles here. It is opened only where the disk has no record of it.
+    /// The NVRTC that compiles here. It is opened only if the disk has no record of it.
     ///
-    /// Where none can be opened, the one whose record was used last: its kernels can still be loaded. Throws
-    /// DeviceError where there is neither.
+    /// If none can be opened, the one whose record was used last: its kernels can still be loaded. Throws
+    /// DeviceError if there is neither.
     [[nodiscard]] CompilerIdentity compiler();
 
-    /// Why kernels are not kept, once; nothing where they are, or after it was said.
+    /// Why kernels are not kept: told once, then nothing.
     [[nodiscard]] std::optional<std::string> take_note();
 
     struct Counts {
@@ -82,7 +82,7 @@ private:
 /// that cannot be understood.
 [[nodiscard]] KernelCache& kernel_cache();
 
-/// The note of kernel_cache(), once; nothing, too, where no kernel was asked for.
+/// The note of kernel_cache(), told once; nothing if no kernel was asked for.
 [[nodiscard]] std::optional<std::string> take_cache_note();
 
 /// `kernel_cache().get(request)`

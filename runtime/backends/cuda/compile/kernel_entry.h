@@ -7,7 +7,7 @@
 
 namespace segfold::cuda {
 
-/// What a file of the kernel cache holds.
+/// A file of the kernel cache.
 struct KernelEntry {
     std::string key;           ///< 64 hexadecimal digits
     std::string name;          ///< of the program that was compiled first under this key: "tile_scan.cu"
@@ -19,7 +19,7 @@ struct KernelEntry {
 /// The file's bytes: magic and format, lengths, a header in JSON, the image, and the SHA-256 of all before.
 [[nodiscard]] std::string encode(const KernelEntry& entry);
 
-/// Throws InputError saying what is wrong with `bytes`: their length, magic, format, checksum or header.
+/// Throws InputError for a wrong length, magic, format, checksum or header.
 [[nodiscard]] KernelEntry decode_entry(std::string_view bytes);
 
 }  // namespace segfold::cuda

@@ -1,6 +1,5 @@
 #pragma once
-// Owners of what the driver hands out: contexts, memory, streams, events. Each frees what it holds, and none
-// throws then.
+// Owners of the driver's contexts, memory, streams and events. Destructors free them and never throw.
 #include <cstddef>
 #include <functional>
 #include <memory>

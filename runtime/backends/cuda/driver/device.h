@@ -1,5 +1,5 @@
 #pragma once
-// The GPUs of this machine and what they are capable of.
+// The GPUs of this machine and their abilities.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ struct DeviceInfo {
     std::size_t shared_per_block = 0;        ///< without asking
     std::size_t shared_per_block_optin = 0;  ///< when a kernel asks for it
     std::size_t shared_per_multiprocessor = 0;
-    std::size_t shared_reserved_per_block = 0;  ///< what the system takes of a block's shared memory
+    std::size_t shared_reserved_per_block = 0;  ///< taken of a block's shared memory by the system
     int registers_per_multiprocessor = 0;
     int clock_khz = 0;         ///< the highest clock of the multiprocessors; 0 when the driver does not say
     int memory_clock_khz = 0;  ///< 0 when the driver does not say
@@ -44,13 +44,13 @@ struct DeviceInfo {
 /// Why devices() is empty, in one sentence; empty when it is not.
 [[nodiscard]] std::string no_device_reason();
 
-/// The GPU with this ordinal; throws DeviceError saying which there are, or why there is none.
+/// The GPU with this ordinal. Throws DeviceError that names those that are there, or says why there is none.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
 /// A version of CUDA as people write it: 13000 is "13.0".
 [[nodiscard]] std::string version_text(int version);
 
-/// What texts and plans for this GPU depend on.
+/// Abilities of this GPU that texts and plans depend on.
 [[nodiscard]] inline Target target_of(const DeviceInfo& info)
 {
     const bool is_ampere = info.compute_major >= 8;

@@ -22,17 +22,17 @@ public:
 
     /// Appends a kernel.
     ///
-    ///   arguments  where its arguments lie, as long as the sequence lives; what is there at a run is passed
+    ///   arguments  addresses of its arguments, which outlive the sequence; each run passes their values
     ///   sizes      their bytes
     ///
     /// Throws DeviceError for a shape that the device cannot have, InternalError for arguments that are not
     /// the kernel's.
     void add(Kernel kernel, const LaunchShape& shape, void** arguments, std::span<const std::size_t> sizes);
-    /// Makes the graph of what was added, and has the driver prepare it; waits for nothing.
+    /// Makes a graph of the kernels and has the driver prepare it; waits for nothing.
     void prepare();
 
     /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing; one thread
-    /// at a time, and one stream until what was queued is done.
+    /// at a time, and one stream until its queue is done.
     void run(CUstream stream);
     /// The same, one launch for each kernel.
     void run_apart(CUstream stream);

@@ -64,7 +64,7 @@ private:
     std::vector<void*> pointers_;
 };
 
-/// An image on a GPU; what Module and Kernel share.
+/// An image on a GPU, shared by Module and Kernel.
 struct LoadedImage;
 
 /// A kernel of a loaded module; copies share the module and keep it loaded.
@@ -80,8 +80,8 @@ public:
     /// thrown by Stream::synchronize.
     void launch(Stream& stream, const LaunchShape& shape, Arguments& arguments) const;
 
-    /// Throws InternalError where arguments of these sizes are not what the kernel takes, as far as the
-    /// driver can tell (12.4 and later).
+    /// Throws InternalError if the kernel takes arguments of other sizes, as far as the driver tells (12.4
+    /// and later).
     void check_arguments(std::span<const std::size_t> sizes) const;
 
     /// The same with arguments as cuLaunchKernel takes them, unchecked.
@@ -116,7 +116,7 @@ private:
 /// A compiled image, loaded on one GPU; copies share it.
 class Module {
 public:
-    /// `name` is what messages call the image. Throws DeviceError saying what image and device do not fit.
+    /// Messages call the image `name`. Throws DeviceError if image and device do not fit.
     Module(const Context& context, const Compiled& compiled, std::string name);
 
     /// The kernel declared `extern "C"` with this name; throws DeviceError naming the kernels there are.

@@ -1,5 +1,5 @@
 #pragma once
-// Host memory that stays where it is, so that the GPU copies it without the CPU's help.
+// Page-locked host memory: the GPU copies it without the CPU's help.
 #include <cstddef>
 #include <memory>
 #include <span>
