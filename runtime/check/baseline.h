@@ -1,5 +1,5 @@
 #pragma once
-// What later builds are held against, in a file: static costs, and ratios of times for each device.
+// A file that later builds are compared with: static costs, and ratios of times for each device.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,16 +29,16 @@ struct Baseline {
 
     /// The ratios of a device, or nothing.
     [[nodiscard]] const DeviceTimes* find(std::string_view device) const;
-    /// Puts a device's ratios in place of those that there are, but for the cases that `stay`.
+    /// Replaces a device's ratios, except for the cases that `stay`.
     ///
-    /// Returns how many of these are lost nevertheless: all where the driver, the compiler or the number of
-    /// elements differs, since one device has one of each in a baseline.
+    /// Returns how many of these are lost all the same: all, if the driver, the compiler or the number of
+    /// elements differs, because a baseline has one of each for a device.
     std::size_t replace(DeviceTimes times, const std::function<bool(const TimeCase&)>& stay = {});
     /// The same of static costs, which have one compiler.
     std::size_t replace(StaticCosts costs, const std::function<bool(const StaticCost&)>& stay = {});
 };
 
-/// Reads a baseline's text; `name` is what messages call it.
+/// Reads a baseline's text; messages call it `name`.
 ///
 /// Throws InputError with the place in the document, the value there, and what would be right.
 [[nodiscard]] Baseline parse_baseline(const std::string& name, std::string_view text);

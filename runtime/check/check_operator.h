@@ -25,8 +25,8 @@ struct CheckLayout {
     /// flags, keys: the segments given as these; ranges: from the last to the first, each one element too
     /// long; offsets: as they are
     std::optional<SegmentForm> recast = {};
-    /// Of what is recast: a quarter of the segments made one, and runs of empty ones before all, in the
-    /// middle and behind all.
+    /// Recast segments: a quarter of them joined to one, and runs of empty ones before all, in the middle and
+    /// behind all.
     bool has_runs = false;
 };
 
@@ -39,7 +39,7 @@ std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogu
 /// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
-/// What came of a stage (or of Thrust) over one layout, with one seed.
+/// Outcome of a stage (or of Thrust) over one layout, with one seed.
 struct CheckOutcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
@@ -47,13 +47,13 @@ struct CheckOutcome {
     std::int64_t num_elements = 0;
     Configuration configuration;          ///< of the stage; empty for Thrust
     std::optional<std::string> unmet;     ///< why it cannot serve; then there is no more
-    std::optional<std::string> fault;     ///< what simt found wrong; then there is no more
+    std::optional<std::string> fault;     ///< fault that simt found; the other members are then unset
     std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if that ran
 
     [[nodiscard]] bool failed() const;
 };
 
-/// What is to be checked.
+/// A check's wishes.
 struct CheckRequest {
     WorkloadRequest workload;  ///< the layout is taken from `layouts`
     std::vector<CheckLayout> layouts;
@@ -65,7 +65,7 @@ struct CheckRequest {
     /// next_configuration().
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
-    std::vector<Law> assume = {};  ///< laws to rely on even where they are refuted
+    std::vector<Law> assume = {};  ///< laws to rely on even if refuted
     prove::ProofOptions proof = {};
     bool until_failure = false;  ///< the first failure of a stage is the last outcome
     /// Slices in which every stage runs; 0: in one piece, or one for each device.
@@ -92,7 +92,7 @@ void take_standard_data(CheckRequest& request, const Operator& op, const Catalog
 struct CheckMatrix {
     std::vector<CheckOutcome> outcomes;
     std::int64_t num_elements = 0;  ///< the most of a stage
-    std::string thrust;             ///< what it ran on
+    std::string thrust;             ///< the device it ran on
     std::string without_thrust;     ///< one sentence; empty where Thrust ran
 
     [[nodiscard]] bool any_failed() const;
@@ -104,24 +104,24 @@ struct SmallestFailure {
     bool is_smaller = false;  ///< than the failure
 };
 
-/// What a check has found.
+/// A check's findings.
 struct Check {
     OperatorLaws laws;  ///< judged by a long search and by proofs, and by the data of the first layout
     CheckMatrix matrix;
     std::vector<FaultInput> faults;  ///< for laws that are refuted, where a stage shows it
-    /// Of the first failure of a stage over parts: the fewest elements by which it was met again.
+    /// Of the first failure of a stage over parts: the fewest elements that show it again.
     std::optional<SmallestFailure> smallest = {};
-    bool has_stages = true;  ///< false where there is no identity to rely on: no stage was run
+    bool has_stages = true;  ///< false without a sound identity: no stage was run
 
-    /// True where no law is refuted that nobody vouches for, and every run agrees.
+    /// True if every run agrees and no law is refuted, apart from laws that the user vouches for.
     [[nodiscard]] bool is_well() const;
 };
 
 /// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome.
 ///
 /// With ranks all of them call this, and have the same outcomes; laws and faults are rank 0's. Collective
-/// then. `progress` is told what is done; it may be empty. Throws InputError for a back end without stages
-/// and for data that cannot be had, DeviceError where the device fails.
+/// then. `progress` is told each step; it may be empty. Throws InputError for a back end without stages and
+/// for data that cannot be had, DeviceError where the device fails.
 [[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
                                    const std::function<void(const std::string&)>& progress = {});
 

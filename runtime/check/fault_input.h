@@ -1,5 +1,5 @@
 #pragma once
-// Small inputs that show, through a kernel, what comes of a law that is refuted.
+// Small inputs with which a kernel shows the consequence of a refuted law.
 #include <map>
 #include <optional>
 #include <string>
@@ -17,13 +17,13 @@ namespace segfold::regress {
 /// shows it: arrays are texts that read_array_as() reads.
 struct FaultInput {
     Law law = Law::associative;
-    std::vector<Law> assumed;  ///< what the stage must be told to rely on
+    std::vector<Law> assumed;  ///< laws that the stage must be told to rely on
     std::string stage;
     std::map<std::string, int> settings;  ///< tunables that are not as the stage prefers
     std::vector<std::string> columns;     ///< "[1, 2, 3]", one for each parameter
     std::string offsets;                  ///< "[0, 3]"
     std::int64_t num_elements = 0;
-    std::int64_t segment = 0;     ///< the one whose results differ
+    std::int64_t segment = 0;     ///< stage whose results differ
     std::string given, expected;  ///< the stage's results and the reference's: "2.5", "(1, 2)"
     bool fails_check = false;     ///< the comparison with the reference fails; else bounds allow it
 };
@@ -31,7 +31,7 @@ struct FaultInput {
 /// Makes inputs of the elements that refute `law`, and runs stages over them until one gives another result
 /// than the reference, for `most_seconds` at most.
 ///
-/// Nothing where no stage does, where none relies on the law (idempotence), and for operators with tables.
+/// Nothing if no stage does, if none relies on the law (idempotence), and for operators with tables.
 [[nodiscard]] std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
                                                          const LawReport& report, Law law,
                                                          double most_seconds = 20);

@@ -11,15 +11,15 @@
 
 namespace segfold::regress {
 
-/// What must be so, and how it is tried with one stage.
+/// A claim, and how one stage is tried on it.
 struct Relation {
     std::string_view name;
     std::string_view claim;  ///< "one segment of all elements equals the whole"
-    /// Why the relation says nothing of an operator; empty where it does.
+    /// Why the relation does not apply to an operator; "" if it does.
     std::string (*objection)(const Operator& op);
-    /// Nothing where it holds.
+    /// Nothing if it holds.
     std::optional<Breach> (*attempt)(Trial& trial);
-    /// What it needs and the setting does not have; empty where nothing is missing. Null: it needs nothing.
+    /// Needs that the setting does not meet; "" if it meets all. Null: it needs nothing.
     std::string (*missing)(const Setting& setting) = nullptr;
 };
 
@@ -29,28 +29,29 @@ struct Relation {
 /// Throws InputError naming the relations there are.
 [[nodiscard]] const Relation& relation(std::string_view name);
 
-/// What came of one relation with one stage.
+/// Outcome of one relation with one stage.
 struct RelationOutcome {
     std::string_view relation;
     std::string stage;
     Tiles tiles = Tiles::chosen;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
-    std::string objection;         ///< why it was not tried; empty where it was
-    std::optional<Breach> breach;  ///< nothing where it held
-    std::string unjudged = {};     ///< of one that held: which results could not be judged, and why
+    std::string objection;         ///< why it was not tried; "" if it was
+    std::optional<Breach> breach;  ///< nothing if it held
+    std::string unjudged = {};     ///< of one that held: results that could not be judged, and why
 
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
 
-/// "the fold of one feature": what relations try of an operator over rows or with map; empty where it is all.
+/// The part of an operator over rows or with map that relations try, "the fold of one feature"; "" for all of
+/// it.
 [[nodiscard]] std::string tried_part(const Operator& op);
 
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// Which relations are tried on what.
+/// The relations to try, and their subject.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;

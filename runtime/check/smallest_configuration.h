@@ -1,5 +1,5 @@
 #pragma once
-// The plan of a stage in which little data crosses many borders.
+// The plan of a stage with the smallest tiles, so that little data crosses many borders.
 #include <string_view>
 
 #include "codegen/catalogue.h"
@@ -8,7 +8,7 @@
 namespace segfold::regress {
 
 /// The configuration with the least of everything: elements a tile, room, blocks; whatever its speed. The
-/// tunable `uncounted`, if the stage has it, may take any value. `shape` is what is known of the data.
+/// tunable `uncounted`, if the stage has it, may take any value. `shape` tells the known facts of the data.
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
                                                    std::string_view uncounted = {}, const Shape& shape = {});
 

@@ -15,9 +15,9 @@ namespace segfold::regress {
 /// The same by the setting's ranks. All of them find the same.
 [[nodiscard]] std::optional<Breach> attempt_ranks(Trial& trial);
 
-/// Why what was folded apart cannot be joined; empty where it can.
+/// Why parts that were folded apart cannot be joined; "" if they can.
 [[nodiscard]] std::string associativity_missing(const Setting& setting);
-/// The same, or why a setting has no several devices, or no ranks; empty where it has.
+/// The same, or why a setting has no second device or no ranks; "" if it has.
 [[nodiscard]] std::string other_devices_missing(const Setting& setting);
 [[nodiscard]] std::string ranks_missing(const Setting& setting);
 

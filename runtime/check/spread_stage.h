@@ -13,7 +13,7 @@
 
 namespace segfold::regress {
 
-/// What folds each part.
+/// Folds each part.
 struct SpreadStage {
     const OperatorLaws& laws;
     const Catalogue& catalogue;
@@ -24,22 +24,22 @@ struct SpreadStage {
     bool is_reproducible = false;
 };
 
-/// Folds a workload in slices, which are dealt to the devices. Pieces are one segment each, form whole: where
-/// the stage cannot take that, the rule of thumb says which does.
+/// Folds a workload in slices, which are dealt to the devices. Pieces are one segment each, form whole; if
+/// the stage cannot take that, the rule of thumb chooses another.
 [[nodiscard]] Results run_sliced(std::span<const SliceDevice> devices, const Workload& workload,
                                  const SpreadStage& how, std::int64_t num_slices);
 
-/// What folds a rank's share.
+/// Folds a rank's share.
 struct RankDevice {
     SliceDevice device;
     std::function<std::unique_ptr<SliceEngine>()> make_engine =
         {};  ///< of a GPU: slices are copied meanwhile
 };
-/// A back end as such; `circumstances` are those of its runs where it has no engine.
+/// A back end as such; without an engine its runs have `circumstances`.
 [[nodiscard]] SliceDevice device_of(Backend& backend, const Circumstances& circumstances);
 [[nodiscard]] RankDevice rank_device_of(Backend& backend, const Circumstances& circumstances);
 
-/// Why ranks cannot fold such segments; empty where they can.
+/// Why ranks cannot fold such segments; "" if they can.
 [[nodiscard]] std::string reason_against_ranks(const Segments& segments);
 
 /// Folds a workload by ranks, as a run of several processes does: each streams its share, in slices of

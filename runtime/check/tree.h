@@ -1,5 +1,5 @@
 #pragma once
-// In which tree a plan combines the elements of a segment, and what changes that tree.
+// The tree in which a plan combines the elements of a segment, and the causes that change it.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace segfold::regress {
 
-/// What may change the tree.
+/// A cause that may change the tree.
 enum class TreeCause : std::uint8_t {
     neighbours,  ///< other segments before and behind, of other lengths
     alignment,   ///< arrays that begin an element behind an aligned address
@@ -28,13 +28,13 @@ struct TreeRow {
     std::string stage;
     SegmentForm form = SegmentForm::offsets;
     Configuration configuration;
-    /// Segments of which another tree came out, by cause; nothing where a form knows no such change.
+    /// Segments with another tree, by cause; nothing if a form knows no such change.
     std::array<std::optional<std::int64_t>, kTreeCauses.size()> changed;
     int tree = 0;       ///< rows of one form and one number have the same trees; numbers begin at 0
-    std::string fault;  ///< what simt found wrong; then there is no more
+    std::string fault;  ///< fault that simt found; the other members are then unset
 };
 
-/// What is looked at.
+/// The plan to look at.
 struct TreeRequest {
     std::vector<const Stage*> stages;
     const Catalogue& catalogue;

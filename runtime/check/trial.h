@@ -1,5 +1,5 @@
 #pragma once
-// One stage with one operator on generated data: what relations make their runs with.
+// One stage with one operator on generated data: the means of relations to make their runs.
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,7 +25,7 @@ enum class Tiles : std::uint8_t {
 /// "chosen", "smallest"
 [[nodiscard]] std::string_view name(Tiles tiles);
 
-/// What the trials of one operator share.
+/// Shared by the trials of one operator.
 struct Setting {
     const Operator& op;
     UsableLaws laws;
@@ -34,15 +34,15 @@ struct Setting {
     std::int64_t num_elements;
     std::uint64_t seed;
     MakeArrays make_arrays;
-    std::span<Backend* const> others = {};  ///< of the same kind, for what is folded by several devices
+    std::span<Backend* const> others = {};  ///< of the same kind, for folds by several devices
     AgreedRanks* ranks = nullptr;           ///< that try relations together; without them threads stand in
-    const Operator* given = nullptr;        ///< what `op` is the fold of, where that is not all of it
+    const Operator* given = nullptr;        ///< whose fold `op` is, if `op` is a part of it
 };
 
-/// What folds the parts of a workload.
+/// Folds the parts of a workload.
 enum class Spread : std::uint8_t {
     slices,   ///< one device, one after the other
-    devices,  ///< the setting's devices, which are dealt slices
+    devices,  ///< the setting's devices, which share slices
     ranks,    ///< the setting's ranks, else a thread for each of its devices
 };
 
@@ -51,14 +51,14 @@ class Material {
 public:
     Workload workload;
     std::unique_ptr<Judge> judge;
-    /// What Thrust gives, nothing where it cannot serve; found out when somebody asks first.
+    /// Thrust's results, made at the first call; nothing if it cannot serve.
     [[nodiscard]] const std::optional<Results>& thrust(const UsableLaws& laws) const;
 
 private:
     mutable std::optional<std::optional<Results>> thrust_;
 };
 
-/// Data by the text that says what it is made of, so that stages share it.
+/// Data by a text that describes it, so that stages share it.
 using Materials = std::map<std::string, std::unique_ptr<Material>>;
 
 /// A relation that did not hold.
@@ -67,7 +67,7 @@ struct Breach {
     std::string configuration;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::string text;  ///< what disagrees with what, the first wrong segment with its elements
+    std::string text;  ///< the two sides that disagree, and the first wrong segment with its elements
     bool is_fault =
         false;  ///< simt found a race or a bad access, or the kernel a number of segments that is none
 };
@@ -86,14 +86,15 @@ public:
     [[nodiscard]] std::vector<std::int64_t> lengths(bool empties) const;
     /// A length that borders of warps, blocks and tiles are near to, at most num_elements.
     [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
-    /// Segments for a relation that is not about lengths: those of lengths(), but for whole and uniform.
+    /// Segments for a relation that is not about lengths: of lengths(), except in the forms whole and
+    /// uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
-    /// The same for an operator that was made of the setting's: none is empty where it takes no empty ones.
+    /// The same for an operator made of the setting's: none is empty if it takes no empty ones.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
     /// The operator's data over the segments, and the right answer; made once for all stages.
     ///
-    /// `key` says what the segments are made of beside form and seed.
+    /// `key` describes the segments beside form and seed.
     const Material& material(const Operator& op, Segments segments, const std::string& key) const;
 
     /// Runs the stage; the next Breach speaks of this run.
@@ -108,7 +109,7 @@ public:
 
     /// A breach of the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
-    /// Nothing where a comparison agrees; what it cannot judge is kept, the first time.
+    /// Nothing if a comparison agrees; keeps the first that it cannot judge.
     [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison);
     /// "against thrust: 3 of 40 segments cannot be judged, ..."; empty where all could be.
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }

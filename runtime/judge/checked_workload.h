@@ -1,5 +1,5 @@
 #pragma once
-// The data that a run asks for, with reads of tables looked at as far as that takes no time to speak of.
+// Builds the workload of a run. For up to 2^16 items it also checks every table index.
 #include "runtime/data/workload_request.h"
 
 namespace segfold {

@@ -19,12 +19,12 @@ struct ComparedField {
     std::string name;
     std::string actual;
     std::string expected;
-    std::string other;            ///< of the results compared with; empty where that is the reference
+    std::string other;            ///< names the other results; empty for the reference
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
     std::optional<double> bound;  ///< how large the error may be
     bool wrong = false;
     bool overflowed = false;  ///< finite on one side alone, and nothing can be said of it (tolerance.h)
-    /// Decimal digits that the data leave, where that is too little to judge the value by (tolerance.h).
+    /// Decimal digits that the data leave, if too few to judge the value by (tolerance.h).
     std::optional<double> digits_left = {};
 
     [[nodiscard]] bool unjudged() const { return digits_left.has_value(); }
@@ -37,12 +37,12 @@ struct ComparedElements {
     std::vector<std::string> last;  ///< empty where `first` holds all elements
 };
 
-/// What is known about one segment; elements begin .. end - 1.
+/// Findings on one segment; elements begin .. end - 1.
 struct ComparedSegment {
     std::int64_t segment = 0;
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    double ratio = 0;  ///< largest error in units of its bound; infinity where no error was allowed
+    double ratio = 0;  ///< largest error in units of its bound; infinity if none is allowed
     std::vector<ComparedField> fields;
     std::vector<ComparedElements> elements;
 };
@@ -58,8 +58,8 @@ struct Comparison {
     std::optional<ComparedSegment>
         worst;  ///< largest ratio, right or wrong; absent when bit for bit or all equal
 
-    /// Segments that are not wrong and of which nothing can be said: values on the way overflow. Of several
-    /// features, or of results and outputs, of those that have most of them.
+    /// Segments that are not wrong, but cannot be judged because values overflow on the way. Of several
+    /// features, or of results and outputs: the largest such number.
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
@@ -68,10 +68,11 @@ struct Comparison {
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;
 
-    /// True where no segment is wrong; that all could be judged is_judged() says.
+    /// True if no segment is wrong. is_judged() says whether all could be judged.
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
     [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
-    /// Takes what the other says of overflow and of values that cannot be judged, where it has more.
+    /// Takes the other's segments with overflow, or with values that cannot be judged, if it has more of
+    /// them.
     void take_unsaid(Comparison& other);
 };
 
@@ -83,10 +84,10 @@ struct Comparison {
 ///         x: 1.5, 2, 3, 4, 5, 6, 7, 8, ..., 50, 51, 52, 53, 54, 55, 56, 57
 std::string print(const Comparison& comparison);
 
-/// What the report says of segments of which nothing can be said; empty where there are none.
+/// The report's lines on segments with overflow; empty without any.
 std::string print_overflow(const Comparison& comparison);
 
-/// What it says of segments that cannot be judged; empty where there are none.
+/// The report's lines on segments that cannot be judged; empty without any.
 ///
 ///     3 of 40 segments cannot be judged, the first one is segment 4 (elements 80 to 99, length 20): variance
 ///     is 1.25, reference says 1, bound 0.9: the data leave no digit
@@ -112,7 +113,7 @@ class MappedJudge;
 /// measured on each segment that needs one (runtime/judge/tolerance.h).
 class Judge {
 public:
-    /// Computes the reference. The workload must outlive the judge. Throws InputError where it cannot be run.
+    /// Computes the reference. The workload must outlive the judge. Throws InputError if it cannot be run.
     explicit Judge(const Workload& workload, JudgeOptions options = {});
     ~Judge();
     Judge(Judge&&) noexcept;
@@ -128,7 +129,7 @@ public:
 
     /// Compares results with those of another back end, stage or plan, called `name` in messages.
     ///
-    /// For exact operators both must have the same bits, whatever the reference says. For others both must
+    /// For exact operators both must have the same bits; the reference does not count. For others both must
     /// lie within their bounds of the reference.
     [[nodiscard]] Comparison compare(const Results& actual, const Results& other,
                                      const std::string& name) const;

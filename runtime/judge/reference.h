@@ -24,7 +24,7 @@ using WideValue = Slot<long double>;
 /// One result field in wide precision.
 struct WideField {
     std::string name;
-    Type type;                      ///< what the field's values are when rounded
+    Type type;                      ///< type that the field's values are rounded to
     std::vector<WideValue> values;  ///< [num_segments], or [num_elements] of an output
 };
 
@@ -33,12 +33,12 @@ using WideResults = std::vector<WideField>;
 
 /// The outputs of every element, by the evaluator, from the finished results of all segments.
 ///
-/// `results` are those of fold_of(workload), and become what a fold of the workload returns. Elements in no
-/// segment are zero.
+/// `results` are those of fold_of(workload); they become the results of a fold of the workload. Elements in
+/// no segment are zero.
 Results map_elements(const Workload& workload, Results results, int threads = 0);
 
-/// Which precision defines the right answer: working where nothing in the operator rounds, so that it is
-/// exact, else wide.
+/// The precision of the right answer: working precision if the operator rounds nothing and is exact, else
+/// wide.
 [[nodiscard]] Precision precision_of_reference(const Operator& op);
 
 /// "working", "wide"
@@ -64,7 +64,7 @@ Results reduce_sequentially(const Workload& workload, Precision precision = Prec
 ///
 /// Elements are folded in chunks of 2^9, and then the chunks: in floating point that is closer to the exact
 /// result than the sequential fold. Segments of 2^20 elements and more are folded by all threads, in parts of
-/// 2^14. Where the operator is not associative, all are folded from left to right.
+/// 2^14. If the operator is not associative, all are folded from left to right.
 WideResults reduce_widely(const Workload& workload, int threads = 0, bool is_associative = true);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a workload's elements read tables inside of their lengths, and which is the first that does not.
+// Finds the first element of a workload that reads past a table's end.
 #include <string>
 #include <vector>
 

@@ -10,12 +10,11 @@
 
 namespace segfold {
 
-/// What was found out about one segment; one entry for each result field.
+/// Findings on one segment; one entry for each result field.
 struct SegmentVerdict {
     std::vector<long double>
         errors;  ///< distance from the wide result; inf where one is finite and one is not
-    std::vector<long double>
-        bounds;  ///< what the distance may be; inf where only the kind of non-finite counts
+    std::vector<long double> bounds;  ///< largest distance allowed; inf if only the kind of non-finite counts
     std::vector<bool> wrong;
     std::vector<bool> overflowed;  ///< not wrong, and not right either: see ValueVerdict
     std::vector<bool> unjudged;    ///< the same
@@ -104,15 +103,15 @@ private:
     bool is_associative_;
 };
 
-/// What was found out about one value.
+/// Findings on one value.
 struct ValueVerdict {
     long double error = 0;  ///< distance from the wide value; inf where one is finite and one is not
-    long double bound = 0;  ///< what the distance may be; inf where only the kind of non-finite counts
+    long double bound = 0;  ///< largest distance allowed; inf if only the kind of non-finite counts
     bool wrong = false;
-    /// Of another kind than the wide value, as folds in working precision are: values on the way leave the
-    /// range of their type. Then nothing can be said of it.
+    /// Of another kind (finite, inf, nan) than the wide value, as folds in working precision are too: values
+    /// on the way leave the range of their type. Such a value cannot be judged.
     bool overflowed = false;
-    /// Within the bound, which is more than a quarter of the value, and outside of all that are not.
+    /// Within a bound of more than a quarter of the value, and outside of all smaller bounds.
     bool unjudged = false;
     [[nodiscard]] long double ratio() const;
 };
@@ -120,7 +119,7 @@ struct ValueVerdict {
 /// Decimal digits of a value that an error of `bound` leaves; 0 where it may be as large as the value.
 [[nodiscard]] double digits_left(long double bound, long double value);
 
-/// The cheap test: within 4 ulp of the wide value, or of the same kind where that is not finite.
+/// The cheap test: within 4 ulp of the wide value, or, if that is not finite, of the same kind.
 [[nodiscard]] bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide);
 
 /// Holds a value against the same value by folds in working precision and by disturbed ones, as Tolerance
@@ -130,7 +129,7 @@ struct ValueVerdict {
                                        std::span<const WideValue> disturbed, bool overflows = false,
                                        long double size = 0);
 
-/// |value|; 0 where it is not finite.
+/// |value|; 0 if it is not finite.
 [[nodiscard]] long double size_of(Type type, const WideValue& value);
 
 /// Distance from |value| to the next greater value of a floating-point type; for a type that is not, 0.

@@ -7,12 +7,11 @@ namespace segfold {
 
 /// The first of some neighbouring elements, spread over the data, for which combine is not associative.
 ///
-/// `op` is the workload's operator, or that with another lift. Takes microseconds.
+/// `op` is the workload's operator, perhaps with another lift. Takes microseconds.
 [[nodiscard]] std::optional<CounterExample> differing_neighbours(const Operator& op,
                                                                  const Workload& workload);
 
-/// Tries the identity on `elements`, and on 2^20 that are spread evenly where there are more. All threads
-/// work.
+/// Tries the identity on `elements`; of more than 2^20 on so many, spread evenly. All threads work.
 [[nodiscard]] TriedElements try_identity(const Workload& workload, Elements elements);
 
 /// Tries an identity that no search refutes on some elements, in tens of microseconds for few and in the time

@@ -1,5 +1,5 @@
 #pragma once
-// What judging an operator's laws and asking its data have in common; internal.
+// Shared by the judging of an operator's laws and by the trial of its data; internal.
 #include "dsl/laws/laws.h"
 #include "runtime/laws/operator_laws.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Laws that hold while nothing overflows, and folds in which something may.
+// Laws that hold while nothing overflows, and folds that may overflow.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,15 +18,15 @@ namespace segfold {
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   const KnownValues& known, FoldLength length);
 
-/// The most elements of which no fold breaks a law so, whatever the data are: a power of two, 0, or the most
-/// that there can be.
+/// The most elements with which no fold breaks a law so, whatever the data: a power of two, 0, or the largest
+/// number.
 [[nodiscard]] std::int64_t most_elements_without_overflow(const OperatorLaws& laws, const Operator& op);
 
-/// What the integers among arrays are, one array for each parameter; read by all threads.
+/// Ranges of the integers of arrays, one array for each parameter; read by all threads.
 [[nodiscard]] KnownValues known_values(const Operator& op, std::span<const Array> arrays);
 
-/// The same of a fold of `num_elements` elements, whose segments are as long at most as `longest` says where
-/// it is asked. Takes no time where the number of elements settles it.
+/// The same for a fold of `num_elements` elements; `longest` gives the longest segment when asked. Takes no
+/// time if the number of elements settles it.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   std::span<const Array> arrays, std::int64_t num_elements,
                                                   const std::function<std::int64_t()>& longest);

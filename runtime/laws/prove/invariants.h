@@ -8,14 +8,14 @@
 
 namespace segfold::prove {
 
-/// What every state that elements reach obeys, as far as was found.
+/// Invariants found of the states that elements reach.
 struct Invariants {
     std::vector<smt::Candidate> list;
     std::string reason;  ///< why the list is empty although candidates were left: time, or out of reach
 };
 
 /// Starts with the candidates that drawn states obey and drops what lift, identity or combine break, until
-/// none is broken. What is left when the time ends is no invariant, and the list is empty then.
+/// none is broken. If the time ends first, nothing is proved and the list is empty.
 Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const smt::ScriptOptions& options,
                            Questioner& questioner, double seconds);
 

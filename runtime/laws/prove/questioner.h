@@ -1,5 +1,5 @@
 #pragma once
-// Asks questions within a budget of time, and keeps their texts where that was asked for.
+// Asks questions within a budget of time, and keeps their texts on demand.
 #include <chrono>
 #include <filesystem>
 
@@ -19,7 +19,7 @@ public:
     Answer go_on(const std::string& question, double most_seconds);
 
     [[nodiscard]] double seconds_left() const;
-    /// Of the processor, that all answers have taken.
+    /// Processor time of all answers.
     [[nodiscard]] double seconds_used() const { return used_; }
 
 private:

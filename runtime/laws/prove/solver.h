@@ -6,12 +6,12 @@
 
 namespace segfold::prove {
 
-/// What a question came to.
+/// The answer to a question.
 struct Answer {
     enum class Kind : std::uint8_t { sat, unsat, unknown };
     Kind kind = Kind::unknown;
     std::string reason;  ///< of unknown: "no answer in 2 s", "Z3 gave up (incomplete)", ...
-    std::string rest;    ///< what stands after the verdict: values, a core
+    std::string rest;    ///< text after the verdict: values, a core
     double seconds = 0;  ///< of the processor, that Z3 had
 };
 
@@ -31,16 +31,16 @@ public:
     Solver(const Solver&) = delete;
     Solver& operator=(const Solver&) = delete;
 
-    /// Why there is no Z3; empty where there is. Starts the child.
+    /// Why there is no Z3; "" if there is. Starts the child.
     [[nodiscard]] std::string unavailable();
-    /// "Z3 4.8.12"; empty where there is none.
+    /// "Z3 4.8.12"; "" without one.
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// Asks what knows nothing of questions before it. The first line of the answer is the verdict. With
+    /// Asks a question that knows nothing of earlier ones. The first line of the answer is the verdict. With
     /// `tells_core`, (get-unsat-core) has an answer; other questions are slower then.
     Answer ask(const std::string& question, double seconds, bool tells_core = false);
 
-    /// Says or asks something on top of what was asked since the last ask() or begin().
+    /// Adds statements or a question to those since the last ask() or begin().
     Answer go_on(const std::string& question, double seconds);
     /// Declarations that later go_on() build on, and whether they can be met.
     Answer begin(const std::string& declarations, double seconds);

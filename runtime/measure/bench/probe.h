@@ -13,19 +13,19 @@ namespace segfold::bench {
 [[nodiscard]] double milliseconds_of_prefix(Timing& timing, const Workload& workload,
                                             std::shared_ptr<const LoadedArrays> arrays, const PlanText& plan);
 
-/// Lengths of the two segments by which a stage's pace along a segment is told.
+/// Lengths of the two segments that measure a stage's pace along a segment.
 inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} << 14, std::int64_t{1} << 18};
 
-/// The pace: what the longer of them takes more, for each element.
+/// The pace: the extra time of the longer one, for each element.
 [[nodiscard]] double pace_of(const std::array<double, 2>& milliseconds);
 
-/// Milliseconds that the longest segment of the request alone takes the emitted stage; 0 where that cannot
+/// Milliseconds that the longest segment of the request alone takes the emitted stage; 0 if that cannot
 /// matter.
 ///
-/// Two single segments of 2^14 and 2^18 elements are timed; what the longer one takes more, per element, is
-/// the stage's pace along a segment: that of one thread, of one warp, or next to nothing where a segment is
-/// cut into tiles. Nothing else tells a stage that would run for minutes from one that takes a millisecond,
-/// as a kernel cannot be stopped.
+/// Two single segments of 2^14 and 2^18 elements are timed. The extra time of the longer one, per element, is
+/// the stage's pace along a segment: that of one thread, of one warp, or next to nothing if a segment is cut
+/// into tiles. A kernel cannot be stopped, so a stage that would run for minutes must be known before it is
+/// launched.
 [[nodiscard]] double least_milliseconds(Timing& timing, const Emitted& emitted, const std::string& name,
                                         const LadderRequest& request);
 

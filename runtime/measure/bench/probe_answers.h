@@ -1,5 +1,5 @@
 #pragma once
-// What probes have to compute: their inputs, and each element of their results, told on the host.
+// Inputs of probes, and the right value of each element of their results, computed on the host.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,14 +19,14 @@ inline constexpr std::uint8_t kProbePoison = 0xcd;
 /// Words 0, 1, 2, ... of an input.
 void fill_probe_input(std::span<std::uint32_t> words);
 
-/// The element that the probe has to leave at a place of its results; nothing where it must leave the poison.
+/// The element that the probe must leave at a place of its results; nothing if it must leave the poison.
 using ProbeAnswer = std::function<std::optional<std::uint64_t>(std::int64_t place)>;
 
-/// Throws InternalError for a probe whose answer nobody has written down.
+/// Throws InternalError for a probe without a written answer.
 [[nodiscard]] ProbeAnswer answer_of(const std::string& probe, const FormulaNames& names);
 
-/// Whether `results`, elements of 4 or 8 bytes, are what the answer says. Returns "" or the first that is
-/// not, with its place, what it is and what it has to be.
+/// Compares `results`, elements of 4 or 8 bytes, with the answer. Returns "" or the first wrong element: its
+/// place, its value and the right one.
 [[nodiscard]] std::string judge_probe(const ProbeAnswer& answer, std::span<const std::byte> results,
                                       int element_bytes);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a bench has measured, as data: one Entry a plan or peer, one WorkloadRecord a workload.
+// A bench's measurements as data: one Entry a plan or peer, one WorkloadRecord a workload.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace segfold::bench {
 
-/// What became of a plan or peer.
+/// Outcome of a plan or peer.
 enum class Outcome : std::uint8_t { measured, abandoned, left_out, failed };
 
 /// In the order of Outcome.
@@ -32,7 +32,7 @@ struct Agreement {
         text;  ///< "reference", "tile_scan, bit for bit", "3 of 5000 segments differ from tile_scan, ..."
 };
 
-/// What the kernels of a plan take; the largest of each where there are several.
+/// Resources of a plan's kernels; of several the largest of each.
 struct Resources {
     int registers = 0;
     int spill_bytes = 0;
@@ -51,7 +51,8 @@ struct Entry {
     bool is_host = false;       ///< ran on the CPU; times are the host's, and no ceiling is spoken of
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
     Outcome outcome = Outcome::measured;
-    std::string reason;      ///< why it was abandoned, left out, or what failed; or what its time leaves out
+    std::string
+        reason;  ///< why it was abandoned or left out; its failure; or a part that its time leaves out
     Quartiles milliseconds;  ///< on the GPU
     int runs = 0;
     std::optional<double> host_microseconds;     ///< that the host is busy with one launch
@@ -61,7 +62,7 @@ struct Entry {
     double fraction_with_keys = 0;  ///< peers by key: over the bytes that they have to move themselves
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    bool is_compiled_before = false;  ///< the time is that of an earlier compilation, whose result was taken
+    bool is_compiled_before = false;  ///< taken from an earlier compilation, with its time
     Agreement agreement;
 };
 
@@ -73,7 +74,7 @@ struct WorkloadRecord {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::int64_t longest_length = 0;   ///< 0 where no plan was chosen by it
+    std::int64_t longest_length = 0;   ///< 0 if it chose no plan
     std::int64_t padded_elements = 0;  ///< the same; see LengthRange
     std::int64_t num_features = 1;     ///< the length of rows
     int index_bits = 32;
@@ -92,7 +93,7 @@ struct WorkloadRecord {
     [[nodiscard]] bool agrees() const;
 };
 
-/// Where it was measured.
+/// The machine of a measurement.
 struct MachineRecord {
     std::string device;
     std::string driver;        ///< the driver's CUDA version; empty for a host

@@ -9,8 +9,8 @@ namespace segfold::bench {
 [[nodiscard]] Json json_of(const Entry& entry);
 [[nodiscard]] Json json_of(const WorkloadRecord& record);
 
-/// Reads what json_of() writes, for measurements that were kept. Throws InputError that names the place of
-/// what is missing or wrong.
+/// Reads kept measurements, as json_of() writes them. Throws InputError that names the place of a missing or
+/// wrong member.
 [[nodiscard]] MachineRecord machine_from(const JsonValue& document);
 [[nodiscard]] WorkloadRecord workload_from(const JsonValue& document);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Copies between host and GPU, and folds of what arrives while more is on its way.
+// Copies between host and GPU, and folds of parts that have arrived while others are on their way.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace segfold::bench {
 
-/// True where results of chunks can be folded as elements, and compared bit for bit: an exact operator of one
+/// True if results of chunks can be folded as elements, and compared bit for bit: an exact operator of one
 /// column whose elements are states and whose states are results, as in a sum of integers.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
@@ -22,7 +22,7 @@ struct TransferMethod {
     int chunks = 1;          ///< equal parts, each copied and folded by itself
 };
 
-/// The stage that folds what has arrived; none for a mere copy.
+/// The stage that folds arrived parts; none for a mere copy.
 struct TransferFold {
     const Stage* stage = nullptr;
     std::map<std::string, int> chosen;  ///< tunables
@@ -34,16 +34,16 @@ public:
     /// All must outlive this object; `values` is the column on the host, in ordinary memory.
     ///
     /// Throws InputError unless the operator is exact and folds its own results as elements, as a sum does:
-    /// what chunks give is folded once more, in their order. Throws DeviceError where the bench measures no
+    /// results of chunks are folded once more, in their order. Throws DeviceError if the bench measures no
     /// GPU.
     Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
               const Catalogue& catalogue);
 
     /// Times a method by events and by the host's clock, `repeats` times or as often as two seconds allow.
     ///
-    /// What has travelled is compared with what was sent, a fold with one thread's fold on the host; a
-    /// difference is a failed entry without times. Bytes are those that travel. Throws InputError where the
-    /// elements cannot be cut into equal chunks, DeviceError where memory does not suffice.
+    /// Compares arrived bytes with sent ones, a fold with one thread's fold on the host; a difference is a
+    /// failed entry without times. Counts the bytes that travel. Throws InputError if the elements cannot be
+    /// cut into equal chunks, DeviceError if memory does not suffice.
     [[nodiscard]] Entry measure(const std::string& row, const TransferMethod& method,
                                 const TransferFold& fold, int repeats);
 

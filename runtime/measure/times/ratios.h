@@ -15,12 +15,12 @@
 
 namespace segfold::regress {
 
-/// What is to be measured, and how thoroughly.
+/// The cases to measure, and how thoroughly.
 struct TimeRequest {
     std::vector<NamedOperator> ops;
     std::vector<const Stage*> stages;
     const Catalogue& catalogue;
-    std::vector<Layout> layouts;  ///< beside the whole; those that are generated
+    std::vector<Layout> layouts;  ///< beside the whole; generated ones
     std::int64_t num_elements = 0;
     std::uint64_t seed = 7;
     MakeArrays make_arrays;
@@ -33,18 +33,17 @@ struct TimeRequest {
 
 /// Measures cases on one back end; keeps what it compiled.
 ///
-/// A stage over `whole` is held against a plain read of the same bytes; over any other layout
-/// against itself over `whole`, or, where it takes no whole or is hopeless at it (a thread that folds
-/// everything), against the stage that a run would take there. Runs go by turns (A B C A B C), the first ones
-/// are dropped, and each round allocates everything anew, so that where things lie in memory is part of the
-/// noise that is seen.
+/// A stage over `whole` is held against a plain read of the same bytes; over any other layout against itself
+/// over `whole`, or, where it takes no whole or is hopeless at it (a thread that folds everything), against
+/// the stage that a run would take there. Runs go by turns (A B C A B C), the first ones are dropped, and
+/// each round allocates everything anew, so that the noise includes the arrays' places in memory.
 class TimeBench {
 public:
     /// `backend` must outlive this object. Throws DeviceError, for a back end that is not timed too.
     TimeBench(Backend& backend, TimeRequest request);
     ~TimeBench();
 
-    /// All cases; `progress` is told what is measured.
+    /// All cases; `progress` is told each case.
     [[nodiscard]] std::vector<TimeCase> measure(const std::function<void(const std::string&)>& progress);
     /// One of them again; none over the cut-off.
     [[nodiscard]] Rounds measure(const TimeCase& one);

@@ -1,5 +1,6 @@
 #pragma once
-// What kernels cost before they run: registers, spills, memory, instructions, as the compiler reports them.
+// Costs of kernels that are known before they run: registers, spills, memory, instructions, as the compiler
+// reports them.
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -14,7 +15,7 @@ namespace segfold::regress {
 struct StaticCost {
     std::string op;  ///< by the name that a command line has for it
     std::string stage;
-    std::string form;  ///< in which segments are given
+    std::string form;  ///< form of the segments
     std::string configuration;
     std::string architecture;       ///< "sm_90"
     std::int64_t registers = 0;     ///< of a thread; the largest
@@ -44,8 +45,8 @@ struct NamedOperator {
 /// Compiles every stage that serves an operator, unsegmented where it can be and in its first segmented form,
 /// as runs have it.
 ///
-/// Architectures that NVRTC does not know are left out. `progress` is told how many texts are compiled, of
-/// how many. Throws DeviceError where there is no NVRTC.
+/// Architectures that NVRTC does not know are left out. `progress` is told the number of compiled texts, and
+/// of all. Throws DeviceError without an NVRTC.
 [[nodiscard]] StaticCosts static_costs(std::span<const NamedOperator> ops,
                                        std::span<const Stage* const> stages, const Catalogue& catalogue,
                                        std::span<const std::string> architectures,
@@ -61,7 +62,7 @@ struct StaticChange {
     [[nodiscard]] bool is_worse() const { return now > then; }
 };
 
-/// What a comparison has found.
+/// A comparison's findings.
 struct StaticVerdict {
     bool same_compiler = true;
     std::int64_t num_compared = 0;
@@ -74,9 +75,9 @@ struct StaticVerdict {
 
 /// Compares costs with a baseline: exactly for the same compiler.
 ///
-/// Another compiler may give a few registers and instructions more or less, which says nothing of this
-/// project: then `registers` may be 8, and instructions a quarter (of at least 64) above, before they count.
-/// Spills, stack and shared memory have no margin: where there was none, none may come.
+/// Another compiler may give a few registers and instructions more or less, whatever this project does. Then
+/// up to 8 more `registers` and a quarter more instructions (of at least 64) do not count. Spills, stack and
+/// shared memory have no margin.
 [[nodiscard]] StaticVerdict compare(const StaticCosts& now, const StaticCosts& baseline);
 
 }  // namespace segfold::regress

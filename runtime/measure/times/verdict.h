@@ -17,15 +17,15 @@ struct TimeCase {
     std::string op;  ///< by the name that a command line has for it
     std::string stage;
     std::string layout;   ///< "whole", "geometric:mean=32"
-    std::string against;  ///< what it is divided by: "whole", "grid_reduce whole", "read"
+    std::string against;  ///< its divisor: "whole", "grid_reduce whole", "read"
     std::string configuration;
-    Rounds rounds;       ///< empty where it was not measured
+    Rounds rounds;       ///< empty if it was not measured
     std::string reason;  ///< why it was not
 
     [[nodiscard]] bool same_case(const TimeCase& other) const;
 };
 
-/// What is known of one case.
+/// Verdict on one case, and its reasons.
 enum class Verdict : std::uint8_t { same, better, worse, ambiguous, no_baseline };
 
 /// "same", "better", "worse", "ambiguous", "no_baseline"
@@ -54,14 +54,14 @@ struct TimeOutcome {
     std::string reason;  ///< of what is ambiguous, or over the cut-off
 };
 
-/// Measures one case anew, all rounds of it; none where it cannot be measured.
+/// Measures one case anew, all rounds of it; none if it cannot be measured.
 using Remeasure = std::function<Rounds(const TimeCase& of)>;
 
 /// Judges every case of `now` that the baseline has.
 ///
 /// A case is suspect where the U test rejects, after Holm's correction, and the medians differ by
 /// `least_effect` and by more than the noise of either side. Suspects are measured again; all of these
-/// measurements must say the same. What some confirm and others do not is ambiguous; so is what is noisy or
+/// measurements must say the same. A suspect that only some confirm is ambiguous; so is one that is noisy or
 /// has few samples.
 ///
 /// A case that the baseline has and `now` has not is over the cut-off, perhaps for once: it is measured

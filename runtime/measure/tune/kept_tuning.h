@@ -1,5 +1,5 @@
 #pragma once
-// One tuning with its records: what is known of a problem, what is measured, who wins; every row is kept.
+// One tuning with its records: known trials, measurements, the winner. Keeps every row.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace segfold::tune {
 
-/// The folder of the user's records. Throws InputError where there is none to keep them in.
+/// The folder of the user's records. Throws InputError if there is none.
 [[nodiscard]] std::string require_record_folder();
 
 /// How far a tuning goes.
@@ -21,7 +21,7 @@ struct Limits {
     bool is_pinned = false;  ///< the winner stays, whatever later tunings find
 };
 
-/// What is known of a problem before anything is measured, and a tuning that goes on from there.
+/// The known trials of a problem, and a tuning that goes on from them.
 class KeptTuning {
 public:
     /// Reads the user's records. `blank` is a row of the problem without a measurement; problem and catalogue

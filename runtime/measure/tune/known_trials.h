@@ -7,8 +7,8 @@
 
 namespace segfold::tune {
 
-/// What was measured before of exactly this: device, operator, class, shape, stage texts. The last row of
-/// each point counts, the further phase first.
+/// Earlier measurements of the same device, operator, class, shape and stage texts. Of a point the last row
+/// of its furthest phase counts.
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space);
 
 }  // namespace segfold::tune

@@ -10,9 +10,9 @@ namespace segfold::tune {
 
 /// Measures plans of one workload.
 ///
-/// A plan is not run at all where its resource report says that no block fits a multiprocessor, or that it
-/// spills more than 256 bytes a thread; it is abandoned where one run takes twice the best time. Screening
-/// makes five runs; where the data would stay in the cache, that is emptied before each.
+/// A plan is not run if, by its resource report, no block fits a multiprocessor or a thread spills more than
+/// 256 bytes. It is abandoned if one run takes twice the best time. Screening makes five runs, each with an
+/// empty cache if the data would fit it.
 class PlanMeter : public Evaluator {
 public:
     /// All arguments must outlive the meter. Throws DeviceError, for a back end that is not timed too.

@@ -17,20 +17,21 @@ struct Trial {
     Evaluation evaluation;
 };
 
-/// The fastest correct trial, the earlier of two that are equal; null where there is none.
+/// The fastest correct trial, the earlier of two equal ones; null without any.
 const Trial* fastest(std::span<const Trial> trials);
 
 /// Measures points.
 class Evaluator {
 public:
     virtual ~Evaluator() = default;
-    /// `best` is the fastest time so far, infinity before the first; what takes much longer may be abandoned.
+    /// `best` is the fastest time so far, infinity before the first; a point that takes much longer may be
+    /// abandoned.
     virtual Evaluation evaluate(const Point& point, double best) = 0;
     /// Points that are likely to come soon, so that they can be compiled meanwhile.
     virtual void expect(std::span<const Point> points) { (void)points; }
     /// Milliseconds of `rounds` runs of each point, by turns; empty for a point that failed.
     virtual std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) = 0;
-    /// Runs a point once and holds all of its results against the reference: correct, wrong, or what failed.
+    /// Runs a point once and compares all of its results with the reference: correct, wrong, or the failure.
     virtual Evaluation validate(const Point& point) = 0;
 };
 
@@ -44,7 +45,7 @@ enum class Strategy : std::uint8_t {
 
 struct SearchOptions {
     Strategy strategy = Strategy::automatic;
-    std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< what is known is not counted
+    std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< known trials do not count
     std::uint64_t seed = 7;
     /// Stages whose start takes more than so many times the best one's are searched no further: tuning
     /// inside a stage is worth less.
@@ -56,7 +57,7 @@ struct SearchOptions {
     std::vector<Trial> known = {};        ///< measured before; never asked for again
 };
 
-/// What a search tells and asks on its way; each may be empty.
+/// Calls of a search on its way; each may be empty.
 struct SearchListener {
     std::function<void(const Trial& trial)> measured;  ///< new ones only
     std::function<bool()> stops;  ///< asked before each evaluation: out of time, or interrupted

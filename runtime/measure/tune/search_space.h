@@ -1,5 +1,5 @@
 #pragma once
-// The plans that a tuner may choose from: stages and configurations, and which of them lie close together.
+// The plans that a tuner may choose from: stages, configurations, and their neighbours.
 #include <map>
 #include <optional>
 #include <string>

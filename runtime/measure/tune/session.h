@@ -22,9 +22,9 @@ struct Finalist {
 };
 
 struct Session {
-    std::vector<Trial> trials;          ///< of the screening, with what was known
+    std::vector<Trial> trials;          ///< of the screening, known ones included
     std::vector<Finalist> finalists;    ///< the fastest first
-    std::optional<std::size_t> winner;  ///< a place; nothing where no plan gives right results
+    std::optional<std::size_t> winner;  ///< a place; nothing if no plan gives right results
     std::string reason;                 ///< why that one, one sentence without its end
     /// False where the plan that runs today stays because runs differ too much to tell that another is
     /// faster.

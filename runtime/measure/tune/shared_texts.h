@@ -19,7 +19,7 @@ public:
 private:
     const Problem& problem_;
     const Catalogue& catalogue_;
-    std::map<Point, Emitted> texts_;  ///< by what is left of a point without its numbers
+    std::map<Point, Emitted> texts_;  ///< by a point without its numbers
 };
 
 }  // namespace segfold::tune

@@ -15,9 +15,9 @@ struct TuneOptions {
     std::int64_t evaluations = 200;  ///< plans measured at most, at least 1
 };
 
-/// What a tuning has found.
+/// A tuning's findings.
 struct Tuned {
-    std::string winner;        ///< "warp_stream ring_offsets=256 ..."; empty where no plan is right
+    std::string winner;        ///< "warp_stream ring_offsets=256 ..."; "" if no plan is right
     std::string reason;        ///< why that one
     double milliseconds = 0;   ///< of the winner, the median
     std::size_t measured = 0;  ///< plans

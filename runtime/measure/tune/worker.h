@@ -23,8 +23,8 @@ public:
     WorkerEvaluator(const WorkerEvaluator&) = delete;
     WorkerEvaluator& operator=(const WorkerEvaluator&) = delete;
 
-    /// What the program says of itself when it is ready, a JSON object. Throws DeviceError or InputError with
-    /// the program's own message where it cannot start.
+    /// The program's greeting when it is ready, a JSON object. Throws DeviceError or InputError with the
+    /// program's own message if it cannot start.
     [[nodiscard]] const std::string& greeting();
 
     Evaluation evaluate(const Point& point, double best) override;
@@ -37,9 +37,9 @@ public:
 
 private:
     void start();
-    /// Ends the program, which runs; says how it ended.
+    /// Ends the running program; says how it ended.
     std::string stop();
-    /// Sends a line and waits for the answer; what went wrong becomes an outcome.
+    /// Sends a line and waits for the answer; a failure becomes an outcome.
     Evaluation ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
@@ -51,7 +51,7 @@ private:
 
 /// The other side: answers requests of `in`, a line each, until it ends. `write` takes whole lines.
 ///
-/// `is_fit` is asked after each answer; where it says no, the program is expected to end and be started anew.
+/// `is_fit` is asked after each answer; if it says no, the program ends and is started anew.
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
            const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit);
 

@@ -9,7 +9,7 @@
 
 namespace segfold::bench {
 
-/// What a peer's function is given; the emitted text has the same struct (codegen/peer.cpp).
+/// The argument of a peer's function; the emitted text has the same struct (codegen/peer.cpp).
 struct PeerCall {
     const void* inputs = nullptr;
     const void* results = nullptr;
@@ -44,13 +44,13 @@ public:
     /// that refuse this nvcc.
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
-    /// Why no peer can be compiled, in one sentence; empty where one can.
+    /// Why no peer can be compiled, in one sentence; "" if one can.
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] const std::filesystem::path& nvcc() const { return nvcc_; }
     /// "CCCL 3.0.1"
     [[nodiscard]] std::string description() const;
 
-    /// What this CCCL lacks for `peer`, as a sentence without its end; empty where it lacks nothing.
+    /// What this CCCL lacks for `peer`: a sentence without its full stop, or "".
     [[nodiscard]] std::string missing(const Peer& peer) const;
 
     /// The command that makes a library for "sm_90", but for the names of the files.
@@ -77,7 +77,7 @@ private:
                                        const std::vector<std::string>& command,
                                        const std::vector<std::string>& last = {});
 
-/// The folder of compiled peers, private to the user. Throws DeviceError where it cannot be had.
+/// The folder of compiled peers, private to the user. Throws DeviceError if it cannot be made.
 [[nodiscard]] std::filesystem::path peer_directory();
 
 }  // namespace segfold::bench

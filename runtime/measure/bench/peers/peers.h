@@ -26,7 +26,7 @@ public:
 /// How a peer was compiled.
 struct PeerBuild {
     double seconds = 0;
-    bool is_compiled_before = false;  ///< the time is that of an earlier compilation, whose result was taken
+    bool is_compiled_before = false;  ///< taken from an earlier compilation, with its time
 };
 
 /// Peers that were compiled, by their texts.
@@ -42,7 +42,7 @@ public:
     WorkloadPeers(const Problem& problem, CompiledPeers& compiled) : problem_(problem), compiled_(compiled) {}
     virtual ~WorkloadPeers() = default;
 
-    /// Compiles those that are not compiled yet, side by side; calls `begins` first where there are any.
+    /// Compiles those that are not compiled yet, side by side; calls `begins` before each.
     void compile(std::span<const Peer* const> peers, const std::function<void()>& begins);
     /// Throws DeviceError for a peer that does not compile.
     [[nodiscard]] PeerBuild build(const Peer& peer) const;
@@ -52,7 +52,7 @@ public:
 protected:
     /// The library of a peer's text; called from several threads at once.
     [[nodiscard]] virtual PeerLibrary library(const Peer& peer, const std::string& source) const = 0;
-    /// What compile() has made of a text.
+    /// The library that compile() has made of a text. Throws DeviceError if the text does not compile.
     [[nodiscard]] const PeerLibrary& compiled(const std::string& source) const;
     [[nodiscard]] const Problem& problem() const { return problem_; }
 
@@ -61,17 +61,17 @@ private:
     CompiledPeers& compiled_;
 };
 
-/// The libraries of one back end, with what was compiled of them.
+/// The libraries of one back end, with their compiled peers.
 class PeerLibraries {
 public:
     virtual ~PeerLibraries() = default;
     /// "CCCL 3.0.1"; "no peers" where none can be compiled.
     [[nodiscard]] virtual std::string description() const = 0;
-    /// Why a peer cannot be measured here, whatever the problem; empty where it can.
+    /// Why a peer cannot be measured here, whatever the problem; "" if it can.
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
     /// Whether they fold in the host's memory.
     [[nodiscard]] virtual bool is_of_host() const = 0;
-    /// All must outlive what is returned.
+    /// All must outlive the result.
     [[nodiscard]] virtual std::unique_ptr<WorkloadPeers> over(const Problem& problem,
                                                               PlacedWorkload& placed) = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What peers by key are given in place of offsets: the number of its segment for each element.
+// Keys for peers by key, in place of offsets: each element's segment number.
 #include <cstdint>
 
 #include "runtime/backends/cuda/cuda_backend.h"
@@ -8,8 +8,8 @@ namespace segfold::bench {
 
 /// Keys of a workload on a GPU. Segments without an element have no key; the others are its runs.
 struct SegmentKeys {
-    /// Builds them on the GPU; nothing of it is ever timed. Throws InputError where there are more segments
-    /// than an i32 counts, or where segments are ranges, which may overlap.
+    /// Builds them on the GPU, untimed. Throws InputError for more segments than an i32 counts, and for
+    /// ranges, which may overlap.
     SegmentKeys(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident);
 
     /// The places that a peer by key fills.

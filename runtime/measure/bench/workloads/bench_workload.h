@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// What is measured.
+/// The plans and peers to measure.
 struct BenchOptions {
     int repeats = 21;  ///< at least 1
     /// Stages beside the one that a fold takes; empty: every one that takes the segments.

@@ -1,5 +1,5 @@
 #pragma once
-// The workloads of a bench: which there are, and their data on the host and where it is measured.
+// The workloads of a bench, and their data on the host and on the measured device.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,8 +22,8 @@ struct Case {
 /// One layout in every power of two from `from` to `to`.
 [[nodiscard]] std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
 
-/// Bytes that a workload of so many elements takes where it is measured at most, keys and results for peers
-/// included.
+/// The most bytes that a workload of so many elements takes on the measured device, with keys and results for
+/// peers.
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
                                 std::int64_t num_features = 1);
 

@@ -11,7 +11,7 @@
 
 namespace segfold::bench {
 
-/// How many workloads are drawn, from which seed, and of how many elements.
+/// Number, seed and sizes of the drawn workloads.
 struct Lot {
     std::int64_t count = 0;
     std::uint64_t seed = 7;
@@ -36,7 +36,7 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 /// before them says what stands where.
 std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles);
 
-/// Geometric mean, worst and deciles of such shares, as a line or two; empty where there are none.
+/// Geometric mean, worst and deciles of such shares, as a line or two; "" without any.
 std::string print_deciles(std::vector<double> shares);
 
 }  // namespace segfold::bench

@@ -14,20 +14,20 @@ namespace segfold::bench {
 /// Which workloads a bench goes through.
 enum class Sweep : std::uint8_t { none, sizes, layouts, lot };
 
-/// What is measured of an operator.
+/// The measurements to make for an operator.
 struct SweepRequest {
-    WorkloadRequest workload;  ///< of which a sweep replaces the layout or the number of elements
+    WorkloadRequest workload;  ///< a sweep replaces its layout or its number of elements
     Sweep sweep = Sweep::none;
     std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< sweep sizes
     Lot lot = {};                                                           ///< sweep lot
     std::optional<SegmentForm> given_as = {};                               ///< flags or keys
     std::vector<const Peer*> peers = {};
-    bool only_fitting_peers = false;  ///< those that do not take the form are passed over in silence
+    bool only_fitting_peers = false;  ///< passes silently over peers that do not take the form
     PlanSelection plans = {};
     LadderOptions options = {};
 };
 
-/// What is told on the way; each may be empty.
+/// Calls on the way; each may be empty.
 struct SweepListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const std::string& warning)> warned;
