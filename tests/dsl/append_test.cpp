@@ -1,12 +1,15 @@
 // The part `append`: its grammar and names, its form in C++, what judges it, and what products make of it.
 #include <gtest/gtest.h>
 
+#include "dsl/append.h"
+#include "dsl/check/check.h"
 #include "dsl/cpp/define.h"
 #include "dsl/error.h"
 #include "dsl/laws/laws.h"
 #include "dsl/printer.h"
 #include "dsl/rewrite/short_places.h"
 #include "dsl/text/parser.h"
+#include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/session/choice/choice.h"
 #include "tests/common/appending_operators.h"

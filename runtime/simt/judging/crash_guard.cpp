@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <mutex>
 
 #include "runtime/simt/execution/worker.h"
+#include "runtime/simt/judging/findings.h"
 
 // The C library declares this member only under its internal name.
 #ifndef sigev_notify_thread_id

@@ -1,6 +1,9 @@
 #pragma once
 // Turns crashes and endless loops of a compiled text into faults of its launch.
+#include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <ctime>
 #include <memory>
 
 namespace segfold::simt {
