@@ -1,5 +1,5 @@
 #pragma once
-// The stages and parts that are known: those embedded in the program, or those of a folder.
+// The known stages and parts: embedded in the program, or files of a folder.
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,7 +52,7 @@ public:
     /// The same where plan_facts() of the problem are known.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
-    /// Throws InputError with what unmet() says and the stages that can serve.
+    /// Throws InputError with the text of unmet() and the stages that can serve.
     void require(const Stage& stage, const Problem& problem) const;
     /// The stage taken when the user chooses none: among those that can serve, the one of the greatest rank
     /// by its own `suits`; of equals the first in stages(). Rungs are left out. Throws InputError if none can
@@ -67,7 +67,7 @@ private:
         std::string place;
     };
 
-    /// `folder` is empty for embedded files, else what stands before `path` in messages.
+    /// `folder` stands before `path` in messages; it is empty for embedded files.
     void add(std::string path, std::string text, const std::string& folder = "");
     void order();
     [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;

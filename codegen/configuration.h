@@ -11,18 +11,18 @@ namespace segfold {
 /// Tunable name -> value, for every tunable of a stage.
 using Configuration = std::map<std::string, int, std::less<>>;
 
-/// What formulas of `stage` may name: `facts`, the tunables, and the stage's `let` sizes made of both.
+/// Names for formulas of `stage`: `facts`, the tunables, and the stage's `let` sizes made of both.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
-/// The first value of every tunable, or what the stage's `prefer` lines say: the greatest value that is not
-/// above theirs, else the least.
+/// The first value of every tunable, or by the stage's `prefer` lines the greatest value that is not above
+/// theirs, else the least.
 ///
-/// `facts` are those of plan_facts(); where there are none, no `prefer` line applies, nor does a `where`
-/// line of a stage that has `let` lines above it.
+/// `facts` are those of plan_facts(); without any, no `prefer` line applies, nor does a `where` line behind
+/// `let` lines.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
-/// Throws InputError for a name the stage does not have or a value it does not list; what conditions say is
-/// left to configure(), which knows the problem.
+/// Throws InputError for a name the stage does not have or a value it does not list; configure(), which knows
+/// the problem, checks conditions.
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
 
 /// The default with the given values set.

@@ -8,10 +8,10 @@ namespace segfold {
 /// CUDA for GPUs; native: C++ for the host's cores, as GCC 12 and clang 14 compile it, without headers.
 enum class Dialect : std::uint8_t { cuda, native };
 
-/// What stands before a function of a native text: loops over lanes become vectors where all of it is inline.
+/// Stands before a function of a native text: loops over lanes become vectors if all of it is inline.
 inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
 
-/// What stands before one that all places call.
+/// Stands before a function that all places call.
 inline constexpr std::string_view kNativeCall = "[[gnu::noinline]] static";
 
 /// The same in either language; `is_called`: of a function so long that texts have one copy of it.

@@ -1,5 +1,6 @@
 #pragma once
-// Emits the CUDA text of a problem, a stage and a configuration, with what a launch of it needs.
+// Emits the CUDA text of a problem, a stage and a configuration, with its launches, arrays and scratch
+// memory.
 #include <map>
 #include <memory>
 #include <string>
@@ -43,7 +44,8 @@ struct Emitted {
     std::string source;
     std::shared_ptr<const LineMap> lines;  ///< of the text; for messages
     Dialect dialect = Dialect::cuda;       ///< the stage's
-    SegmentForm form;  ///< in which the kernels read segments: the problem's, or what the host converts it to
+    SegmentForm form;     ///< form of segments that the kernels read: the problem's, or the one that the host
+                          ///< makes of it
     int index_bits = 32;  ///< the problem's
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>>
@@ -60,7 +62,7 @@ struct Emitted {
     bool is_reproducible = false;
 };
 
-/// The text of a part for a problem: parts/bf16.cuh and the like, which stand among the operator's pieces.
+/// The text of a part that stands among the operator's pieces, such as parts/bf16.cuh, for a problem.
 std::string part_text(std::string_view path, const Problem& problem,
                       const Catalogue& catalogue = Catalogue::standard());
 

@@ -11,9 +11,9 @@ namespace segfold {
 /// of several texts differ for the linker too.
 std::string in_namespace(std::string_view source, std::string_view name);
 
-/// Whether a text can be put into a namespace of this name: words of letters, digits and underscores between
-/// "::", each of which begins with a letter and is no word of C++ or CUDA, no name of a text's own
-/// vocabulary, no function of the language, and not in capitals alone as macros are.
+/// True if a text can be put into a namespace of this name. It consists of words between "::", of letters,
+/// digits and underscores. Each begins with a letter, has a small letter, and is no word of C++ or CUDA, no
+/// name of a text's own vocabulary and no function of the language.
 bool is_namespace(std::string_view name);
 
 }  // namespace segfold

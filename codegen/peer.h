@@ -26,7 +26,7 @@ struct Peer {
     bool is_by_key = false;          ///< reads one i32 key an element, the number of its segment
     bool needs_commutative = false;  ///< gives wrong results where the order of operands counts
     std::string_view header;         ///< a header of CCCL, from its include folder on
-    std::string_view header_text;    ///< what that header must contain; empty: it must exist
+    std::string_view header_text;    ///< text that the header must contain; empty: it must exist
     std::string_view system = {};    ///< of Thrust on the host's cores: "omp" or "tbb"; empty: on a GPU
     std::int64_t most_length = std::numeric_limits<std::int64_t>::max();  ///< of a segment
 

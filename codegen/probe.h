@@ -20,7 +20,7 @@ struct Probe {
     std::string text;            ///< the file, directives included
 };
 
-/// CUDA text of a probe, and what its one launch takes.
+/// CUDA text of a probe, and the arguments of its one launch.
 ///
 /// Formulas know num_elements and the tunables. Parameters are named as the buffers they point to;
 /// `num_elements` is an int.
@@ -28,7 +28,7 @@ struct EmittedProbe {
     std::string source;
     std::vector<Scratch> inputs;   ///< filled with the words of probe_word()
     std::vector<Scratch> scratch;  ///< may have any contents before the launch
-    Scratch output;                ///< what is checked
+    Scratch output;                ///< the checked buffer
     Formula moves;                 ///< bytes that all threads together must read and write
     Launch launch;
     std::vector<std::string> parameters;

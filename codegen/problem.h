@@ -1,5 +1,5 @@
 #pragma once
-// What a text is emitted for: an operator, the form of its segments, the width of an index. No sizes.
+// The subject of a text: an operator, the form of its segments, the width of an index. No sizes.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// The laws a stage may rely on: those that are claimed and not refuted.
+/// The laws that a stage may rely on: claimed and not refuted.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
@@ -21,7 +21,7 @@ struct UsableLaws {
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
-/// Most that the `__shared__` variables of a kernel may have on any GPU; what a launch asks for may be more.
+/// Most bytes of a kernel's `__shared__` variables on any GPU; a launch may ask for more.
 inline constexpr std::int64_t kMostStaticSharedBytes = std::int64_t{48} * 1024;
 
 /// The capabilities of a device that texts and plans depend on. The defaults are a Hopper's, and those of any
@@ -41,7 +41,7 @@ class FormulaNames;
 struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32);
 
-    Operator written;  ///< checked, as its author has it; what headings of texts show
+    Operator written;  ///< checked, as its author has it; shown by headings of texts
     /// The same; with 32-bit indices its states keep short places and counts, and sums of bytes append.
     Operator op;
     std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
@@ -52,7 +52,7 @@ struct Problem {
     bool has_ends = false;
     UsableLaws laws;  ///< as declared, unless the caller has refuted one
     Target target;
-    /// Tables whose reads the text checks; every other table must be read inside of its length.
+    /// Tables whose reads the text checks. The caller has proved reads of the others.
     std::vector<std::string> checked_tables = {};
 };
 

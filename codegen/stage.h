@@ -37,7 +37,7 @@ struct Stage {
     std::string text;                  ///< the file, directives included
 };
 
-/// The form in which a stage reads segments given as `form`: that form, or what the host converts it to;
+/// The form in which a stage reads segments given as `form`: that form, or the one that the host makes of it;
 /// nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `append` stands for, written out of lift and combine.
+// The `append` that follows from lift and combine.
 #include <string>
 
 #include "dsl/operator.h"
@@ -10,8 +10,7 @@ namespace segfold {
 /// reads these instead of the later state. Needs a check().
 Block joined_lift(const Operator& op);
 
-/// A parameter or place that append reads and lift does not; empty where there is none. Stages load what lift
-/// reads.
+/// A parameter or place that append reads and lift does not, or "". Stages load lift's parameters only.
 std::string read_by_append_alone(const Operator& op);
 
 /// True if lift reads a table, which append cannot; scalars do not count.

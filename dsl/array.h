@@ -68,7 +68,7 @@ struct Storage<Type::f64> {
     using type = double;
 };
 
-/// A one-dimensional array of one scalar type, which owns its memory unless it was borrowed.
+/// A one-dimensional array of one scalar type. It owns its memory or borrows it.
 ///
 /// An allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past
 /// the end.
@@ -88,11 +88,12 @@ public:
         return *this;
     }
 
-    /// An array of `length` elements with unspecified values; a large one lies on large pages where it can.
-    /// Throws InputError for more bytes than 64 bits count, and std::bad_alloc where memory does not suffice.
+    /// An array of `length` elements with unspecified values; a large one lies on large pages if the system
+    /// has them. Throws InputError for more bytes than 64 bits count, and std::bad_alloc if memory does not
+    /// suffice.
     Array(Type type, std::size_t length);
 
-    /// The caller's memory, which must outlive the array and is only read.
+    /// Borrows the caller's memory, which must outlive the array. Only reads it.
     static Array borrow(Type type, const void* data, std::size_t length)
     {
         Array array;
@@ -122,10 +123,10 @@ public:
         return other;
     }
 
-    /// False where the memory is the caller's, and where there is none.
+    /// False if the memory is the caller's, or if there is none.
     [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
 
-    /// Leaves the first `length` elements, of which there are as many at least; the memory stays.
+    /// Keeps the first `length` elements, of as many at least; the memory stays.
     void shorten(std::size_t length)
     {
         if (length > length_)

@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Base of every exception this project throws; `exit_code` is what the program ends with.
+/// Base of every exception of this project; the program ends with `exit_code`.
 class Error : public std::runtime_error {
 public:
     Error(const std::string& message, int exit_code) : std::runtime_error(message), exit_code_(exit_code) {}

@@ -60,7 +60,7 @@ struct ExpressionNode {
 
 /// A handle to an immutable expression tree; cheap to copy.
 ///
-/// Numbers convert to literals, so `x * 2 + 0.5` builds what the text says. `==` builds a comparison: use
+/// Numbers convert to literals, so `x * 2 + 0.5` builds the tree of that text. `==` builds a comparison: use
 /// `same()` to compare trees.
 class Expression {
 public:
@@ -147,13 +147,13 @@ Expression epsilon(Type type);
 Expression infinity();
 Expression not_a_number();
 
-/// A function of the language: how many arguments it takes and of what.
+/// A function of the language: the number and types of its arguments.
 struct Function {
     enum class Domain : std::uint8_t { number, real, integer };
     std::string_view name;
     int arity;
-    Domain domain;                    ///< what its arguments must be; all of one type
-    std::optional<Type> result = {};  ///< the type of its value, where that is not the arguments' type
+    Domain domain;                    ///< kind of its arguments, all of one type
+    std::optional<Type> result = {};  ///< type of its value, if not the arguments'
 };
 
 /// The function called `name`, or nullptr.

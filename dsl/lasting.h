@@ -5,10 +5,10 @@
 
 namespace segfold {
 
-/// What `make` gives, never destroyed: `static const auto& known = lasting([] { ... });`.
+/// The result of `make`, never destroyed: `static const auto& known = lasting([] { ... });`.
 ///
 /// A program may fold while its own static objects are destroyed, and on threads that still run when main()
-/// has returned. Static objects of this library, which are made later, would be gone before them.
+/// has returned. Static objects of this library are made later, so they would be destroyed before.
 template <class Make>
 [[nodiscard]] auto& lasting(const Make& make)
 {

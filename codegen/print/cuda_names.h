@@ -1,5 +1,5 @@
 #pragma once
-// Names in CUDA text: those of the language's types, and those that users chose.
+// Names in CUDA text: of the language's types, and of users.
 #include <string>
 #include <string_view>
 #include <vector>

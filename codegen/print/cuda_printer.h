@@ -45,10 +45,10 @@ private:
 
     /// The int `text`, hidden from NVRTC, which changes what some arithmetic means; plain elsewhere.
     [[nodiscard]] std::string hide(const std::string& text) const;
-    /// What a function of floats is called for `type`.
+    /// The name of a function of floats for `type`.
     [[nodiscard]] std::string function_name(const std::string& function, Type type) const;
 
-    /// The functions below set `level` to how tightly their text binds where it is not a primary expression.
+    /// The functions below set `level` to the precedence of their text, unless it is a primary expression.
     std::string raw(const Expression& expression, int& level) const;
     std::string number(const ExpressionNode& node, int& level) const;
     std::string conditional(const ExpressionNode& node, int& level) const;

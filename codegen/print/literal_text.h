@@ -13,7 +13,7 @@ std::string real_literal(double value);
 /// The value of a literal of a floating-point type.
 double literal_value(const ExpressionNode& node);
 
-/// "kLowestI32", "kInfinity", ...; those of f16 and bf16 are floats.
+/// "kLowestI32", "kInfinity", ...; for f16 and bf16 they are floats.
 std::string constant_of(const ExpressionNode& node);
 
 }  // namespace segfold

@@ -1,16 +1,15 @@
 #pragma once
-// Which emitted values are hidden from compilers, because a compiler that sees them changes what they mean.
-// helper_functions.cpp says how they are hidden.
+// Emitted values to hide from compilers, which would change their meaning. helper_functions.cpp hides them.
 #include <string>
 
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// Integers of 8 and 16 bits, which are computed as int.
+/// True for integers of 8 and 16 bits, which are computed as int.
 inline bool is_narrow(Type type) { return is_integer(type) && size_bytes(type) < 4; }
 
-/// The types of 16 bits, which are computed as float.
+/// True for the floats of 16 bits, which are computed as float.
 inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 
 /// index, position, segment and length are i64 in the language and Index in CUDA; none is below zero.

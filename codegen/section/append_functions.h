@@ -10,8 +10,8 @@ namespace segfold {
 /// True if texts have a function append(): the operator has the part, and its lift reads no table.
 bool has_append(const Operator& op);
 
-/// True if append() takes the parameter, a column or a scalar. Without identity it takes what lift takes,
-/// because a run that has no element yet is lifted.
+/// True if append() takes the parameter, a column or a scalar. Without identity it takes lift's parameters
+/// too, because the first element of a run is lifted.
 bool append_uses(const Operator& op, const Parameter& parameter);
 /// The same of index, position or segment.
 bool append_uses(const Operator& op, std::string_view place);

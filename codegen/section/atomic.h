@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The atomic function that equals combine(), such as "atomicAdd"; nothing where there is none.
+/// The atomic function that equals combine(), such as "atomicAdd"; nothing without one.
 ///
 /// The state has to be one field with an identity, combine() a sum, a minimum, a maximum or a bitwise
 /// operation of both operands, and the type one that the function takes: integers of 32 and 64 bits, and for
@@ -18,7 +18,7 @@ std::optional<std::string> atomic_function(const Operator& op);
 /// must have an atomic_function().
 std::string atomic_combine_text(const Operator& op);
 
-/// The warp reduction that equals combine(), such as "__reduce_add_sync"; nothing where there is none.
+/// The warp reduction that equals combine(), such as "__reduce_add_sync"; nothing without one.
 ///
 /// As atomic_function(), for integers of 32 bits. GPUs before compute capability 8.0 have none of them.
 std::optional<std::string> warp_function(const Operator& op);

@@ -1,6 +1,6 @@
 #pragma once
-// What the kernel of write-back is made of: the operator's `map` as a function, the elements that it reads
-// and writes.
+// The pieces of the kernel of write-back: the operator's `map` as a function, the elements that it reads and
+// writes.
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ inline constexpr std::string_view kMapKernel = "map_elements";
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect);
 
-/// The names that a map needs, those of the lets that it needs included.
+/// The names that a map needs, also by way of lets.
 std::set<std::string> names_of_map(const Block& map);
 
 /// The bytes of what stages that map a tile keep of a segment: the results and the lets that are the same for

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The pieces that native stages may mention where they map; none for an operator without `map`.
+/// The pieces for native stages that map; none for an operator without `map`.
 std::vector<Piece> native_map_section(const Problem& problem);
 
 }  // namespace segfold

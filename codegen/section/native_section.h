@@ -1,5 +1,5 @@
 #pragma once
-// What only texts for the host need around an operator's functions: states and items of all lanes of a
+// Pieces that only texts for the host need around an operator's functions: states and items of all lanes of a
 // vector.
 #include <vector>
 

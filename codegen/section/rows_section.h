@@ -1,6 +1,5 @@
 #pragma once
-// What kernels over rows of features are made of: rows loaded, lifted feature by feature, finished and
-// stored.
+// The pieces of kernels over rows of features: rows loaded, lifted feature by feature, finished and stored.
 #include <set>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 #pragma once
-// The texts of kernels/vocabulary: what codegen writes around an operator's expressions, with holes for it.
+// The texts of kernels/vocabulary, which stand around an operator's expressions; they have holes for its
+// names and types.
 #include <map>
 #include <string>
 #include <string_view>
@@ -7,7 +8,7 @@
 
 namespace segfold {
 
-/// What fills the holes of a text: `@NAME@` by a value, the lines of an `each` by the items of a list.
+/// Fills the holes of a text: `@NAME@` by a value, the lines of an `each` by the items of a list.
 struct Holes {
     std::map<std::string, std::string, std::less<>> values;
     std::map<std::string, std::vector<Holes>, std::less<>> lists = {};

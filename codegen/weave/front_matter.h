@@ -42,7 +42,7 @@ Tunable read_tunable(const std::string& argument, const std::string& place);
 /// Appends a tunable whose name is new.
 void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::string& place);
 
-/// Sets what a file may say once.
+/// Sets a value that a file may state once.
 void set_once(std::string& value, const std::string& word, const std::string& argument,
               const std::string& place);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel takes, read from its signature.
+// A kernel's parameters, read from its signature.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// A file of which lines were taken, and the line there of each line here; 0 of a blank line that was added.
+/// A file that lines were taken from, and for each line here its line there; 0 for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;

@@ -1,5 +1,5 @@
 #pragma once
-// What an emitted text mentions, and the pieces of the operator's section that it needs for that.
+// The names that an emitted text mentions, and the pieces of the operator's section that define them.
 #include <functional>
 #include <string>
 #include <string_view>

@@ -29,11 +29,11 @@ struct Directive {
     std::string word;
     std::string argument;
     int line;
-    std::string file = {};  ///< where it stands; empty for that of the stage
+    std::string file = {};  ///< its path; empty for the stage's own text
 };
 
 struct Woven {
-    std::vector<std::string> parts;     ///< every part used, once each, after those that it uses itself
+    std::vector<std::string> parts;     ///< every used part once, after the parts that it uses itself
     std::string body;                   ///< the stage's own text without its directives
     std::vector<std::string> numbers;   ///< of `//% number NAME`, in order
     std::vector<Directive> directives;  ///< of the stage file and the parts, in order, those in dropped

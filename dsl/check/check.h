@@ -22,16 +22,16 @@ bool is_reserved(std::string_view name);
 /// types and functions.
 bool is_taken(std::string_view name);
 
-/// What of a text could not be read; nothing is said about what may follow from that alone.
+/// The parts of a text that could not be read; faults that may follow from them get no message.
 struct Unread {
     std::set<std::string> declared;  ///< words of the parameters, fields and results that are left out
     std::map<std::string, std::set<std::string>> blocks;  ///< by part: words of the statements left out
     bool parts = false;                                   ///< whole parts are left out
 };
 
-/// The same for a text that was read in part: adds to `complaints`, and says nothing of what is `unread`.
+/// The same for a text that was read in part: adds to `complaints`, but not for `unread` parts.
 ///
-/// What it returns is an operator only where there are no complaints.
+/// The result is an operator only without complaints.
 Operator check(Operator op, const Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

@@ -15,10 +15,10 @@ struct LetUse {
     Position position;
 };
 
-/// What the uses of one local ask for.
+/// The type that the uses of one local ask for.
 struct LetUses {
-    std::optional<LetUse> first;  ///< whose type the local takes; none where no use asks for one
-    std::optional<LetUse> other;  ///< the first that asks for another type, where there is one
+    std::optional<LetUse> first;  ///< the use whose type the local takes; none if no use asks for one
+    std::optional<LetUse> other;  ///< the first use that asks for another type, if any
 };
 
 /// A value of a block and the type it is put into; none for a `let`, which has its own.

@@ -12,22 +12,22 @@
 
 namespace segfold {
 
-/// What the expressions of a block may name.
+/// The names that expressions of a block may use.
 struct Scope {
     std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, index and the like
     std::map<std::string, Type, std::less<>> tables;
     std::map<std::string, Operand, std::less<>> operands;   ///< combine's two
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
-    std::set<std::string, std::less<>> silent;  ///< names with a message already, which get no other
+    std::set<std::string, std::less<>> silent;  ///< names that have a message already; they get no other
     std::string part;                           ///< "lift"
 };
 
-/// True for a number with a fraction, inf or nan, and what is made of one.
+/// True for a number with a fraction, inf or nan, and for an expression made of one.
 bool has_fraction(const Expression& expression);
 
-/// Resolves and types the expressions of one block. Throws PlacedError, or Silence for what is made of a name
-/// that has been complained about.
+/// Resolves and types the expressions of one block. Throws PlacedError; Silence for an expression with a name
+/// that has a complaint already.
 class Typing {
 public:
     Typing(const Operator& op, Scope scope) : op_(op), scope_(std::move(scope)) {}
@@ -45,8 +45,8 @@ public:
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 
-    /// The type that an expression states by itself; nothing for numbers, what is made of them alone, and
-    /// what is not known.
+    /// The type that an expression states by itself; nothing for numbers, for expressions of numbers alone,
+    /// and for unknown names.
     [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// What an operator's text says and its author can hardly mean.
+// Warnings of texts that their author can hardly mean.
 #include <string>
 #include <vector>
 

@@ -99,8 +99,8 @@ public:
         return *this;
     }
 
-    /// Where it takes fewer steps than lift and combine: a state with an element behind it, which must be
-    /// combine(a, lift). Reads columns and scalars, as lift does; elements come in order of their index.
+    /// A state with an element behind it, in fewer steps than lift and combine; must equal combine(a, lift).
+    /// Reads columns and scalars, as lift does; elements come in order of their index.
     ///
     ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
     ///     op.append([&](auto a) { return max(a, x); });    // of one field
@@ -155,7 +155,7 @@ public:
         return *this;
     }
 
-    /// The results of an empty segment, which else are finish of the identity.
+    /// The results of an empty segment; without it they are finish of the identity.
     ///
     ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
     ///     op.empty(nan<double>());
@@ -178,9 +178,9 @@ public:
         return *this;
     }
 
-    /// Write-back: what an element gets, with the finished results of its segment; sets every Each, or
-    /// returns the only one. Its argument, if it takes one, is the state, whose fields are the results where
-    /// there is no finish.
+    /// Write-back: an element's outputs, made with the finished results of its segment. Sets every Each, or
+    /// returns the only one. Its argument, if it takes one, is the state; without finish its fields are the
+    /// results.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });

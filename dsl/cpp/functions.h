@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// The type of a plain number where nothing else says one: that of C++, by its width.
+/// The type of a plain number if nothing else states one: its C++ type, by its width.
 template <Plain N>
 using PlainType = std::conditional_t<
     std::same_as<N, bool> || std::floating_point<N>, N,
@@ -24,7 +24,7 @@ using PlainType = std::conditional_t<
             std::conditional_t<sizeof(N) == 2, std::uint16_t,
                                std::conditional_t<sizeof(N) == 4, std::uint32_t, std::uint64_t>>>>>;
 
-/// What a function may be given: a value, or a plain number beside one.
+/// Argument of a function: a value, or a plain number beside one.
 template <class A>
 concept ValueOrPlain = AnyValue<A> || Plain<A>;
 
@@ -244,7 +244,7 @@ Value<bool> isnan(const A& x, SourceLocation at = SourceLocation::current())
     return call_real<bool>("isnan", at, x);
 }
 
-/// True for what is neither infinite nor NaN.
+/// True for a finite number.
 template <AnyValue A>
 Value<bool> isfinite(const A& x, SourceLocation at = SourceLocation::current())
 {

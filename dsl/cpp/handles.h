@@ -1,6 +1,6 @@
 #pragma once
-// What a definition in C++ is written with: the fields of a state, columns, tables, scalars, rows, results
-// and outputs, as typed handles.
+// Typed handles of a definition in C++: fields of a state, columns, tables, scalars, rows, results and
+// outputs.
 #include <string>
 #include <utility>
 #include <vector>
@@ -195,7 +195,7 @@ private:
     Term term_;
 };
 
-/// One value for all elements, which the launch gives: another one needs no compiling.
+/// One value for all elements, given by the launch: another one needs no compiling.
 template <ValueType T>
 class Scalar : public Value<T> {
 public:

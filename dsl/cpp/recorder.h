@@ -29,7 +29,7 @@ public:
     /// The value of the only field or result; `type` is none for a plain number. `first` is the type of a
     /// result that nothing else declares; none where its value does not say one.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
-    /// The value of the only output, which a map gives; `type` and `first` as above.
+    /// The value that a map gives its only output; `type` and `first` as above.
     void give_output(const Term& value, std::optional<Type> type, Position at,
                      std::optional<Type> first = {});
     /// Every field is that of the operand.
@@ -73,7 +73,7 @@ public:
     Making(const Making&) = delete;
     Making& operator=(const Making&) = delete;
 
-    /// The handle of a field that is being constructed; `identity` is null where it has none.
+    /// The handle of a field that is being constructed; `identity` is null without one.
     static Term field(const StateField& field, const Term* identity);
     /// The handle of a state that is being constructed.
     static Term state();
@@ -95,7 +95,7 @@ public:
     Recorder& commutative();
     /// Declares combine idempotent: combine(a, a) is a.
     Recorder& idempotent();
-    /// Says what the operator computes; emitted text shows it above the operator.
+    /// Describes the operator; emitted text shows it above the operator.
     Recorder& describe(std::string text);
 
     /// A column, or a table, as a handle.
@@ -128,7 +128,7 @@ private:
     Recorder* outer_;                ///< the definition in whose body this one stands
     Recording* outer_recording_;     ///< and its part
     std::array<bool, 6> said_ = {};  ///< by part
-    /// A `let` of plain numbers, which take the type that its uses ask for.
+    /// A `let` of plain numbers, which take the type of its uses.
     struct UntypedLet {
         Block* block;
         std::size_t place;

@@ -12,7 +12,7 @@ namespace segfold {
 #ifdef __cpp_lib_source_location
 using SourceLocation = std::source_location;
 #else
-/// What std::source_location is, as far as the language uses it: clang before 16 with GCC's library has none.
+/// The part of std::source_location that the language uses: clang before 16 with GCC's library has none.
 class SourceLocation {
 public:
     /// As a default argument, the place of the call.

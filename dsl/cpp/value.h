@@ -12,12 +12,12 @@
 
 namespace segfold {
 
-/// A number of IEEE binary16, by its bits: what f16 is in C++.
+/// The f16 of the language in C++: a number of IEEE binary16, by its bits.
 struct half {
     std::uint16_t bits = 0;
 };
 
-/// A number of bfloat16, by its bits: what bf16 is in C++.
+/// The bf16 of the language in C++: a number of bfloat16, by its bits.
 struct bfloat16 {
     std::uint16_t bits = 0;
 };
@@ -71,7 +71,7 @@ concept NumberType = RealType<T> || IntegerType<T>;
 template <ValueType T>
 using Acc = std::conditional_t<accumulator_type(kTypeOf<T>) == kTypeOf<T>, T, float>;
 
-/// A number or truth value of C++ itself, which is a literal where a Value stands; characters are none.
+/// A number or truth value of C++ itself: a literal in place of a Value. Characters are none.
 template <class N>
 concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, char> &&
                 !std::same_as<N, wchar_t> && !std::same_as<N, char8_t> && !std::same_as<N, char16_t> &&
@@ -80,7 +80,7 @@ concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, c
 /// The part of a definition that a handle belongs to; its definition itself where `definition` is null.
 struct Home {
     std::string op;    ///< the operator's name
-    std::string part;  ///< "lift"; empty for what belongs to no part: columns, tables, results
+    std::string part;  ///< "lift"; empty for handles of no part: columns, tables, results
     std::shared_ptr<const Home> definition;
 };
 
@@ -92,12 +92,12 @@ inline Position place(const SourceLocation& at)
     return {static_cast<int>(at.line()), static_cast<int>(at.column()), 1, at.file_name()};
 }
 
-/// What a Value holds, its type aside.
+/// A Value without its type.
 struct Term {
     Expression expression;  ///< none: it can be set and not be read
     HomePointer home;       ///< none: it is made of plain numbers
-    bool untyped = false;   ///< made of plain numbers alone, which take the type of their context
-    std::string name = {};  ///< of what can be set
+    bool untyped = false;   ///< made of plain numbers alone, so it takes the type of its context
+    std::string name = {};  ///< of a handle that can be set
 };
 
 /// Makes terms of terms. All functions throw SpecError where the terms are of different definitions or parts.
@@ -111,7 +111,7 @@ struct Terms {
     static Term constant(const char* name, Position at);
     static Term limit(const char* name, Type type, Position at);
 
-    /// `term` as it is read in `at`. Throws where it can only be set, and where it was moved from.
+    /// `term` as it is read at `at`. Throws if it can only be set, or was moved from.
     static Term read(const Term& term, Position at);
     /// Throws SpecError for the use of a handle that another one has taken the place of.
     [[noreturn]] static void refuse_moved(const char* what, Position at);
@@ -132,7 +132,7 @@ struct Terms {
 template <ValueType T>
 class Value;
 
-/// True for Value<T> and what derives from it: fields, columns.
+/// True for Value<T> and its derived classes: fields, columns.
 template <class A>
 concept AnyValue = requires
 {

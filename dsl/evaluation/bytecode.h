@@ -1,5 +1,5 @@
 #pragma once
-// Operators flattened to instructions: what the interpreter runs, on the host and inside Thrust's functors.
+// Operators flattened to instructions for the interpreter, on the host and inside Thrust's functors.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,7 +65,7 @@ enum class Opcode : std::uint8_t {
 struct Instruction {
     Opcode opcode;
     Type type;    ///< of the operands
-    Type target;  ///< of the value, where that differs: convert, gather
+    Type target;  ///< type of the value, if it differs: convert, gather
     std::uint16_t out, a, b, c;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Evaluates an operator on the host, state by state: the definition of what the language means.
+// Evaluates an operator on the host, state by state: the meaning of the language by definition.
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ namespace segfold {
 /// Working precision rounds as the types say; wide precision holds every float in long double.
 ///
 /// What a lift decides is the same in both: comparisons, integers made of floats, floor, ceil, round and
-/// conversions to narrower floats take the values that working precision gives them. So an element is what
-/// the language makes of it, and only what is added up afterwards is wide.
+/// conversions to narrower floats take the values that working precision gives them. So elements are the same
+/// in both, and only their sums are wide.
 enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
@@ -51,7 +51,7 @@ public:
              std::int64_t segment, std::int64_t length, const Value* result, Value* out);
 
     /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position`
-    /// in its segment. Gives what lift and combine in turn give, and is faster.
+    /// in its segment. Equals lift and combine in turn, and is faster.
     void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
               std::int64_t position, std::int64_t segment, Value* state);
 
@@ -63,7 +63,7 @@ private:
     };
 
     static Frame make_frame(const Program& program);
-    /// Runs lift in its frame, whose inputs are in place; the element is the one at `index`.
+    /// Runs lift in its frame for the element at `index`; the inputs are in place.
     void run_lift(std::int64_t index);
     /// `element` is the one that is lifted; other parts read no tables.
     void run(Frame& frame, Value* out, std::int64_t element = 0);

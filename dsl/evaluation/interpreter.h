@@ -201,8 +201,8 @@ constexpr bool is_test(Opcode opcode)
            opcode == Opcode::is_finite;
 }
 
-/// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0. As a bool, only 0 is
-/// false.
+/// Rounds toward zero. A value that does not fit becomes the nearest end of the type, NaN becomes 0. As a
+/// bool, only 0 is false.
 template <class Real>
 constexpr std::uint64_t real_to_integer(Type type, Real value)
 {
@@ -224,7 +224,7 @@ constexpr std::uint64_t real_to_integer(Type type, Real value)
     return value <= Real(0) ? 0 : static_cast<std::uint64_t>(value);
 }
 
-/// Rounds what was computed in f32 to the 16-bit formats.
+/// Rounds a value computed in f32 to the 16-bit formats.
 constexpr float round_single(Type type, float value)
 {
     if (type == Type::f16)
@@ -364,7 +364,7 @@ struct Machine {
         }
     }
 
-    /// Runs `code` over `slots`, whose inputs and constants are in place.
+    /// Runs `code` over `slots`; inputs and constants are in their slots.
     static constexpr Outcome run(const Instruction* code, int num_instructions, Value* slots,
                                  const TableView* tables)
     {

@@ -1,5 +1,5 @@
 #pragma once
-// Ranges of integers: what an operation of the language can give when its operands lie in ranges.
+// Ranges of integers: the range of an operation from the ranges of its operands.
 #include <string_view>
 
 #include "dsl/type.h"
@@ -33,7 +33,7 @@ struct Interval {
 /// The integers that are in both.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
-/// What the integers become when they are kept in `type`, which wraps; to bool, all but 0 become 1.
+/// The integers kept in `type`, which wraps; as bool, all but 0 become 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
 /// The values of `left SYMBOL right` where both operands are of `type`: arithmetic, bits, shifts,

@@ -10,17 +10,17 @@
 
 namespace segfold {
 
-/// What is known of the data that an operator is lifted from; asked for only where an index depends on it.
+/// Known facts of an operator's data; asked for only if an index depends on them.
 struct ReadRanges {
     /// The values of a column of integers or bools, of the elements of a table, of index, position, segment.
     std::function<Interval(const std::string& name)> values;
     std::function<std::int64_t(const std::string& table)> length;
 };
 
-/// The tables that some element may read outside of their lengths, in the order of the parameters.
+/// The tables that some element may read past their end, in the order of the parameters.
 ///
-/// Every other table is read inside, whatever the elements are, as long as they lie in the ranges. The sides
-/// of `?:`, `&&` and `||` are analysed with what their condition says of names and of equal expressions.
+/// Every other table is read inside, whatever the elements are, as long as they lie in the ranges. In the
+/// sides of `?:`, `&&` and `||`, their condition narrows the ranges of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
 /// Whether each column, in the order of the parameters without tables, decides where `lift` reads

@@ -1,5 +1,5 @@
 #pragma once
-// Values for the search for counter-examples: the ends of the types, and what is drawn between them.
+// Values for the search for counter-examples: the ends of the types, and random values between them.
 #include <random>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace segfold {
 /// A value for every column.
 using Element = std::vector<Slot<double>>;
 
-/// What elements are drawn from.
+/// The source of drawn elements.
 enum class Draw : std::uint8_t { all, small_integers };
 
 /// Small integers lie between this and its negative.
@@ -47,7 +47,7 @@ public:
     ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
                   Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
-    /// An element of simple edge values: in their order where there is one column, else drawn among them.
+    /// An element of simple edge values: in their order for one column, else drawn among them.
     Element simple(std::size_t number);
 
     /// An element of an edge value, or of a constant of the operator's text, that is the same in all columns,

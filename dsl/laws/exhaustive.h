@@ -16,7 +16,7 @@ struct Exhaustion {
     std::vector<LawCase> suspects;  ///< cases that break the equation, few and simplest first
 };
 
-/// The states that can occur and what combine makes of every pair, as a table.
+/// The states that can occur, and combine of every pair, as a table.
 ///
 /// Only for operators with `num_small_states(op)`, whose combine is exact.
 class StateTable {
@@ -51,7 +51,7 @@ private:
     int size_;
     std::vector<std::uint8_t> table_;  ///< [earlier][later]
     std::vector<int> reached_;
-    std::vector<Origin> origins_;  ///< [state], of those that are reached
+    std::vector<Origin> origins_;  ///< [state], for reached ones
     int identity_ = 0;
     bool complete_ = false;
 };

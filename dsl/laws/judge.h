@@ -1,5 +1,5 @@
 #pragma once
-// Whether a case breaks a law: both sides of an equation, and what difference between them rounding explains.
+// Decides whether a case breaks a law: both sides of an equation, and the difference that rounding explains.
 #include <array>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// What the laws say of combine, equation by equation.
+/// The equations of the laws.
 enum class Equation : std::uint8_t {
     associative,     ///< combine(combine(a, b), c) == combine(a, combine(b, c))
     identity_left,   ///< combine(identity, a) == a
@@ -25,7 +25,7 @@ constexpr bool is_of_append(Equation equation)
     return equation == Equation::append || equation == Equation::append_first;
 }
 
-/// False for what an operator without identity cannot be asked.
+/// False for an equation that an operator without identity cannot be asked.
 constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
 {
     return equation != Equation::append_first || bytecode.has_identity;
@@ -62,7 +62,7 @@ std::array<std::size_t, 3> starts(const LawCase& recipes);
 /// The recipe of state `i` as the equation takes it: of its first element alone, where that is appended.
 Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
 
-/// Both sides of an equation; `first` and `second` hold what was computed on the way.
+/// Both sides of an equation; `first` and `second` hold states computed on the way.
 template <class Real>
 struct Sides {
     explicit Sides(std::size_t num_fields)
@@ -71,12 +71,12 @@ struct Sides {
     std::vector<Slot<Real>> left, right, first, second;
 };
 
-/// The states of a case; those that the equation does not speak of are null. For an equation of append the
-/// last one is the element, as Evaluator::append takes it.
+/// The states of a case; null where the equation has none. For an equation of append the last one is the
+/// element, as Evaluator::append takes it.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 
-/// What comparing both sides in working precision says.
+/// Outcome of the comparison of both sides in working precision.
 enum class Agreement : std::uint8_t {
     equal,
     rounded,   ///< apart by no more than a few roundings
@@ -92,7 +92,7 @@ public:
     /// larger.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
-    /// True if the case breaks the equation. What compare() calls doubtful is decided here.
+    /// True if the case breaks the equation. Also decides cases that compare() calls doubtful.
     bool refutes(Equation equation, const LawCase& recipes);
 
     /// True if a case was let pass because of a NaN on one side alone, made of elements that are not finite.

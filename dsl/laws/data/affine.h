@@ -1,5 +1,5 @@
 #pragma once
-// Integers that grow with the elements of a fold: bounds of what an expression of combine gives.
+// Integers that grow with the elements of a fold: bounds of the values of an expression of combine.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -37,7 +37,7 @@ struct Corners {
     [[nodiscard]] auto all() const { return std::span(corners).first(count); }
 };
 
-/// The integers between two bounds, or some far from all others; none where there are neither.
+/// The integers between two bounds, and some far from all others; either may be missing.
 ///
 /// Values far from the others are those that stand for "none", as highest(i64) does for a least index: sums
 /// with one overflow where those of the others do not.
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] Interval range(const Corners& corners) const;
     [[nodiscard]] Interval all(const Corners& corners) const;
 
-    /// Adds what lies between two bounds.
+    /// Adds the integers between two bounds.
     void take(const Affine& low, const Affine& high);
     /// Adds one value far from the others.
     void take_point(WideInteger value);

@@ -1,6 +1,6 @@
 #pragma once
-// What the expressions of a block can give, where operands and elements are known, and which of them may
-// overflow.
+// The values that a block's expressions can take if operands and elements are known, and the operations that
+// may overflow.
 #include <map>
 #include <optional>
 #include <set>
@@ -28,7 +28,7 @@ public:
         known_.emplace_back(std::move(name), std::move(values));
     }
 
-    /// What each assignment gives. Adds to `sites` what may overflow where that matters.
+    /// The values of each assignment. Adds operations that may overflow, where that matters, to `sites`.
     std::vector<GrowingValues> run(const Block& block, const std::vector<bool>& field_matters, Sites& sites);
 
 private:
@@ -42,7 +42,7 @@ private:
 
     [[nodiscard]] const GrowingValues* find(std::string_view name) const;
 
-    /// Floats have no bounds; what integers they are made of counts all the same.
+    /// Floats have no bounds; the integers that they are made of count all the same.
     void see_arguments(const Expression& value);
 
     GrowingValues overflow(const Expression& at, bool matters);

@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// What trying a law on given elements has come to.
+/// Outcome of a trial of a law on given elements.
 struct TriedElements {
     std::int64_t tried = 0;  ///< elements; of rows, numbers of them
     std::optional<CounterExample> counter_example;
@@ -14,7 +14,7 @@ struct TriedElements {
 /// Which elements count.
 enum class Elements : std::uint8_t {
     all,
-    finite,  ///< those of finite values, whose state is finite too
+    finite,  ///< elements of finite values whose state is finite too
     /// All; besides differences that count in check_laws() those count that come of overflow: a finite state
     /// that is combined with the identity to one that is not.
     all_with_overflow,
@@ -22,8 +22,8 @@ enum class Elements : std::uint8_t {
 
 /// An operator with its arrays, ready to try laws on their elements as they lie in one segment.
 ///
-/// A law is about all states, so that segments do not matter: an element's position is its index. What counts
-/// as a difference is what counts in check_laws().
+/// A law is about all states, so that segments do not matter: an element's position is its index. Differences
+/// count as in check_laws().
 class ElementTrial {
 public:
     /// `arrays` are one for each parameter and outlive the trial. Columns of rows are [num_elements,
@@ -31,8 +31,7 @@ public:
     ElementTrial(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
                  std::int64_t num_features = 1);
 
-    /// False where the arrays are not those of the operator, and where a table holds rows; then nothing is
-    /// tried.
+    /// False if the arrays are not the operator's, or if a table holds rows; then nothing is tried.
     [[nodiscard]] bool is_possible() const { return is_possible_; }
 
     /// Numbers of elements: one for each element and feature.

@@ -1,5 +1,5 @@
 #pragma once
-// How large the states of an operator can become, so that what overflow refutes is told from what is wrong.
+// Bounds of an operator's states, to tell laws that overflow alone refutes from wrong ones.
 #include <cstdint>
 
 #include "dsl/laws/data/fold_growth.h"
@@ -7,11 +7,11 @@
 
 namespace segfold {
 
-/// What is known of the integers among data.
+/// Known ranges of the integers among data.
 [[nodiscard]] KnownValues known_values(const Operator& op, const DataRanges& ranges);
 
-/// True where a fold of such elements overflows in no order of combining, as far as that matters. False
-/// where it is not known.
+/// True if a fold of such elements overflows in no order of combining, as far as that matters. False if it is
+/// not known.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
 /// How far overflow may break laws.
@@ -21,7 +21,7 @@ enum class Overflow : std::uint8_t {
     untried,  ///< something may that no search has tried
 };
 
-/// What may overflow in a fold.
+/// Operations that may overflow in a fold.
 struct BrokenByOverflow {
     Overflow combine = Overflow::none, identity = Overflow::none, append = Overflow::none;
     /// Of the identity alone, where it does not among states of elements: what stands for "none" is no number
