@@ -1,5 +1,5 @@
 #pragma once
-// How the user says where segments begin and end, and the few forms of that which kernels read.
+// Layouts, by which a user gives segments, and the few forms that kernels read.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,8 +56,7 @@ std::string print(const Layout& layout);
 /// The form in which kernels see a layout, known before any file is read.
 SegmentForm form_of(LayoutKind kind);
 
-/// What the host turns a form into for stages that do not take it: offsets for flags and keys, else the form
-/// itself.
+/// The form that the host makes for stages that do not take `form`: offsets of flags and keys, else itself.
 SegmentForm converted_form(SegmentForm form);
 
 /// True for flags and keys: how many segments there are is known after a kernel has run.

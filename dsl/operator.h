@@ -63,7 +63,7 @@ struct Block {
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kMostFields = 256;
 
-/// What the author claims beyond associativity; claims are checked, not believed.
+/// Laws that the author claims beyond associativity; claims are checked, not believed.
 struct Laws {
     bool commutative = false;
     bool idempotent = false;
@@ -83,7 +83,7 @@ struct Operator {
     std::string description;  ///< the comment lines above it, without the marks
     std::vector<Parameter> parameters;
     std::vector<ResultField> results;
-    std::vector<ResultField> outputs;  ///< what `map` gives each element: arrays as long as the input
+    std::vector<ResultField> outputs;  ///< outputs of `map` for each element: arrays as long as the input
     bool keeps_results = true;         ///< false: only `map` sees the results of segments
     std::vector<StateField> state;
     Block lift;
@@ -99,7 +99,7 @@ struct Operator {
     Laws laws;
     Position position;
     SourcePointer source;            ///< the text it was read from, for messages; may be null
-    std::string identity_word = {};  ///< of a short form: what its author calls the identity
+    std::string identity_word = {};  ///< of a short form: the author's identity
     std::shared_ptr<const std::vector<Operator>> factors = {};  ///< of a product by `&`, else null
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
@@ -122,8 +122,7 @@ Operator without_map(Operator op);
 /// True if some expression of the block uses the name `name` (index, position, segment, length).
 bool uses_name(const Block& block, std::string_view name);
 
-/// What gives an empty segment a result, where the operator gives it none: "give its state fields an identity
-/// ...".
+/// Advice for an operator without a result of empty segments: "give its state fields an identity ...".
 std::string advice_on_empty_segments(const Operator& op);
 
 /// True when combine() never rounds, so that no grouping changes a bit of the state.

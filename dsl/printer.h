@@ -14,7 +14,7 @@ std::string print(const Operator& op);
 /// `op` gives names to the operands of combine; without it they print as "a" and "b".
 std::string print(const Expression& expression, const Operator* op = nullptr);
 
-/// What stands behind `->`: "f32", "(mean: f32, each y: f32)".
+/// The text behind `->`: "f32", "(mean: f32, each y: f32)".
 std::string results_text(const Operator& op);
 
 /// The shortest text that reads back as `value` in every type, with a point or an exponent: "0.5", "1.0",

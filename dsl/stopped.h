@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// What work ends with that was stopped. It is no Error: who turns failures into findings lets it pass.
+/// Thrown by stopped work. It is no Error: code that turns failures into findings lets it pass.
 class Stopped : public std::exception {
 public:
     [[nodiscard]] const char* what() const noexcept override;

@@ -19,10 +19,10 @@ inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type:
                                       Type::u8,      Type::u16, Type::u32, Type::u64, Type::f16,
                                       Type::bf16,    Type::f32, Type::f64};
 
-/// True for the number of one of kTypes; any other is what a cast of a wrong number gives.
+/// True for the number of one of kTypes; a cast of a wrong number gives another.
 constexpr bool is_type(Type type) { return static_cast<std::size_t>(type) < kTypes.size(); }
 
-/// Throws InputError for what is_type() says no to; `what` says where it was found.
+/// Throws InputError unless is_type(); messages call the value `what`.
 [[noreturn]] void refuse_type(Type type, std::string_view what = "");
 
 /// Name in the language: "bool", "i32", "bf16", ... Throws InputError for a number of no type.

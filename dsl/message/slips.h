@@ -14,7 +14,7 @@ std::string advice_on_function(std::string_view name);
 /// What to write instead of a name of another language, such as `True` or `INT_MAX`; empty for others.
 std::string advice_on_name(std::string_view name);
 
-/// What a type of another language, such as `float` or `int64_t`, is called here; empty for others.
+/// The name here of another language's type, such as `float` or `int64_t`; empty for others.
 std::string_view type_like(std::string_view name);
 
 }  // namespace segfold

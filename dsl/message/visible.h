@@ -11,7 +11,7 @@ namespace segfold {
 /// separators U+2028 and U+2029, the controls of writing direction, and a byte that is not UTF-8.
 std::size_t unshown_length(std::string_view text);
 
-/// `text` with each unshown character as an escape: `\x1b` of a byte, `\u2028` of what is longer.
+/// `text` with each unshown character as an escape: `\x1b` of a byte, `\u2028` of a longer sequence.
 ///
 /// The result is one line of valid UTF-8 that a terminal only shows. Whatever comes from outside (a label, a
 /// name of a file, a line of an operator's text) passes through here before a message quotes it.

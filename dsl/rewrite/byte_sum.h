@@ -10,8 +10,7 @@ namespace segfold {
 /// The lift is the element, converted, and combine is `a + b`.
 const Parameter* summed_bytes(const Operator& op);
 
-/// A checked `op` with joined_lift() as its `append` where it sums bytes and has none. Any other operator
-/// stays as it is.
+/// A checked `op`, with joined_lift() as its `append` if it sums bytes and has none.
 [[nodiscard]] Operator with_byte_append(Operator op);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// What short_places.cpp and short_counts.cpp share: fields of an i64 that a state keeps in an i32.
+// Shared by short_places.cpp and short_counts.cpp: fields of an i64 that a state keeps in an i32.
 #include <set>
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ using FieldNames = std::set<std::string>;
 /// The parts of an operator that make states: `lift`, `combine`, and `append` where there is one.
 [[nodiscard]] std::vector<const Block*> state_blocks(const Operator& op);
 
-/// What `op` finishes with, where the state holds `fields` in an i32: they are i64 again before anything is
-/// done with them, and an i32's limits that are named in `limits` are those of i64.
+/// The finish of `op` if the state holds `fields` in an i32: it converts them to i64 first, and turns the i32
+/// limits named in `limits` into those of i64.
 [[nodiscard]] Block finish_of_short_fields(const Operator& op, const FieldNames& fields,
                                            const std::set<std::string>& limits);
 

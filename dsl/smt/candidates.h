@@ -1,5 +1,5 @@
 #pragma once
-// What may hold of every state that elements reach: candidates for invariants.
+// Candidates for invariants: statements that may hold for every state that elements reach.
 #include <string>
 #include <vector>
 
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
     [[nodiscard]] const Bytecode& bytecode() const { return bytecode_; }
 
-    /// Of each candidate, whether it holds of a state.
+    /// For each candidate: whether it holds for a state.
     std::vector<bool> hold(const Slot<double>* state);
 
 private:

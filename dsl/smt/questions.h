@@ -10,7 +10,7 @@
 
 namespace segfold::smt {
 
-/// What a question about equations asks for states a, b, c that keep its invariants.
+/// The kind of a question about equations for states a, b, c that keep its invariants.
 enum class Asked : std::uint8_t {
     breaks,     ///< whether one of the equations breaks while nothing overflows: "unsat" proves them
     possible,   ///< whether anything is left of these assumptions: after "unsat" that proof is one of nothing

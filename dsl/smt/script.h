@@ -1,5 +1,5 @@
 #pragma once
-// Builds the text of a question: states of an operator as terms, and what is required of them.
+// Builds the text of a question: states of an operator as terms, and their requirements.
 #include <map>
 #include <set>
 #include <string>
@@ -26,8 +26,8 @@ using UnknownElement = std::vector<Unknown>;
 /// How a script treats values.
 struct ScriptOptions {
     Theory theory = Theory::bits;
-    /// Integers of states and elements are inside of their types, and nothing_overflows() says what keeps
-    /// those inside that are computed of them.
+    /// Integers of states and elements are inside of their types; nothing_overflows() keeps computed ones
+    /// inside.
     bool in_range = false;
 };
 
@@ -53,8 +53,7 @@ public:
     State lifted(const State& element);
     State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
-    /// What `finish` of some bytecode with the same state makes of a state; nothing_overflows() says nothing
-    /// of it.
+    /// `finish` of a state, by some bytecode with the same state; nothing_overflows() leaves it out.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
     /// "(and (= l r) ...)", field by field. A float is equal where its bits are, and NaN to NaN.
@@ -83,7 +82,7 @@ private:
     std::vector<std::string> run(const Program& program, const std::vector<std::string>& inputs,
                                  const std::vector<Type>& types, bool leaves_open);
     std::string step(Run& run, const Instruction& instruction);
-    /// Adds to nothing_overflows() what a program that has run requires.
+    /// Adds the requirements of a program that has run to nothing_overflows().
     void add_ranges(const Run& run, const Program& program);
     /// What a side of a condition reads that is not taken otherwise: a table where there is one, or a scalar.
     [[nodiscard]] std::string read_of_tables() const;
@@ -100,8 +99,8 @@ private:
     std::string text_, in_range_;
     int num_names_ = 0;
     std::set<std::string> left_open_, functions_;
-    std::map<std::string, std::string> keys_;  ///< integers: what floats compute, by what it is made of
-    std::map<std::string, std::string> open_;  ///< integers: what floats decide
+    std::map<std::string, std::string> keys_;  ///< integers: values computed by floats, by their operands
+    std::map<std::string, std::string> open_;  ///< integers: decisions of floats
     std::map<std::string, std::vector<std::pair<std::string, std::string>>>
         powers_;  ///< exp: argument, value
 };

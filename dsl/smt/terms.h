@@ -7,18 +7,18 @@
 
 namespace segfold::smt {
 
-/// What the values of an operator are taken for.
+/// The theory that an operator's values are taken in.
 enum class Theory : std::uint8_t {
     bits,       ///< as they are: words of their width, floats of IEEE 754
-    integers,   ///< integers as unbounded ones; what floats decide is left open
+    integers,   ///< integers as unbounded ones; decisions of floats are left open
     reals,      ///< floats as real numbers, and integers as unbounded ones
-    all_reals,  ///< both as real numbers: what holds of these holds of integers, and is easier to prove
+    all_reals,  ///< both as real numbers: a law of these is a law of integers, and easier to prove
 };
 
 /// "bit vectors", "integers", "reals"
 std::string_view name(Theory theory);
 
-/// What a theory cannot say of an operation; `what()` names it.
+/// An operation that a theory cannot express; `what()` names it.
 class OutOfReach : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

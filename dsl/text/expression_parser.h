@@ -12,7 +12,7 @@ namespace segfold {
 /// Recursive descent over the tokens of `cursor`, which others read on.
 class ExpressionParser {
 public:
-    /// `generic` is what the type name `T` stands for.
+    /// `generic` is the type of the name `T`.
     ExpressionParser(TokenCursor& cursor, std::optional<Type> generic) : cursor_(cursor), generic_(generic) {}
 
     /// expression ::= binary ["?" expression ":" expression]
@@ -20,7 +20,7 @@ public:
     /// A type's name.
     Type type();
 
-    /// What names stand for: the counter of a loop for a number, a local of its body for that of one round.
+    /// Meanings of names: the counter of a loop is a number, a local of its body that of one round.
     std::map<std::string, Expression> replaced;
 
     /// True once a limit of the whole text is passed, so that reading on is no use.
@@ -41,7 +41,7 @@ private:
     [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
-    /// What `word` stands for in a generic text: `T`, or `Acc` in which many values of `T` are added up.
+    /// The type of `word` in a generic text: `T`, or `Acc`, in which many values of `T` are added up.
     [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
 
     std::optional<Type> generic_;

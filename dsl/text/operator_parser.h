@@ -32,7 +32,7 @@ public:
     {}
     /// operator ::= "operator" name "(" [parameter {"," parameter}] ")" ["->" results] "{" {part} "}"
     Operator whole_operator();
-    /// What the faults have left out.
+    /// Parts that faults have left out.
     [[nodiscard]] Unread& unread() { return unread_; }
     [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
     [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
@@ -85,8 +85,7 @@ private:
     /// part ::= state | lift | combine | append | finish | empty | map | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Refuses what cannot stand behind the expression of a part, and belongs to it as someone may have meant
-    /// it.
+    /// Refuses words behind the expression of a part that its author may have meant as part of it.
     void refuse_what_follows(const Token& keyword) const;
     /// lift, finish, empty or map
     void one_state_part(Operator& op, const Token& keyword);
@@ -111,7 +110,7 @@ private:
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
     Block block(const Token& keyword);
     [[nodiscard]] std::string unclosed() const;
-    /// A statement with what ends it; goes on behind it whatever it holds. False where there was a fault.
+    /// Reads a statement with its end; goes on behind it whatever it holds. False after a fault.
     bool terminated_statement(Block& block, const std::string& part);
     /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}", read once a round
     ///
@@ -134,7 +133,7 @@ private:
     /// A field that `part` sets, for an example.
     [[nodiscard]] std::string field_of(const std::string& part) const;
     std::string heading_;
-    const Operator* op_ = nullptr;  ///< what has been read of it
+    const Operator* op_ = nullptr;  ///< the part read so far
     TokenCursor cursor_;
     ExpressionParser expressions_;
     Complaints& complaints_;

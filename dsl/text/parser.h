@@ -10,20 +10,18 @@ namespace segfold {
 
 /// Reads the text form of one operator and checks its names and types.
 ///
-/// Messages begin with `name`, the path of a file for instance; without one with "operator".
-/// `generic` is what the type name `T` stands for in this text, e.g. in the standard operators; without it a
-/// use of `T` is an error. Throws SpecError pointing at the place; of a text with several faults it tells the
-/// first ten.
+/// Messages begin with `name`, the path of a file for instance; without one with "operator". `generic` is the
+/// type of the name `T` in this text, e.g. in the standard operators; without it a use of `T` is an error.
+/// Throws SpecError pointing at the place; of a text with several faults it tells the first ten.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
-/// Reads what print() wrote of an operator, however long: names that are long make a text longer than a
-/// user's.
+/// Reads an operator that print() wrote, however long: long names make it longer than a user's text may be.
 Operator parse_printed(std::string text);
 
 /// A parameter as its text declares it.
 struct DeclaredParameter {
     std::string name;
-    std::optional<Type> type;  ///< nothing where it is `T`, or no type at all
+    std::optional<Type> type;  ///< nothing if it is `T`, or no type at all
     bool table = false;        ///< or a scalar
     bool scalar = false;
     bool row = false;  ///< a column or a table of rows
@@ -43,7 +41,7 @@ struct ShortForm {
     bool commutative = false;
 };
 
-/// What messages call the parts of a short form; the command line calls them by its flags.
+/// Names of the parts of a short form in messages; the command line calls them by its flags.
 struct ShortFormNames {
     std::string combine = "combine";
     std::string identity = "identity";
@@ -55,7 +53,7 @@ struct ShortFormNames {
 /// SpecError.
 Operator parse_short_form(const ShortForm& form, const ShortFormNames& names = {});
 
-/// Reads an expression and leaves its names unresolved: what stage files use for sizes and conditions.
+/// Reads an expression and leaves its names unresolved, for sizes and conditions in stage files.
 Expression parse_expression(std::string name, std::string text);
 
 }  // namespace segfold

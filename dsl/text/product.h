@@ -8,14 +8,13 @@
 
 namespace segfold {
 
-/// One of the operators of a product, and what its results are called.
+/// One of the operators of a product, and the names of its results.
 struct Factor {
     Operator op;
     std::string label =
         {};  ///< stands before the names of its results; empty: only before those that collide
-    std::map<std::string, Expression> arguments =
-        {};                  ///< what its parameters stand for, in those of the product
-    Position position = {};  ///< of what messages speak; parts of standard operators stand in other texts
+    std::map<std::string, Expression> arguments = {};  ///< values of its parameters, in those of the product
+    Position position = {};  ///< text that messages quote; parts of standard operators stand in other texts
 };
 
 /// The operator that folds to the results of all `factors`, in their order.

@@ -20,8 +20,8 @@ struct StandardVersion {
 struct StandardOperator {
     std::string name;
     std::string summary;      ///< first sentence of its description
-    std::vector<Type> types;  ///< what T may be, in the order of kTypes
-    std::string source = {};  ///< author, year and title of where it comes from
+    std::vector<Type> types;  ///< types that T may be, in the order of kTypes
+    std::string source = {};  ///< author, year and title of its source
     std::string example =
         {};  ///< "x = 1 2 3 -> 6": a segment's columns, its results and outputs; may be empty
     std::vector<StandardVersion> versions = {};  ///< one, or one for each kind of types

@@ -1,5 +1,5 @@
 #pragma once
-// The tokens of a text and a place among them: what all productions of the grammar share.
+// The tokens of a text and a place among them, shared by all productions of the grammar.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -48,7 +48,7 @@ public:
     void expect(std::string_view text);
     void expect_word(std::string_view word);
     void expect_end() const;
-    /// Reads a word; `what` says in messages what it should be.
+    /// Reads a word; messages call the wanted word `what`.
     std::string name(const std::string& what);
 
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const;

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// What to write where `tokens[at]` is not what the grammar asks for; empty where it is not a known slip.
+/// What to write instead of `tokens[at]`, which the grammar refuses; "" if it is no known slip.
 std::string advice_at(std::span<const Token> tokens, std::size_t at);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// What the program says when a command fails.
+// The program's messages for failed commands.
 #include <exception>
 #include <string>
 

@@ -3,8 +3,8 @@
 
 namespace segfold::cli {
 
-/// While it lives, the first SIGINT or SIGTERM ends no program; the second does what it did before. One lives
-/// at a time.
+/// While it lives, the first SIGINT or SIGTERM does not end the program; the second acts as without the
+/// guard. One lives at a time.
 class InterruptGuard {
 public:
     InterruptGuard();

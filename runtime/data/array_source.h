@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that are read in parts: files, memory, and what a caller makes as it is asked for.
+// Arrays that are read in parts: files, memory, and elements that a caller makes on demand.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// A one-dimensional array of which parts are read, by one thread at a time where it says nothing else.
+/// A one-dimensional array that is read in parts, by one thread at a time unless it says otherwise.
 class ArraySource {
 public:
     virtual ~ArraySource() = default;
@@ -43,12 +43,12 @@ public:
     }
     /// Whether several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
-    /// What it is, for messages: a file's name.
+    /// Its name for messages, e.g. a file's.
     [[nodiscard]] virtual std::string where() const = 0;
     /// What tells it from another one, as far as that is known without reading files: their names, sizes and
     /// times, and the elements of what is in memory, which are looked at for it.
     [[nodiscard]] virtual std::string fingerprint() const = 0;
-    /// What messages call the array where nothing else tells it from others: "column 'x'".
+    /// The array's name in messages if nothing else tells it from others: "column 'x'".
     void set_role(std::string role) { role_ = std::move(role); }
     [[nodiscard]] const std::string& role() const { return role_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the values of a workload are: their ends, and whether infinities, NaN or -0 are among them.
+// Ranges of a workload's values: their ends, and whether infinities, NaN or -0 are among them.
 #include <optional>
 #include <string>
 

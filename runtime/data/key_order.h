@@ -11,13 +11,12 @@
 
 namespace segfold {
 
-/// How many different keys there are, of any type. Keys are equal where their bits are.
+/// The number of different keys, of any type. Keys are equal if their bits are.
 ///
 /// Keys that rise or fall cost one pass over them, others two more, and those that come back a sort.
 [[nodiscard]] std::int64_t count_distinct(const Array& keys);
 
-/// What is said where fewer keys are distinct than there are runs, with `recipe`; empty where each key has
-/// one run.
+/// The warning that there are fewer distinct keys than runs, with `recipe`; "" if each key has one run.
 [[nodiscard]] std::string text_of_returning_keys(std::int64_t num_runs, std::int64_t num_distinct,
                                                  std::string_view recipe);
 

@@ -34,7 +34,7 @@ Results allocate_results(const Workload& workload, SegmentForm form);
 
 /// The workload of one feature: its numbers of every row, copied; other arrays are borrowed.
 [[nodiscard]] Workload feature_of(const Workload& workload, std::int64_t feature);
-/// One feature of what a fold over rows returned.
+/// One feature of a fold over rows.
 [[nodiscard]] Results feature_of(const Results& results, std::int64_t feature, std::int64_t num_features);
 /// Folds each feature by `fold` and puts the results together as rows.
 [[nodiscard]] Results fold_features(const Workload& workload,

@@ -12,17 +12,17 @@ namespace segfold::papers {
 struct Mark {
     double value = 0;  ///< above 0
     std::string text;
-    std::string more = {};  ///< what tips and tables say behind it
+    std::string more = {};  ///< text behind it in tips and tables
 };
 
-/// What one colour stands for: perhaps a mark for each category or size.
+/// The marks of one colour: at most one for each category or size.
 struct Series {
     std::string name;
     std::vector<std::optional<Mark>> marks;
-    Paint paint = kInk;  ///< of bars; lines of a panel have those of their places
+    Paint paint = kInk;  ///< of bars; lines have the places of their panel
 };
 
-/// What an axis of bars has to have room for.
+/// The widths that an axis of bars must have room for.
 struct Extent {
     double least = 0, greatest = 0;  ///< values
     double text_width = 0;           ///< of the texts behind bars, in pixels
@@ -31,9 +31,9 @@ struct Extent {
 /// A group of horizontal bars for each category.
 struct BarChart {
     std::string title, subtitle;
-    std::string axis;  ///< what the bars' lengths mean: "time, ms"
+    std::string axis;  ///< meaning of the bars' lengths: "time, ms"
     std::vector<std::string> categories;
-    std::vector<std::string> notes;  ///< what stands where a category has no bar
+    std::vector<std::string> notes;  ///< text in place of a missing bar
     std::vector<Series> series;      ///< each with a mark, or none, for each category
     std::optional<Extent>
         extent;  ///< of the axis, where charts are to have the same; else of this chart alone
@@ -59,7 +59,7 @@ inline constexpr double kWideChart = 960;  ///< pixels, for a desk
 inline constexpr double kNarrowChart =
     360;  ///< for a hand: names above their bars, panels one below the other
 
-/// What the marks of a chart take.
+/// The colours and shapes of a chart's marks.
 [[nodiscard]] Extent extent_of(const BarChart& chart);
 
 /// Draws with a logarithmic axis where the largest value is more than 20 times the smallest.

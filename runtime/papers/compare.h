@@ -1,5 +1,5 @@
 #pragma once
-// What was measured of a paper's rows, and how rows stand to one another then and now.
+// Measurements of a paper's rows, and the ratios between rows then and now.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,14 +9,14 @@
 
 namespace segfold::papers {
 
-/// What was measured of a row; null where nothing was.
+/// The measurement of a row; null without one.
 [[nodiscard]] const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
                                              const std::string& row);
 
-/// What was measured of the CPU's row; null where there is no such row or nothing was measured of it.
+/// The measurement of the CPU's row; null without one.
 [[nodiscard]] const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured);
 
-/// What was measured of the plain copy of pinned memory in one direction; null where nothing was.
+/// The measurement of the plain copy of pinned memory in one direction; null without one.
 [[nodiscard]] const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPaper* measured,
                                               bool to_host);
 
@@ -26,10 +26,10 @@ namespace segfold::papers {
 /// True where the source states the metric for a row of the experiment.
 [[nodiscard]] bool publishes(const Paper& paper, const Experiment& experiment, std::string_view metric);
 
-/// Time of `before` over that of `entry`; nothing where one is missing.
+/// Time of `before` over that of `entry`; nothing if one is missing.
 [[nodiscard]] std::optional<double> gain(const bench::Entry* before, const bench::Entry* entry);
 
-/// The rate of `entry` over that of `whole`; nothing where one is missing.
+/// The rate of `entry` over that of `whole`; nothing if one is missing.
 [[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
 
 /// A step from one rung to the next that went one way when it was published and goes the other way now.

@@ -1,5 +1,5 @@
 #pragma once
-// What papers/ holds: for each source its experiments, the numbers it published, and ours.
+// The files of papers/: for each source its experiments, the numbers it published, and ours.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,14 +19,14 @@ namespace segfold::papers {
 enum class ExperimentKind : std::uint8_t {
     ladder,    ///< stages over one workload
     probe,     ///< small kernels that are no reductions
-    transfer,  ///< copies between host and GPU, and folds of what arrives
+    transfer,  ///< copies between host and GPU, and folds of arriving parts
     timer      ///< launches by the GPU's events and by the host's clock
 };
 
 /// "ladder", "probe", "transfer", "timer"
 [[nodiscard]] std::string_view name(ExperimentKind kind);
 
-/// A rung of an experiment: what the source calls it, and the stage that is measured for it.
+/// A rung of an experiment: the source's name for it, and the stage to measure.
 struct PaperRow {
     std::string row;
     bool is_host = false;               ///< one thread of the CPU instead of a stage
@@ -66,7 +66,7 @@ struct Paper {
     std::vector<PublishedValue> published;
     std::vector<std::string> measured;  ///< documents of measured/, by path
 
-    /// What the source states for a rung, if it does.
+    /// The source's number for a rung, if it states one.
     [[nodiscard]] const PublishedValue* find(std::string_view figure, std::string_view row,
                                              std::string_view metric) const;
 };
@@ -84,7 +84,7 @@ struct Paper {
 /// One of them. Throws InputError that lists them.
 [[nodiscard]] const Paper& embedded_paper(std::string_view name);
 
-/// What was measured of one experiment: a rung for each row that was run.
+/// Measurements of one experiment: a rung for each row that was run.
 struct MeasuredExperiment {
     std::string figure;
     bench::WorkloadRecord record;  ///< entries in the order of the rows, named as rows are

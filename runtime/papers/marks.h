@@ -11,7 +11,7 @@ namespace segfold::papers {
 
 using Experiments = std::vector<const Experiment*>;
 
-/// What a chart's values are.
+/// The quantity of a chart's values.
 struct Quantity {
     std::string metric, unit;
 };
@@ -29,7 +29,7 @@ struct Quantity {
 [[nodiscard]] std::optional<Mark> measured_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                 const std::string& row, const Quantity& quantity);
 
-/// The same by the host's clock, which experiments of transfers and timers read too.
+/// The same by the host's clock, for experiments of transfers and timers.
 [[nodiscard]] std::optional<Mark> host_clock_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                   const std::string& row, const Quantity& quantity);
 

@@ -9,7 +9,7 @@
 
 namespace segfold::papers {
 
-/// Is told in a line what is measured next.
+/// Gets a line on each next measurement.
 using Show = std::function<void(const std::string& line)>;
 
 /// Measures every row of an experiment, `repeats` times where that does not take long.

@@ -10,7 +10,7 @@ namespace segfold::papers {
 
 using Chart = std::variant<BarChart, LineChart>;
 
-/// What a page holds.
+/// The contents of a page.
 struct Page {
     std::string heading;
     std::vector<std::string> paragraphs;  ///< below it

@@ -6,7 +6,7 @@
 
 namespace segfold::papers {
 
-/// A colour, and what stands for it where the reader prefers dark pages.
+/// A colour, and its counterpart on dark pages.
 struct Paint {
     std::string_view name;  ///< of its classes in style sheets
     std::string_view light, dark;

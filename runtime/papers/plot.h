@@ -1,5 +1,5 @@
 #pragma once
-// A paper's figures with what was measured in them.
+// A paper's figures with our measurements in them.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace segfold::papers {
 
-/// What a plot is written as: drawings alone, or a page with their numbers.
+/// The format of a plot: drawings alone, or a page with their numbers.
 enum class PlotFormat { svg, html };
 
 /// The format that a file's name asks for. Throws InputError for endings other than .svg and .html.
@@ -20,7 +20,7 @@ enum class PlotFormat { svg, html };
 [[nodiscard]] std::string plot(const Paper& paper, const std::vector<const Experiment*>& experiments,
                                const MeasuredPaper* measured, PlotFormat format);
 
-/// Writes a plot to a file. Throws InputError where that is not possible.
+/// Writes a plot to a file. Throws InputError if it cannot.
 void save_plot(const std::string& path, const Paper& paper, const std::vector<const Experiment*>& experiments,
                const MeasuredPaper* measured);
 

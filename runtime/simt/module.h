@@ -14,7 +14,7 @@ struct SegfoldHooks;
 
 namespace segfold::simt {
 
-/// Most dynamic shared memory that a launch may ask for: what a Hopper block may have.
+/// Most dynamic shared memory of a launch: that of a block on Hopper.
 constexpr unsigned kMaxDynamicSharedBytes = 227 * 1024;
 
 /// Calls a kernel with its arguments, each given by the address of its value.
@@ -65,7 +65,7 @@ private:
     std::uint64_t anchor_place_ = 0;
 };
 
-/// What every module calls; defined with the executor.
+/// Functions that every module calls; defined with the executor.
 const SegfoldHooks& executor_hooks();
 
 /// Compiles and loads a text, or finds the module made of an equal text before.

@@ -26,7 +26,7 @@ enum class Schedule {
     overtaking  ///< blocks begin in order; who has changed a flag waits for all, then the highest goes first
 };
 
-/// In which order the blocks of a grid start.
+/// The order in which the blocks of a grid start.
 enum class BlockOrder { ascending, descending, random };
 
 std::string_view name(Schedule schedule);
@@ -57,7 +57,7 @@ struct Dimensions {
     unsigned dynamic_shared_bytes = 0;
 };
 
-/// What the system's compiler is asked for.
+/// Options of the system's compiler.
 struct CompileOptions {
     bool shadow_check = true;          ///< false: no check of memory accesses at all, several times as fast
     bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
@@ -66,7 +66,7 @@ struct CompileOptions {
     std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for the compiler's messages
 };
 
-/// What a launch found wrong.
+/// A fault that a launch found.
 enum class Fault {
     race,
     out_of_bounds,
@@ -91,7 +91,7 @@ private:
     Fault fault_;
 };
 
-/// What a launch that ended well has done.
+/// Counts of a launch that ended well.
 struct LaunchStatistics {
     std::uint64_t fiber_switches = 0;  ///< times a CPU core went from one stack to another
     std::uint64_t thread_steps = 0;    ///< times a CUDA thread began or went on after it had to wait

@@ -1,5 +1,5 @@
 #pragma once
-// What a compiled text's file says about itself: its shared arrays, its global variables, its lines.
+// Facts in a compiled text's file: its shared arrays, its global variables, its lines.
 #include <cstdint>
 #include <span>
 #include <string>

@@ -44,7 +44,7 @@ struct Toolchain {
 
 /// The compiler's path and the words that follow it, as in CXX="ccache g++ -m64".
 ///
-/// What a text needs follows those words, and wins over them. Throws DeviceError where there is none; what
+/// Flags of a text follow those words, and win over them. Throws DeviceError without one. The program that
 /// $CXX names must be there.
 std::vector<std::string> choose_compiler(const CompileOptions& options);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What follows the verb on the command line: flags with their values, and operands.
+// Words behind the verb on the command line: flags with their values, and operands.
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -18,7 +18,7 @@ inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 /// A flag as a verb declares it.
 struct Flag {
     std::string_view name;        ///< without the two hyphens
-    std::string_view value = "";  ///< what the help calls its value; empty: it takes none
+    std::string_view value = "";  ///< name of its value in the help; empty: it takes none
     bool repeats = false;
 };
 

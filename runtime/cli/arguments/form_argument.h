@@ -1,5 +1,5 @@
 #pragma once
-// A layout of which only the form counts, and the width of keys: what emit and stages need to know.
+// The form of a layout and the width of keys, for emit and stages.
 #include <optional>
 
 #include "codegen/catalogue.h"
@@ -19,8 +19,8 @@ struct FormRequest {
 /// Throws InputError as parse_layout does.
 FormRequest parse_form(const std::string& text);
 
-/// The bytes of a key of "keys=FILE", from the array's type; nothing for what is no such layout, for standard
-/// input and pipes, which a run is to read, and where the file does not exist.
+/// The bytes of a key of "keys=FILE", from the array's type; nothing for other layouts, for standard input
+/// and pipes, which a run reads, and if the file does not exist.
 ///
 /// Throws InputError for a file that is no array.
 std::optional<int> key_bytes_of(const std::string& layout);

@@ -9,17 +9,17 @@
 
 namespace segfold::cli {
 
-/// What T may be.
+/// The types that T may be.
 struct InputType {
     std::vector<Type> candidates;  ///< best first; one alone where an array says it
-    std::string file;              ///< which says it
+    std::string file;              ///< that says it
 };
 
-/// What the files of --input, else those of --layout rows=FILE, say of the type T of `parameters`.
+/// The type T of `parameters`, by the files of --input, else of --layout rows=FILE.
 ///
-/// Nothing where no parameter is of type T, or no file is given for one. The numbers of a Matrix Market file
-/// are text, and of no width: integers are i64 where the operator takes it, all else is f32. Throws
-/// InputError where two files disagree.
+/// Nothing if no parameter is of type T, or if no file is given for one. The numbers of a Matrix Market file
+/// are text, and of no width: integers are i64 if the operator takes it, all else is f32. Throws InputError
+/// if two files disagree.
 std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::string& operator_name,
                                         const std::vector<DeclaredParameter>& parameters);
 

@@ -16,8 +16,7 @@ bool names_operator(const Arguments& arguments);
 /// The operator that the command line names: the operand, or --op and its companions.
 ///
 /// An operand with a slash, or that ends in ".seg", is a file; others are standard operators first, then
-/// files.
-/// `--type` says what T stands for. Writes warnings() to standard error. Throws InputError, SpecError.
+/// files. `--type` names T. Writes warnings() to standard error. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
 
 /// The same where the operand may name several, with commas between them: "sum,argmax".

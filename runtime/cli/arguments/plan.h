@@ -13,7 +13,7 @@ namespace segfold::cli {
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
-/// What --backend of verbs that only show stages takes; without it the stages are those of CUDA.
+/// Values of --backend for verbs that only show stages; without it they show stages of CUDA.
 inline constexpr Flag kDialectFlags[] = {{"backend", "cuda|cpu"}};
 
 /// Whether --backend asks for the stages of the host's cores.
@@ -22,7 +22,7 @@ bool shows_native(const Arguments& arguments);
 /// A back end that has the stages that are asked for, and needs no device.
 std::string shown_backend(const Arguments& arguments);
 
-/// The stages that came with the program, with those of the folder --kernels laid over them.
+/// The program's stages, with those of the folder --kernels laid over them.
 class Kernels {
 public:
     explicit Kernels(const Arguments& arguments);
@@ -32,11 +32,11 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// What --stage, --set, --reproducible and --at-launch decide. Throws InputError where they exclude each
+/// The plan wished by --stage, --set, --reproducible and --at-launch. Throws InputError if they exclude each
 /// other.
 PlanRequest plan_request(const Arguments& arguments);
 
-/// What --kernels and --assume make of a session. Throws InputError for a law that the operator does not
+/// Options of a session by --kernels and --assume. Throws InputError for a law that the operator does not
 /// claim.
 SessionOptions session_options(const Arguments& arguments, const Operator& op);
 
@@ -50,7 +50,7 @@ std::map<std::string, int> settings(const Arguments& arguments);
 /// "warp_stream:ring_offsets=256,held_totals=0".
 struct PlanWord {
     std::string stage;
-    std::string tunables;  ///< what follows the colon
+    std::string tunables;  ///< text behind the colon
     std::map<std::string, int> chosen;
 };
 

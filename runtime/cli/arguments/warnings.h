@@ -7,8 +7,8 @@
 
 namespace segfold::cli {
 
-/// Writes warnings to standard error: all of each with --explain, else its first line, with a hint at what
-/// shows more where there is more.
+/// Writes warnings to standard error: whole with --explain, else their first lines, with a hint how to see
+/// the rest.
 void write_warnings(const Arguments& arguments, const std::vector<std::string>& warnings);
 
 }  // namespace segfold::cli

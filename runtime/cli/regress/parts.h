@@ -18,8 +18,8 @@ using regress::NamedOperator;
 
 /// An operator of the command line.
 struct AskedOperator {
-    NamedOperator by_words;  ///< under its words, which show it again
-    std::string own_name;    ///< under which baselines have it, wherever its file lies
+    NamedOperator by_words;  ///< under its words, for commands that show it again
+    std::string own_name;    ///< name in baselines, wherever its file lies
 };
 
 /// The operators of the command line, or of a standard set.
@@ -35,7 +35,7 @@ struct AskedOperator {
                                                       std::vector<AskedOperator> asked,
                                                       std::optional<regress::Baseline>& baseline);
 
-/// Why there is nothing to time on; empty where there is a device that may be used.
+/// Why there is no device to time on; "" if one may be used.
 [[nodiscard]] std::string why_no_times(const Arguments& arguments);
 
 /// Throws InputError where the baseline has static costs, but none of the operators and of --stage; the
@@ -52,7 +52,7 @@ void require_time_cases(const Arguments& arguments, std::span<const NamedOperato
 [[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
                                                        const Catalogue& catalogue);
 
-/// What makes the data of a run: uniform values, beside the scalars of --scalar.
+/// Makes the data of a run: uniform values, beside the scalars of --scalar.
 [[nodiscard]] regress::MakeArrays arrays_argument(const Arguments& arguments,
                                                   std::span<const NamedOperator> ops);
 
@@ -69,7 +69,7 @@ void require_time_cases(const Arguments& arguments, std::span<const NamedOperato
                                              std::span<Backend* const> others, AgreedRanks* ranks,
                                              Progress* progress);
 
-/// Compiles and compares with the baseline, or where that has no static costs with the program's own.
+/// Compiles and compares with the baseline; if that has no static costs, with the program's own.
 [[nodiscard]] StaticReport hold_static_costs(const Arguments& arguments, std::span<const NamedOperator> ops,
                                              const Catalogue& catalogue, const regress::Baseline* baseline,
                                              Progress& progress);

@@ -1,5 +1,5 @@
 #pragma once
-// What segfold regress has found: its parts, and the exit code that follows from them.
+// The findings of segfold regress: its parts, and the exit code that follows from them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,9 +35,9 @@ struct RelationsReport {
 
 /// Static costs beside a baseline.
 struct StaticReport {
-    std::string left_out;  ///< why nothing was compiled; empty where it was
+    std::string left_out;  ///< why nothing was compiled; "" if it was
     regress::StaticCosts costs;
-    std::string baseline;           ///< the file, or what came with the program; empty where there is none
+    std::string baseline;           ///< the file, or the program's own; "" without one
     std::string baseline_compiler;  ///< "NVRTC 13.0"
     regress::StaticVerdict verdict;
 };
@@ -51,10 +51,10 @@ struct SelfComparison {
 
 /// Ratios of times beside a baseline.
 struct TimeReport {
-    std::string left_out;  ///< why nothing was measured; empty where it was
+    std::string left_out;  ///< why nothing was measured; "" if it was
     regress::DeviceTimes times;
-    std::string baseline;              ///< the file; empty where there is none
-    std::vector<std::string> remarks;  ///< what differs from the baseline's circumstances
+    std::string baseline;              ///< the file; "" without one
+    std::vector<std::string> remarks;  ///< differences from the baseline's circumstances
     std::vector<regress::TimeOutcome> outcomes;
     std::vector<SelfComparison> selves;  ///< of --self
 
@@ -68,16 +68,16 @@ struct RegressReport {
     std::optional<RelationsReport> relations;
     std::optional<StaticReport> static_costs;
     std::optional<TimeReport> times;
-    std::string saved;    ///< the file of --save; empty where nothing was written
-    std::string dropped;  ///< what the file of --save had and has no longer, and why; mostly empty
-    std::string unsaved;  ///< what --save has not written, and why; empty where there is nothing to say
+    std::string saved;    ///< the file of --save; "" if nothing was written
+    std::string dropped;  ///< parts that the file of --save has no longer, and why; mostly empty
+    std::string unsaved;  ///< parts that --save has not written, and why; mostly empty
 
     /// 0; 1 where something is broken or worse; 5 where only noise keeps something from being told, or where
     /// times were asked for and none was measured.
     [[nodiscard]] int exit_code() const;
 };
 
-/// What a user might take for tried, and was not; each a few words.
+/// Relations and times that a user might take for tried and that were not; each a few words.
 [[nodiscard]] std::vector<std::string> untried(const RegressReport& report);
 
 }  // namespace segfold::cli

@@ -1,5 +1,5 @@
 #pragma once
-// What segfold regress has found, as text and as JSON.
+// The findings of segfold regress, as text and as JSON.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace segfold::cli {
 
-/// Tables of what was tried, then whatever is broken or worse, each with what shows it again.
+/// Tables of all tries, then each broken relation and worse time with the command that shows it again.
 [[nodiscard]] std::string print(const RegressReport& report);
 
 /// The same as one document.

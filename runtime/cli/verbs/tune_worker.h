@@ -1,5 +1,5 @@
 #pragma once
-// The two ends of `tune --worker`: the process that owns the device, and what the tuner knows of it.
+// The two ends of `tune --worker`: the process that owns the device, and the tuner's knowledge of it.
 #include "codegen/problem.h"
 #include "runtime/cli/arguments/arguments.h"
 #include "runtime/cli/arguments/workload_argument.h"
@@ -7,18 +7,18 @@
 
 namespace segfold::cli {
 
-/// What the worker found: where it runs, and what of.
+/// The worker's greeting: its device and its problem.
 struct TuneGreeting {
-    tune::Record record;  ///< all but the point and what was measured
+    tune::Record record;  ///< all but the point and the measurements
     Target target;
     double ceiling = 0;  ///< bytes a second
     UsableLaws laws;     ///< for its scalars
 };
 
-/// Measures what is asked for on standard input until that ends; returns the exit code.
+/// Measures plans asked for on standard input until that ends; returns the exit code.
 int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRequest& request);
 
-/// Throws InternalError for what serve_plans() does not say.
+/// Throws InternalError for a text that serve_plans() does not write.
 TuneGreeting parse_greeting(const std::string& line);
 
 }  // namespace segfold::cli

@@ -1,5 +1,5 @@
 #pragma once
-// How a check shows what came of stages over layouts.
+// A check's table of stages over layouts.
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 
-/// What a user might take for checked, and was not; each a few words.
+/// Facts that a user might take for checked and that were not; each a few words.
 std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
                                  const regress::CheckMatrix& matrix, const Backend& backend);
 
@@ -27,7 +27,7 @@ std::string untried_line(const std::vector<std::string>& untried);
 /// The outcomes as objects of the document.
 Json outcomes_of(const regress::CheckMatrix& matrix, const CommandOf& command_of);
 
-/// The first failure over parts, by as few elements as it was met; null where there is none.
+/// The first failure over parts, with the fewest elements that show it; null without any.
 Json smallest_of(const regress::Check& check, const CommandOf& command_of);
 
 }  // namespace segfold::cli

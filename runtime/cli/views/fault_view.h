@@ -1,5 +1,5 @@
 #pragma once
-// How a check shows what comes of a refuted law, and the commands that meet again what it has found.
+// A check's text on the consequence of a refuted law, and the commands that show its findings again.
 #include <string>
 #include <vector>
 
@@ -10,8 +10,8 @@
 
 namespace segfold::cli {
 
-/// What refuted laws do through kernels, and the commands that show it; empty where there is nothing to show.
-/// `arguments` name the operator.
+/// The wrong results of kernels by refuted laws, and the commands that show them; "" without any. `arguments`
+/// name the operator.
 std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                          const std::vector<regress::FaultInput>& faults);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What verbs share of their --json documents. Names are those of the text form and of the C++ code.
+// Shared parts of the --json documents of verbs. Names are those of the text form and of the C++ code.
 #include "codegen/configuration.h"
 #include "dsl/array.h"
 #include "dsl/laws/laws.h"
@@ -30,7 +30,7 @@ Json json_of(const Configuration& configuration);
 Json json_of(const LawReport& report, const Operator& op);
 Json json_of(const Comparison& comparison);
 
-/// Whether Thrust ran, and on what, or why not.
+/// Thrust's device and version, or why it did not run.
 Json json_of_thrust(const std::string& description, const std::string& reason);
 
 }  // namespace segfold::cli

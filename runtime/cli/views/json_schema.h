@@ -1,5 +1,5 @@
 #pragma once
-// What the documents of --json look like, as a JSON schema.
+// The JSON schema of the documents of --json.
 #include "runtime/cli/views/json.h"
 
 namespace segfold::cli {

@@ -16,7 +16,7 @@ namespace segfold::cli {
 [[nodiscard]] std::string print_transfers(const papers::Paper& paper, const papers::Experiment& experiment,
                                           const papers::MeasuredPaper* measured);
 
-/// What both clocks say of one launch; the host's includes the launch and the wait for its end.
+/// Times of one launch by both clocks; the host's includes the launch and the wait for its end.
 [[nodiscard]] std::string print_timers(const papers::Experiment& experiment,
                                        const papers::MeasuredPaper* measured);
 

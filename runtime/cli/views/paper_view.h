@@ -1,5 +1,5 @@
 #pragma once
-// A paper's tables: what was published beside what was measured.
+// A paper's tables: published numbers beside measured ones.
 #include <string>
 
 #include "runtime/papers/files.h"

@@ -10,16 +10,16 @@ namespace segfold::cli {
 inline constexpr Flag kViewFlags[] = {
     {"show", "N|all"}, {"sort", "FIELD"}, {"labels", "FILE"}, {"output", "FILE"}};
 
-/// Says on standard error where the keys of the layout are written to `output` under another name than
-/// "keys", which is that of a result field.
+/// Tells on standard error if the layout's keys are written to `output` under another name, because a result
+/// field is called "keys".
 void warn_of_renamed_keys(const std::string& output, const Operator& op, std::string_view name);
 
-/// Which segments are shown, in which order, under which names.
+/// The segments to show, their order and their names.
 class ResultsView {
 public:
-    /// Checks what can be checked before anything runs; reads the labels. `saves` is false where another one
-    /// writes the file --output. `first_segment` is the number of the workload's first one, where others lie
-    /// before it. Throws InputError.
+    /// Checks all that can be checked before a run; reads the labels. `saves` is false if another one writes
+    /// the file --output. `first_segment` is the number of the workload's first segment, if others lie before
+    /// it. Throws InputError.
     ResultsView(const Arguments& arguments, const Workload& workload, bool saves = true,
                 std::int64_t first_segment = 0);
 

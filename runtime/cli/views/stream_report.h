@@ -1,5 +1,5 @@
 #pragma once
-// What is said of a run that read its data in parts: by one process, or by several.
+// The report on a run that read its data in parts, by one process or by several.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ class Backend;
 
 namespace segfold::cli {
 
-/// Elements of a stream where nothing says how many.
+/// Elements of a stream by default.
 inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 
 /// How many segments are shown: --show, of which "all" has a bound here.
@@ -52,7 +52,7 @@ private:
 /// "3.2e+08 of 1e+09 elements, 1.2e+09 a second, about 12 s left"
 [[nodiscard]] std::string progress_text(const StreamProgress& progress);
 
-/// What is said of a stream that has ended.
+/// The report on a stream that has ended.
 struct EndedStream {
     const Arguments& arguments;
     const WorkloadRequest& request;
@@ -64,7 +64,7 @@ struct EndedStream {
     std::int64_t memory;
     int num_ranks = 0;               ///< 0: one process, without MPI
     std::string resumed = {};        ///< where --resume went on; empty without it
-    std::int64_t first_segment = 0;  ///< of those that this run has folded, which are shown
+    std::int64_t first_segment = 0;  ///< of shown segments that this run has folded
 };
 
 /// Writes tables, or the document of --json.

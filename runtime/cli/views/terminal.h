@@ -6,7 +6,7 @@
 
 namespace segfold::cli {
 
-/// `text` with what would steer a terminal as escapes; ends of lines and tabs stay.
+/// `text` with escapes for characters that would steer a terminal; ends of lines and tabs stay.
 [[nodiscard]] std::string presentable(std::string_view text);
 
 /// Writes text for people to standard output, made presentable().
@@ -20,7 +20,7 @@ void write_document(std::string_view bytes);
 /// Writes "segfold: MESSAGE" to standard error, presentable(); words of more than 512 letters are cut.
 void write_error(std::string_view message);
 
-/// One line on standard error that says what is going on, while that is a terminal; otherwise nothing at all.
+/// One line of progress on standard error, if that is a terminal; otherwise nothing.
 class Progress {
 public:
     Progress();
@@ -38,7 +38,7 @@ private:
     bool is_shown_ = false;
 };
 
-/// How long the rest of a task will take, going by what is done.
+/// Estimates the rest of a task's time from the part done.
 class Countdown {
 public:
     /// ", about 40 s left"; nothing in the first second, when nobody can tell.

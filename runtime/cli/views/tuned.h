@@ -1,5 +1,5 @@
 #pragma once
-// What the tuning records say of a plan, as a document.
+// The tuning records' explanation of a plan, as a document.
 #include "runtime/cli/views/json.h"
 #include "runtime/session/choice/explanation.h"
 

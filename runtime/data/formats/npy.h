@@ -26,8 +26,7 @@ Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape = N
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
 
-/// The type of a file's elements, of which only the header is read; refuses what `read_open_npy` would for
-/// it.
+/// The type of a file's elements. Reads only the header; refuses a header that `read_open_npy` refuses.
 Type read_open_npy_type(const InputFile& file);
 
 /// Where the elements of an .npy file lie.
@@ -37,7 +36,7 @@ struct NpyLayout {
     std::uint64_t offset = 0;  ///< of the first element, in bytes
 };
 
-/// Reads the header of an open .npy file; refuses what `read_open_npy` would, but for its elements.
+/// Reads the header of an open .npy file; refuses a header that `read_open_npy` refuses.
 NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
 
 /// Takes exactly the next `into.size()` bytes of the array file.

@@ -27,8 +27,8 @@ void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzO
 /// has that name, else one that none has.
 std::string keys_name(std::span<const ResultField> fields);
 
-/// What "FILE.npz:NAME" means, "FILE.csv:COLUMN", or "-:NAME" and "PIPE:NAME" of an archive that comes
-/// through a pipe; other places are a path without a name.
+/// The path and the name in "FILE.npz:NAME" and "FILE.csv:COLUMN", and in "-:NAME" and "PIPE:NAME" for an
+/// archive that comes through a pipe; other places are a path without a name.
 struct ArchivePlace {
     std::string path;
     std::optional<std::string> name;
@@ -38,9 +38,9 @@ ArchivePlace archive_place(const std::string& place);
 /// Reads "FILE.npy", "FILE.npz:NAME" or "FILE.npz" with a single array in it, "FILE.csv:COLUMN" or "FILE.csv"
 /// with a single column, or an array that is written out.
 ///
-/// Members of archives are stored or deflated, with zip64 or without; others than NAME are not looked at. A
-/// pipe or "-", which is standard input, may hold any of these, and is read for several names. Throws
-/// InputError, place first.
+/// Members of archives are stored or deflated, with zip64 or without; only NAME is looked at. A pipe or "-",
+/// which is standard input, may hold any of these, and is read for several names. Throws InputError, place
+/// first.
 Array read_array(const std::string& place);
 
 /// `read_array` whose elements must be of `type`; bf16 is read as read_open_npy() reads it.
@@ -52,7 +52,7 @@ Array read_rows_as(const std::string& place, Type type);
 
 /// The type of the elements of `read_array(place)`, of which only the header is read.
 ///
-/// What a pipe or "-" gave is kept for the next reader of the same place.
+/// Bytes of a pipe or "-" are kept for the next reader of the same place.
 Type read_array_type(const std::string& place);
 
 }  // namespace segfold

@@ -1,6 +1,5 @@
 #pragma once
-// Tables that are read at computed places: which lengths of them, and which values of columns, fit each
-// other.
+// Tables that are read at computed places: lengths of them that fit the values of columns.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,7 +11,7 @@
 
 namespace segfold {
 
-/// What is known of the arrays of an operator before all of them are made.
+/// Known facts of an operator's arrays before all of them are made.
 struct KnownPlaces {
     /// The values of index, position, segment and of whatever has an array; nothing of what is to be made.
     std::function<std::optional<Interval>(const std::string& name)> values;

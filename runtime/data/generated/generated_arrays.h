@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// What an operator reads its tables by.
+/// The indices by which an operator reads its tables.
 struct TableUse {
     std::string table;
     std::string

@@ -1,5 +1,5 @@
 #pragma once
-// Segment lengths by lot: what kind they are of, and how long, follows from a seed alone.
+// Segment lengths by lot: a seed alone decides their kind and size.
 #include <cstdint>
 #include <string>
 #include <vector>

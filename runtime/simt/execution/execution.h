@@ -24,7 +24,7 @@ constexpr unsigned kWarpLanes = 32;
 /// One CUDA thread. Small, as every switch touches it.
 struct Thread {
     Fiber* fiber = nullptr;      ///< null before it begins and after it ends
-    std::uint64_t value = 0;     ///< what it brings to a meeting of its warp, then what it takes away
+    std::uint64_t value = 0;     ///< its value for a meeting of its warp, then the meeting's result
     const void* site = nullptr;  ///< where in the text it waits
     std::uint16_t argument = 0;  ///< of a shuffle
     std::uint16_t index = 0;     ///< in the block
@@ -39,11 +39,11 @@ struct Polls {
     std::uint8_t count = 0;                 ///< reads since the thread last changed a flag or let others run
 };
 
-/// What one thread knows of others beyond barriers and warp meetings; see order.h.
+/// Knowledge of other threads that one thread has beyond barriers and warp meetings; see order.h.
 struct Order {
     Knowledge known;             ///< acquired: holds for its next accesses
     Knowledge pending;           ///< read from flags, to be acquired by the next fence or barrier
-    Knowledge published_device;  ///< what its flags publish since its last __threadfence()
+    Knowledge published_device;  ///< knowledge that its flags publish since its last __threadfence()
     Knowledge published_block;   ///< likewise, within the block, since its last fence of either scope
     Place deferred;              ///< a flag whose volatile read has begun
 };
@@ -89,7 +89,7 @@ struct Warp {
 /// The call that brings threads to a barrier of their block.
 struct BarrierCall {
     unsigned kind = 0;
-    unsigned statement = 0;  ///< which call of the text, whatever the compiler makes of it
+    unsigned statement = 0;  ///< call in the text, whatever the compiler makes of it
 
     bool operator==(const BarrierCall&) const = default;
 };
@@ -113,8 +113,8 @@ struct Block {
     std::uint32_t barrier_time = 0;
     bool uses_order = false;   ///< whether any thread has used a fence or a flag
     bool has_flagged = false;  ///< whether any thread has changed a flag
-    Knowledge known;           ///< what all threads know since the last barrier
-    Knowledge published;       ///< what fences before the last barrier publish for whoever writes a flag
+    Knowledge known;           ///< knowledge of all threads since the last barrier
+    Knowledge published;       ///< knowledge that fences before the last barrier publish through any flag
     std::vector<Order> order;  ///< by thread
     std::vector<Polls> polls;  ///< by thread; empty until one reads a flag
     std::vector<PendingCopies> copies;    ///< by thread; empty until one starts a copy
@@ -132,7 +132,7 @@ struct SharedRange {
     std::size_t end = 0;
 };
 
-/// What the OS threads of a launch have in common. A block without a cluster is one of its own.
+/// State shared by the OS threads of a launch. A block without a cluster is one of its own.
 struct Launch {
     Launch(const Module& module, std::string kernel, KernelEntry entry, void** arguments,
            const Dimensions& dimensions, const Options& options)

@@ -1,6 +1,5 @@
 #pragma once
-// What one thread knows of the past of blocks: which of their memory accesses happened before its own next
-// one.
+// One thread's knowledge of the past of blocks: the memory accesses that happened before its own next one.
 //
 // Blocks learn of each other by fences and atomics only. A `Knowledge` is a set of covers, one for each block
 // that was heard of; sets share their parts, so a chain of thousands of blocks stays cheap to extend and to
@@ -40,7 +39,7 @@ void learn(Knowledge& knowledge, const Knowledge& more);
 /// `knowledge` and `cover` of the block with number `block`.
 Knowledge extend(const Knowledge& knowledge, std::uint32_t block, Cover cover);
 
-/// What is known of `block`; null when nothing is.
+/// The knowledge of `block`; null without any.
 const Cover* find(const Knowledge& knowledge, std::uint32_t block);
 
 }  // namespace segfold::simt

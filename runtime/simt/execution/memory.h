@@ -12,7 +12,7 @@ namespace segfold::simt {
 
 struct Region;
 
-/// What memory holds before it is written: a NaN of float, with its neighbour one of double.
+/// The pattern of memory before it is written: a NaN of float, with its neighbour one of double.
 inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
 
 /// An allocation that kernels may read and write; its name appears in reports.

@@ -50,7 +50,7 @@ struct Reads {
     Accessor warp;
 };
 
-/// What is kept for one word of four bytes, or for one byte of a word that is used in parts.
+/// The record of one word of four bytes, or of one byte of a word that is used in parts.
 struct Cell {
     Write write;
     Reads reads;
@@ -59,7 +59,7 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 32);
 
-/// What has been published through a word, and the cells of its bytes: kept for few words.
+/// Knowledge published through a word, and the cells of its bytes: kept for few words.
 struct Extra {
     Knowledge device;  ///< released for every block
     Knowledge block;   ///< released for threads of `block_number` only
@@ -123,7 +123,7 @@ private:
     bool needed_;
 };
 
-/// The cell of an address, with what is needed to use it.
+/// The cell of an address, with the lock and the word that its use needs.
 struct Place {
     Cell* cell = nullptr;
     Shadow* shadow = nullptr;

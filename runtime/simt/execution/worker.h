@@ -9,7 +9,7 @@
 
 namespace segfold::simt {
 
-/// What outlives a launch on an OS thread: stacks and the state of resident blocks.
+/// Stacks and states of resident blocks, which outlive a launch on an OS thread.
 struct WorkerMemory {
     WorkerMemory();
     FiberPool fibers;
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t clock() { return ++clock_ + steps_; }
 
-    /// What a fiber does again and again: the chosen thread, to its end.
+    /// The loop of a fiber: runs the chosen thread to its end, again and again.
     void run_thread();
     unsigned barrier(const BarrierCall& call, unsigned value, const void* site);
     std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,

@@ -1,29 +1,30 @@
 #pragma once
-// Order between threads that do not share a barrier: fences, flags, and what is known through them.
+// Order between threads that do not share a barrier: fences, flags, and knowledge that passes through them.
 #include <span>
 
 #include "runtime/simt/execution/worker.h"
 
 namespace segfold::simt {
 
-/// A fence of the running thread: acquires what it has read from flags, and publishes what it knows from now
-/// on.
+/// A fence of the running thread: acquires knowledge from the flags that it has read, and publishes its own
+/// from now on.
 void fence(Worker& worker, unsigned scope);
 
-/// Before the running thread writes to a flag: whoever reads the flag can acquire what the last fence
-/// published.
+/// Before the running thread writes to a flag: its readers can acquire the knowledge of the last fence.
 void publish(Worker& worker, const Place& flag);
 
-/// After the running thread has read a flag: its next fence or barrier acquires what was published there.
+/// After the running thread has read a flag: its next fence or barrier acquires the knowledge published
+/// there.
 void note_flag(Worker& worker, const Place& flag);
 
-/// After a read with acquire order: what was published there is known at once.
+/// After a read with acquire order: acquires the knowledge published there at once.
 void acquire(Worker& worker, const Place& flag);
 
-/// A volatile read of `flag` begins. What it finds published is taken when the read is certain to be over.
+/// A volatile read of `flag` begins. The knowledge published there is taken when the read is certain to be
+/// over.
 void defer_flag(Worker& worker, const Place& flag);
 
-/// Joins what the threads of the block know; all of them are at a barrier.
+/// Joins the knowledge of the block's threads, which are all at a barrier.
 void order_block(Worker& worker, Block& block);
 
 /// Orders the accesses of a cluster's blocks so far before their later ones; all have been released from its

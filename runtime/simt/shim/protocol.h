@@ -2,7 +2,7 @@
 // lines, so it uses nothing but the language.
 #pragma once
 
-/// What the threads that meet at a block barrier want to know.
+/// The question of the threads that meet at a block barrier.
 enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,
@@ -11,7 +11,7 @@ enum SegfoldBarrier : unsigned {
     kSegfoldBarrierCluster  ///< of all blocks of a cluster
 };
 
-/// What the lanes that meet in a warp do. All lanes of one meeting must want the same.
+/// The operation of the lanes that meet in a warp. All lanes of one meeting must want the same.
 enum SegfoldMeeting : unsigned {
     kSegfoldSyncwarp,
     kSegfoldShuffle,
@@ -33,7 +33,7 @@ enum SegfoldMeeting : unsigned {
     kSegfoldReduceXor
 };
 
-/// Who else sees what a fence publishes.
+/// The threads that see a fence's writes.
 enum SegfoldScope : unsigned { kSegfoldScopeBlock, kSegfoldScopeDevice };
 
 /// Components of threadIdx, blockIdx, blockDim and gridDim, three each, in this order.

@@ -20,7 +20,7 @@ struct Settings {
 /// InputError for a value that none of them takes; an empty value counts as none.
 [[nodiscard]] Settings settings_from_environment();
 
-/// What to say where the cache is on and no variable names a folder.
+/// The message if the cache is on and no variable names a folder.
 inline constexpr std::string_view kNoFolder =
     "none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder; SEGFOLD_CACHE=off says nothing of it";
 

@@ -18,10 +18,10 @@ namespace segfold {
 /// A file that cannot be opened: "PATH: cannot be opened: REASON".
 class OpenError : public InputError {
 public:
-    /// `purpose` follows "opened", as in "for --labels"; `reason` is what the system says.
+    /// `purpose` follows "opened", as in "for --labels"; `reason` is the system's.
     OpenError(const std::string& path, const std::string& reason, const std::string& purpose = "");
 
-    /// The same, with what the file is for.
+    /// The same, with the file's purpose.
     [[nodiscard]] OpenError with_purpose(const std::string& purpose) const
     {
         return {path_, reason_, purpose};
@@ -32,7 +32,8 @@ private:
     std::string reason_;
 };
 
-/// What `read` gives; a file that it cannot open is said to be opened `purpose`, such as "for --input x".
+/// The result of `read`. Messages of a file that cannot be opened tell its `purpose`, such as "for --input
+/// x".
 template <class Read>
 auto naming_purpose(const std::string& purpose, const Read& read)
 {
@@ -43,7 +44,7 @@ auto naming_purpose(const std::string& purpose, const Read& read)
     }
 }
 
-/// What may stand in a file's place: a pipe is read to its end at once, "-" is standard input.
+/// Streams accepted in a file's place: a pipe, read to its end at once, and "-", standard input.
 enum class Accepts : std::uint8_t { files, files_and_streams };
 
 /// A file open for reading; every failure is an InputError that starts with the path.
@@ -116,7 +117,8 @@ void write_whole(const std::string& path, std::string_view text);
 
 /// Throws InputError where an OutputFile could not be begun; leaves nothing behind.
 ///
-/// For what is written after long work. A pipe is not opened, since its reader would take that for the text.
+/// For files that are written after long work. A pipe is not opened, since its reader would take that for the
+/// text.
 void require_writable(const std::string& path);
 
 /// The same for a file that is added to, whose folder need not take new files where it is there.
