@@ -114,11 +114,11 @@ public:
         const tune::Limits limits{request_.evaluations, kAllowed[request_.effort].finalists,
                                   request_.is_every ? tune::Strategy::everything : tune::Strategy::automatic,
                                   arguments_.has("pin")};
-        const auto session = tuning_.run(worker_, limits, listener());
+        const auto contest = tuning_.run(worker_, limits, listener());
         progress_.clear();
         if (const auto path = arguments_.value("export-t4"))
             write_whole(*path, tune::print_t4(tuning_.rows()));
-        return report(session);
+        return report(contest);
     }
 
 private:
@@ -171,9 +171,9 @@ private:
                                    best_text_.empty() ? "" : ", best " + best_text_));
     }
 
-    tune::SessionListener listener()
+    tune::ContestListener listener()
     {
-        tune::SessionListener all;
+        tune::ContestListener all;
         all.search.measured = [this](const tune::Trial& trial) {
             ++measured_;
             note_best(trial);
@@ -212,10 +212,10 @@ private:
         return static_cast<double>(bytes) / (milliseconds / 1e3) / greeting_.ceiling;
     }
 
-    [[nodiscard]] std::string outcomes(const tune::Session& session) const
+    [[nodiscard]] std::string outcomes(const tune::Contest& contest) const
     {
         std::map<std::string_view, int> counts;
-        for (const auto& trial : session.trials)
+        for (const auto& trial : contest.trials)
             ++counts[name(trial.evaluation.outcome)];
         std::string text;
         for (const auto& [outcome, count] : counts)
@@ -223,18 +223,18 @@ private:
         return text;
     }
 
-    int report(const tune::Session& session)
+    int report(const tune::Contest& contest)
     {
         if (arguments_.json())
-            write_json("tune", document(session));
+            write_json("tune", document(contest));
         else
-            write_output(text(session));
+            write_output(text(contest));
         if (InterruptGuard::signal() != 0)
             return 128 + InterruptGuard::signal();
-        return session.winner || session.trials.empty() ? 0 : 1;
+        return contest.winner || contest.trials.empty() ? 0 : 1;
     }
 
-    [[nodiscard]] std::string text(const tune::Session& session) const
+    [[nodiscard]] std::string text(const tune::Contest& contest) const
     {
         const auto& record = greeting_.record;
         const auto& space = tuning_.space();
@@ -248,40 +248,40 @@ private:
             {"space", fmt::format("{} of {}", count_text(static_cast<std::int64_t>(space.size()), "plan"),
                                   count_text(std::ssize(space.starts()), "stage"))},
             {"until now", fmt::format("{}: {}", print(space[tuning_.incumbent()]), tuning_.lookup().reason)}};
-        if (session.trials.empty())
+        if (contest.trials.empty())
             return print_facts(facts);
         facts.emplace_back("screened",
-                           fmt::format("{} plans, {} of them known before: {}", session.trials.size(),
-                                       tuning_.known().size(), outcomes(session)));
+                           fmt::format("{} plans, {} of them known before: {}", contest.trials.size(),
+                                       tuning_.known().size(), outcomes(contest)));
         TextTable table({{"finalist"},
                          {"ms", TextTable::Align::right},
                          {"quartiles", TextTable::Align::right},
                          {"GB/s", TextTable::Align::right},
                          {"of ceiling", TextTable::Align::right}});
         bool is_any_made = false;
-        for (const auto& [place, evaluation] : session.finalists) {
+        for (const auto& [place, evaluation] : contest.finalists) {
             const auto part = share(space[place], evaluation.milliseconds);
             const auto runs = quartiles(evaluation.samples);
             is_any_made = is_any_made || made_before(space[place]);
-            table.add({(session.winner == place ? "* " : "  ") + print(space[place]),
+            table.add({(contest.winner == place ? "* " : "  ") + print(space[place]),
                        fmt::format("{:.4g}", evaluation.milliseconds),
                        fmt::format("{:.4g} - {:.4g}", runs.low, runs.high),
                        gigabytes_text(part * greeting_.ceiling), fmt::format("{:.3f}", part)});
         }
         std::vector<std::pair<std::string, std::string>> end = {
-            {"winner", session.winner ? print(space[*session.winner]) : "none"}, {"why", session.reason}};
+            {"winner", contest.winner ? print(space[*contest.winner]) : "none"}, {"why", contest.reason}};
         if (is_any_made)
             end.emplace_back("times", fmt::format("plans by offsets have them made of the {} before anything "
                                                   "is timed; their share counts the offsets alone",
                                                   name(problem_.form)));
-        if (session.winner)
+        if (contest.winner)
             end.emplace_back("results", "agree with the reference" +
-                                            (session.unjudged.empty() ? "" : "; " + session.unjudged));
+                                            (contest.unjudged.empty() ? "" : "; " + contest.unjudged));
         end.emplace_back("records", tuning_.path());
         return print_facts(facts) + "\n" + (table.empty() ? "" : table.print() + "\n") + print_facts(end);
     }
 
-    [[nodiscard]] Json document(const tune::Session& session) const
+    [[nodiscard]] Json document(const tune::Contest& contest) const
     {
         const auto& space = tuning_.space();
         const auto plan = [&](std::size_t place) {
@@ -298,13 +298,13 @@ private:
                          {"incumbent", plan(tuning_.incumbent())},
                          {"lookup", name(tuning_.lookup().match)},
                          {"lookup_reason", tuning_.lookup().reason},
-                         {"screened", session.trials.size()},
+                         {"screened", contest.trials.size()},
                          {"known_before", tuning_.known().size()},
                          {"finalists", Json::array()},
-                         {"reason", session.reason}};
-        if (!session.unjudged.empty())
-            document["unjudged"] = session.unjudged;
-        for (const auto& [place, evaluation] : session.finalists) {
+                         {"reason", contest.reason}};
+        if (!contest.unjudged.empty())
+            document["unjudged"] = contest.unjudged;
+        for (const auto& [place, evaluation] : contest.finalists) {
             auto row = plan(place);
             const auto runs = quartiles(evaluation.samples);
             row["milliseconds"] = evaluation.milliseconds;
@@ -312,8 +312,8 @@ private:
             row["fraction"] = share(space[place], evaluation.milliseconds);
             document["finalists"].push_back(std::move(row));
         }
-        document["winner"] = session.winner ? plan(*session.winner) : Json();
-        document["certain"] = session.is_certain;
+        document["winner"] = contest.winner ? plan(*contest.winner) : Json();
+        document["certain"] = contest.is_certain;
         document["interrupted"] = InterruptGuard::signal() != 0;
         document["records"] = tuning_.path();
         return document;

@@ -43,11 +43,11 @@ void KeptTuning::keep(RecordFile& file, std::size_t place, Phase phase, const Ev
     rows_.push_back(std::move(record));
 }
 
-Session KeptTuning::run(Evaluator& evaluator, const Limits& limits, const SessionListener& listener)
+Contest KeptTuning::run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener)
 {
     RecordFile file(record_path(require_record_folder(), question_.device));
     path_ = file.path();
-    SessionOptions options;
+    ContestOptions options;
     options.search.strategy = limits.strategy;
     options.search.evaluations = limits.evaluations;
     options.search.known = known_;
@@ -67,12 +67,12 @@ Session KeptTuning::run(Evaluator& evaluator, const Limits& limits, const Sessio
         if (listener.ranked)
             listener.ranked(finalist);
     };
-    auto session = tune(space_, evaluator, incumbent_, options, told);
-    if (session.winner) {
-        const auto winner = std::ranges::find(session.finalists, *session.winner, &Finalist::place);
+    auto contest = tune(space_, evaluator, incumbent_, options, told);
+    if (contest.winner) {
+        const auto winner = std::ranges::find(contest.finalists, *contest.winner, &Finalist::place);
         keep(file, winner->place, limits.is_pinned ? Phase::pinned : Phase::chosen, winner->evaluation);
     }
-    return session;
+    return contest;
 }
 
 }  // namespace segfold::tune

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/measure/tune/session.h"
+#include "runtime/measure/tune/contest.h"
 #include "runtime/session/choice/lookup.h"
 #include "runtime/session/choice/record_store.h"
 
@@ -39,7 +39,7 @@ public:
 
     /// Searches, ranks, validates. Every measurement is in the user's file before the next begins; the winner
     /// is chosen there. Throws InputError where records have no folder.
-    [[nodiscard]] Session run(Evaluator& evaluator, const Limits& limits, const SessionListener& listener);
+    [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
     /// The rows of this tuning.
     [[nodiscard]] const std::vector<Record>& rows() const { return rows_; }

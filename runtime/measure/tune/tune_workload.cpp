@@ -74,7 +74,7 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     Tuned tuned;
-    tune::SessionListener listener;
+    tune::ContestListener listener;
     listener.search.measured = [&](const tune::Trial& trial) {
         ++tuned.measured;
         if (!meter.is_fit())

@@ -9,7 +9,7 @@
 
 namespace segfold::tune {
 
-struct SessionOptions {
+struct ContestOptions {
     SearchOptions search;
     std::size_t finalists = 8;  ///< the fastest, ranked by turns; of each stage two that are close join them
     int rounds = 21;
@@ -21,7 +21,7 @@ struct Finalist {
     Evaluation evaluation;  ///< of the ranking
 };
 
-struct Session {
+struct Contest {
     std::vector<Trial> trials;          ///< of the screening, known ones included
     std::vector<Finalist> finalists;    ///< the fastest first
     std::optional<std::size_t> winner;  ///< a place; nothing if no plan gives right results
@@ -32,7 +32,7 @@ struct Session {
     std::string unjudged = {};  ///< of the winner's results: how many segments cannot be judged, if any
 };
 
-struct SessionListener {
+struct ContestListener {
     SearchListener search;
     std::function<void(const Finalist& finalist)> ranked;
     std::function<void(std::size_t finalists)> ranking;  ///< about to rank so many
@@ -44,7 +44,7 @@ struct SessionListener {
 /// The incumbent is the plan that runs today. It stays unless another is faster by 1 % and by a U test at
 /// 0.01, and the quartiles of their runs lie apart. A winner whose results are wrong is dropped, and the next
 /// one takes its place.
-Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
-             const SessionOptions& options, const SessionListener& listener = {});
+Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
+             const ContestOptions& options, const ContestListener& listener = {});
 
 }  // namespace segfold::tune

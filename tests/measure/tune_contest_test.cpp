@@ -1,5 +1,5 @@
 // A whole tuning without a GPU: ties, wrong winners, and workers that crash and hang.
-#include "runtime/measure/tune/session.h"
+#include "runtime/measure/tune/contest.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::tune::tune_session_test {
+namespace segfold::tune::tune_contest_test {
 namespace {
 
 Point plan(int size) { return {"plan", {{"size", size}}}; }
@@ -54,26 +54,26 @@ public:
 
 SearchSpace four() { return {{plan(1), plan(2), plan(4), plan(8)}, {0}}; }
 
-TEST(Session, TakesTheFastestAndSaysBy)
+TEST(Contest, TakesTheFastestAndSaysBy)
 {
     Given times;
-    const auto session = tune(four(), times, 0, {});
-    EXPECT_EQ(session.winner, 2u);
-    EXPECT_EQ(session.finalists.size(), 4u);
-    EXPECT_EQ(session.reason, "1.26 times as fast as the plan that runs today");
+    const auto contest = tune(four(), times, 0, {});
+    EXPECT_EQ(contest.winner, 2u);
+    EXPECT_EQ(contest.finalists.size(), 4u);
+    EXPECT_EQ(contest.reason, "1.26 times as fast as the plan that runs today");
 }
 
-TEST(Session, TiesGoToTheIncumbent)
+TEST(Contest, TiesGoToTheIncumbent)
 {
     Given times;
-    const auto session = tune(four(), times, 1, {});
-    EXPECT_EQ(session.winner, 1u) << "0.6 % are not worth a change";
-    EXPECT_NE(session.reason.find("stays"), std::string::npos);
+    const auto contest = tune(four(), times, 1, {});
+    EXPECT_EQ(contest.winner, 1u) << "0.6 % are not worth a change";
+    EXPECT_NE(contest.reason.find("stays"), std::string::npos);
     EXPECT_EQ(tune(four(), times, 2, {}).reason, "the plan that runs today is the fastest");
 }
 
 /// Medians and the U test alone would call the disturbed plan the winner.
-TEST(Session, RunsThatDifferTooMuchChangeNothing)
+TEST(Contest, RunsThatDifferTooMuchChangeNothing)
 {
     Given times;
     times.times = {{1, 1.0}, {2, 1.02}, {4, 0.5}, {8, 2.0}};
@@ -94,17 +94,17 @@ TEST(Session, RunsThatDifferTooMuchChangeNothing)
     EXPECT_EQ(other.reason, "1.25 times as fast as the plan that runs today");
 }
 
-TEST(Session, AWrongWinnerIsDropped)
+TEST(Contest, AWrongWinnerIsDropped)
 {
     Given times;
     times.wrong = 4;
-    const auto session = tune(four(), times, 0, {});
-    EXPECT_EQ(session.winner, 1u);
-    EXPECT_NE(session.reason.find("plan size=4 was dropped: wrong (3 segments are wrong)"), std::string::npos)
-        << session.reason;
+    const auto contest = tune(four(), times, 0, {});
+    EXPECT_EQ(contest.winner, 1u);
+    EXPECT_NE(contest.reason.find("plan size=4 was dropped: wrong (3 segments are wrong)"), std::string::npos)
+        << contest.reason;
 }
 
-TEST(Session, TheBestTwoOfAStageThatIsCloseAreRankedToo)
+TEST(Contest, TheBestTwoOfAStageThatIsCloseAreRankedToo)
 {
     Given times;
     times.times = {{1, 1.0},    {2, 0.99},  {4, 0.98},  {8, 0.97},
@@ -114,11 +114,11 @@ TEST(Session, TheBestTwoOfAStageThatIsCloseAreRankedToo)
     const SearchSpace space({plan(1), plan(2), plan(4), plan(8), of("close", 16), of("close", 32),
                              of("close", 64), of("third", 128), of("third", 256)},
                             {0, 4, 7});
-    SessionOptions options;
+    ContestOptions options;
     options.finalists = 3;
-    const auto session = tune(space, times, std::nullopt, options);
+    const auto contest = tune(space, times, std::nullopt, options);
     std::vector<int> sizes;
-    for (const auto& finalist : session.finalists)
+    for (const auto& finalist : contest.finalists)
         sizes.push_back(space[finalist.place].configuration.at("size"));
     EXPECT_EQ(sizes, (std::vector<int>{8, 4, 2, 16, 32, 128}));
     EXPECT_EQ(tune(space, times, 8, options).finalists.size(), 7u)
@@ -249,4 +249,4 @@ TEST(SharedTexts, AreThoseOfThePlans)
 }
 
 }  // namespace
-}  // namespace segfold::tune::tune_session_test
+}  // namespace segfold::tune::tune_contest_test

@@ -1,4 +1,4 @@
-#include "runtime/measure/tune/session.h"
+#include "runtime/measure/tune/contest.h"
 
 #include <fmt/format.h>
 
@@ -77,19 +77,19 @@ std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector
 
 }  // namespace
 
-Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
-             const SessionOptions& options, const SessionListener& listener)
+Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
+             const ContestOptions& options, const ContestListener& listener)
 {
-    Session session;
-    session.trials = search(space, evaluator, options.search, listener.search);
+    Contest contest;
+    contest.trials = search(space, evaluator, options.search, listener.search);
     if (listener.is_interrupted && listener.is_interrupted()) {
-        session.reason = "interrupted; what was measured is kept, and the next run goes on from there";
-        return session;
+        contest.reason = "interrupted; what was measured is kept, and the next run goes on from there";
+        return contest;
     }
-    const auto places = best_places(space, session.trials, options.finalists, incumbent);
+    const auto places = best_places(space, contest.trials, options.finalists, incumbent);
     if (places.empty()) {
-        session.reason = "no plan that was measured gives right results";
-        return session;
+        contest.reason = "no plan that was measured gives right results";
+        return contest;
     }
     if (listener.ranking)
         listener.ranking(places.size());
@@ -101,14 +101,14 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (samples[i].empty())
             continue;
-        session.finalists.push_back(
+        contest.finalists.push_back(
             {places[i], {Outcome::correct, quartiles(samples[i]).median, samples[i]}});
         if (listener.ranked)
-            listener.ranked(session.finalists.back());
+            listener.ranked(contest.finalists.back());
     }
-    std::ranges::stable_sort(session.finalists, {},
+    std::ranges::stable_sort(contest.finalists, {},
                              [](const Finalist& one) { return one.evaluation.milliseconds; });
-    auto standing = session.finalists;
+    auto standing = contest.finalists;
     std::string dropped;
     while (!standing.empty()) {
         const auto fastest = standing.begin();
@@ -121,30 +121,30 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         const auto verdict = evaluator.validate(space[winner->place]);
         throw_if_stopped();
         if (verdict.outcome == Outcome::correct) {
-            session.winner = winner->place;
-            session.unjudged = verdict.reason;
-            session.reason = dropped;
-            session.is_certain = !stays || !gains(*fastest, *today);
-            if (!session.is_certain)
-                session.reason += uncertain_text(space[fastest->place], *fastest, *today);
+            contest.winner = winner->place;
+            contest.unjudged = verdict.reason;
+            contest.reason = dropped;
+            contest.is_certain = !stays || !gains(*fastest, *today);
+            if (!contest.is_certain)
+                contest.reason += uncertain_text(space[fastest->place], *fastest, *today);
             else if (stays)
-                session.reason += "the plan that runs today stays: none is faster beyond doubt by 1 %";
+                contest.reason += "the plan that runs today stays: none is faster beyond doubt by 1 %";
             else if (today == winner)
-                session.reason += "the plan that runs today is the fastest";
+                contest.reason += "the plan that runs today is the fastest";
             else if (today != standing.end())
-                session.reason +=
+                contest.reason +=
                     fmt::format("{:.2f} times as fast as the plan that runs today",
                                 today->evaluation.milliseconds / winner->evaluation.milliseconds);
             else
-                session.reason += fmt::format("the fastest of {} finalists", session.finalists.size());
-            return session;
+                contest.reason += fmt::format("the fastest of {} finalists", contest.finalists.size());
+            return contest;
         }
         dropped += fmt::format("{} was dropped: {} ({}); ", print(space[winner->place]),
                                name(verdict.outcome), verdict.reason.substr(0, verdict.reason.find('\n')));
         standing.erase(winner);
     }
-    session.reason = dropped + "no finalist gives right results";
-    return session;
+    contest.reason = dropped + "no finalist gives right results";
+    return contest;
 }
 
 }  // namespace segfold::tune
