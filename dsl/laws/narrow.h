@@ -1,13 +1,13 @@
 #pragma once
-// An operator over 8-bit integers: small enough that all of its states can be tried.
+// Narrows an operator to 8-bit integers, so that all of its states can be tried.
 #include <optional>
 
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// `op` with every integer type narrowed to i8 or u8, and without finish, empty and results of its own;
-/// nothing where that is not an operator, e.g. because a literal does not fit.
+/// Returns `op` with every integer type narrowed to i8 or u8, and without finish, empty and results. None if
+/// that is no valid operator, for example because a literal does not fit.
 std::optional<Operator> narrow_to_8_bits(const Operator& op);
 
 }  // namespace segfold

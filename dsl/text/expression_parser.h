@@ -10,10 +10,10 @@
 
 namespace segfold {
 
-/// Recursive descent over the tokens of `cursor`, which others read on.
+/// A recursive-descent parser of expressions. It shares its `cursor` with the parsers of other constructs.
 class ExpressionParser {
 public:
-    /// `generic` is what the type name `T` stands for.
+    /// The type name `T` stands for `generic`.
     ExpressionParser(TokenCursor& cursor, std::optional<Type> generic) : cursor_(cursor), generic_(generic) {}
 
     /// expression ::= binary ["?" expression ":" expression]
@@ -21,10 +21,11 @@ public:
     /// A type's name.
     Type type();
 
-    /// What names stand for: the counter of a loop for a number, a local of its body for that of one round.
+    /// Replacements for names: a loop's counter by its number, a local of the loop's body by that of one
+    /// round.
     std::map<std::string, Expression> replaced;
 
-    /// True once a limit of the whole text is passed, so that reading on is no use.
+    /// True if the text exceeds a limit, so that reading on is useless.
     [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }
 
 private:
@@ -42,7 +43,7 @@ private:
     [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
-    /// What `word` stands for in a generic text: `T`, or `Acc` in which many values of `T` are added up.
+    /// The type that `word` names in a generic text: `T`, or `Acc`, the type for sums of many values of `T`.
     [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
 
     std::optional<Type> generic_;
