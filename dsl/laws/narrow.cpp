@@ -11,7 +11,7 @@ Type narrow(Type type)
     return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
 }
 
-/// Only the types that the text names stay; check() finds the others again.
+/// Keeps only types that the text names; check() finds the others again.
 Expression narrow(const Expression& expression)
 {
     ExpressionNode node = *expression;
