@@ -1,5 +1,5 @@
 #pragma once
-// Offsets of 64 bits made into the indices of 32 that kernels read.
+// Narrows offsets from 64 bits to the 32-bit indices that kernels read.
 #include <cstdint>
 #include <optional>
 
@@ -7,8 +7,8 @@
 
 namespace segfold {
 
-/// Offsets of 64 bits as indices of 32 in `room`, where it is large enough, on all cores and in one pass with
-/// the checks of segments_from_offsets(). Nothing where one of these fails.
+/// Writes 64-bit offsets as 32-bit indices into `room`, if it is large enough, on all cores. The same pass
+/// makes the checks of segments_from_offsets(). None if a check fails.
 std::optional<Array> narrowed_offsets(const Array& offsets, std::int64_t num_elements, Array room);
 
 }  // namespace segfold
