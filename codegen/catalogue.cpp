@@ -25,7 +25,7 @@ bool needs(const Stage& stage, std::string_view fact)
     return std::ranges::any_of(stage.needs, [&](const Formula& need) { return need.text() == fact; });
 }
 
-/// True for a stage that is for operators over rows.
+/// True for stages over rows.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 
 std::string explain(const Formula& need, const Stage& stage, const Problem& problem,
@@ -66,7 +66,7 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
     if (text.starts_with("cc "))
         return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
                std::to_string(cc % 10);
-    // The sizes that the need names, and the facts behind them.
+    // The sizes in the need, and the facts from which they are computed.
     auto words = words_of(text);
     for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
         if (words.contains(size->first))
@@ -90,7 +90,7 @@ std::string read_file(const std::filesystem::path& path)
     return text.str();
 }
 
-/// The kernel files below `root`, by path.
+/// Paths of the kernel files below `root`, sorted.
 std::vector<std::string> kernel_files(const std::filesystem::path& root)
 {
     std::vector<std::string> paths;
@@ -107,7 +107,8 @@ std::vector<std::string> kernel_files(const std::filesystem::path& root)
     return paths;
 }
 
-/// Takes the files of vocabulary/ out of `paths`, which a copy of kernels/ has; they must be the program's.
+/// Removes the files of vocabulary/ from `paths`. A copy of kernels/ has them, and they must equal the
+/// program's.
 void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::string>& paths)
 {
     constexpr std::string_view kFolder = "vocabulary/";
@@ -124,7 +125,8 @@ void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::
     });
 }
 
-/// The text of one of them, whose comments hide nothing; messages name it behind `folder`.
+/// Returns the text of a kernel file. Throws SpecError if a comment hides text. Messages name the file with
+/// `folder` in front.
 std::string checked_file(const std::filesystem::path& root, const std::string& path,
                          const std::string& folder)
 {
@@ -134,7 +136,8 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
-/// A file takes the place of another by its name, and a stage by its own: the two must not part.
+/// Requires a stage's name to be its file's name. Otherwise a file could replace one stage and be named as
+/// another.
 void require_name_of_file(const Stage& stage)
 {
     const auto name = std::filesystem::path(stage.file).stem().string();
@@ -165,14 +168,14 @@ std::string suggest(const std::vector<Named>& all, std::string_view name)
     return did_you_mean(name, names);
 }
 
-/// A stage or a probe by its name.
+/// Finds a stage or a probe by its name.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
 {
     const auto found = std::ranges::find(all, name, &Named::name);
     if (found != all.end())
         return *found;
-    const std::string suggestion = suggest(all, name);  // first: the list is long
+    const std::string suggestion = suggest(all, name);  // stands before the list, which is long
     throw InputError("unknown " + what + " '" + std::string(name) + "'" +
                      (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
                      names_of(all));
@@ -267,7 +270,7 @@ std::string Catalogue::shown(const std::string& place) const
     return folder_.empty() || !place.starts_with(folder_) ? "kernels/" + place : place;
 }
 
-/// Sorts so that every stage follows the one it comes `after`; ties by name.
+/// Sorts the stages so that each follows the one in its `after`. Ties are sorted by name.
 void Catalogue::order()
 {
     auto& stages = *stages_;
@@ -295,7 +298,7 @@ const Stage& Catalogue::stage(std::string_view name) const
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
     if (const auto found = std::ranges::find_if(stages(), is_named); found != stages().end())
         return *found;
-    // The other catalogue is read for the message alone: it takes some 20 milliseconds.
+    // Reading the other catalogue takes about 20 milliseconds, so only this message does it.
     const bool is_native = this == &native();
     const auto& others = (is_native ? standard() : native()).stages();
     if (std::ranges::any_of(others, is_named))

@@ -1,5 +1,5 @@
 #pragma once
-// The known stages and parts: embedded in the program, or files of a folder.
+// The known stages and parts: those embedded in the program, or those in a folder.
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,50 +15,52 @@
 
 namespace segfold {
 
-/// Whether a stage maps elements itself, after folding them, so that no launch of its own has to.
+/// True if a stage maps elements itself after folding them. It then needs no second launch for the map.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
 class Catalogue {
 public:
     /// The stages embedded in the program.
     static const Catalogue& standard();
-    /// The stages for the host's cores, kernels/cpu; they have a ladder and ranks of their own.
+    /// The stages for the host's cores, from kernels/cpu. They have their own ladder and ranks.
     static const Catalogue& native();
-    /// The stages and parts below `directory`, which looks like kernels/. Throws InputError, SpecError.
+    /// The stages and parts in `directory`, which must be laid out like kernels/. Throws InputError,
+    /// SpecError.
     static Catalogue from_directory(const std::string& directory);
-    /// The embedded stages and parts with those below `directory` laid over them: a file replaces the one of
-    /// the same path, or is added. Messages name such files with `directory` before them. Throws InputError,
+    /// The embedded stages and parts, overlaid with those in `directory`: a file replaces the embedded one of
+    /// the same path, or is added. Messages name these files with `directory` as a prefix. Throws InputError,
     /// SpecError.
     static Catalogue overlaid(const std::string& directory);
 
-    /// In the order of the ladder: a stage comes after the one it improves on.
+    /// The stages in the order of the ladder: each comes after the one that it improves on.
     [[nodiscard]] const std::vector<Stage>& stages() const { return *stages_; }
-    /// Throws InputError for an unknown stage.
+    /// Returns the stage called `name`. Throws InputError if there is none.
     [[nodiscard]] const Stage& stage(std::string_view name) const;
-    /// One of its stages, for who may outlive the catalogue.
+    /// Returns one of its stages in a form that may outlive the catalogue.
     [[nodiscard]] std::shared_ptr<const Stage> share(const Stage& stage) const { return {stages_, &stage}; }
-    /// By name.
+    /// The probes in the order of their names.
     [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
-    /// Throws InputError for an unknown probe.
+    /// Returns the probe called `name`. Throws InputError if there is none.
     [[nodiscard]] const Probe& probe(std::string_view name) const;
-    /// Throws SpecError for an unknown part.
+    /// Returns the part at `path`. Throws SpecError if there is none.
     [[nodiscard]] PartText part(std::string_view path) const;
-    /// A stage's `place` or a part's as people find it: "kernels/parts/reduce/run.cuh", or below a folder
-    /// laid over.
+    /// The path that users see for the `place` of a stage or part: "kernels/parts/reduce/run.cuh", or a path
+    /// in the overlaid folder.
     [[nodiscard]] std::string shown(const std::string& place) const;
 
-    /// Why `stage` cannot serve `problem`, as a sentence without its end; nothing if it can.
+    /// The reason why `stage` cannot serve `problem`, as a sentence without a full stop; none if it can.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
-    /// The same where plan_facts() of the problem are known.
+    /// Does the same with given plan_facts() of the problem.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
-    /// Throws InputError with the text of unmet() and the stages that can serve.
+    /// Throws InputError unless `stage` can serve `problem`. The message gives unmet() and the stages that
+    /// can.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The stage taken when the user chooses none: among those that can serve, the one of the greatest rank
-    /// by its own `suits`; of equals the first in stages(). Rungs are left out. Throws InputError if none can
-    /// serve.
+    /// The default stage: of all stages that can serve, the one whose `suits` gives the greatest rank. Of
+    /// equal ones it is the first in stages(). Rungs of the ladder do not count. Throws InputError if no
+    /// stage can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
-    /// The same where plan_facts() are known.
+    /// Does the same with given plan_facts().
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;
 
 private:
@@ -67,7 +69,7 @@ private:
         std::string place;
     };
 
-    /// `folder` stands before `path` in messages; it is empty for embedded files.
+    /// `folder` is the prefix of `path` in messages; empty for embedded files.
     void add(std::string path, std::string text, const std::string& folder = "");
     void order();
     [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;
@@ -75,7 +77,7 @@ private:
     std::shared_ptr<std::vector<Stage>> stages_ = std::make_shared<std::vector<Stage>>();
     std::vector<Probe> probes_;
     std::map<std::string, Part, std::less<>> parts_;
-    std::string folder_;  ///< laid over the embedded files
+    std::string folder_;  ///< overlaid on the embedded files
 };
 
 }  // namespace segfold

@@ -21,7 +21,7 @@ int at_most(const std::vector<int>& values, std::int64_t bound)
 const Formula* first_violation(const Stage& stage, const Configuration& configuration,
                                const FormulaNames& facts)
 {
-    // Without facts nobody can say what conditions on an operator's sizes come to.
+    // Without facts, conditions on the sizes of an operator have no value.
     if (facts.empty() && !stage.sizes.empty())
         return nullptr;
     const auto names = names_of(stage, configuration, facts);
@@ -30,7 +30,7 @@ const Formula* first_violation(const Stage& stage, const Configuration& configur
     return violated == stage.where.end() ? nullptr : &*violated;
 }
 
-/// "stage tile_scan", "probe divergence"
+/// Name for messages: "stage tile_scan", "probe divergence".
 std::string called(const Stage& stage)
 {
     return (stage.file.starts_with("measuring/") ? "probe " : "stage ") + stage.name;
@@ -90,7 +90,7 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
     check_tunables(stage, chosen);
     for (const auto& [name, value] : chosen)
         result[name] = value;
-    // Preferences see what was chosen and what was preferred before them.
+    // A preference may use chosen values and earlier preferences.
     if (!facts.empty())
         for (const auto& [name, formula] : stage.prefer)
             if (!chosen.contains(name))

@@ -1,5 +1,5 @@
 #pragma once
-// One value for each tunable of a stage.
+// A configuration gives one value to each tunable of a stage.
 #include <map>
 #include <string>
 #include <vector>
@@ -11,31 +11,31 @@ namespace segfold {
 /// Tunable name -> value, for every tunable of a stage.
 using Configuration = std::map<std::string, int, std::less<>>;
 
-/// Names for formulas of `stage`: `facts`, the tunables, and the stage's `let` sizes made of both.
+/// Names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes computed from both.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
-/// The first value of every tunable, or by the stage's `prefer` lines the greatest value that is not above
-/// theirs, else the least.
+/// The default configuration: the first value of every tunable, unless a `prefer` line of the stage gives a
+/// bound. Then it is the greatest value up to that bound, or the least value if all are above.
 ///
-/// `facts` are those of plan_facts(); without any, no `prefer` line applies, nor does a `where` line behind
-/// `let` lines.
+/// `facts` are those of plan_facts(). If they are empty, `prefer` lines do not apply, and neither do `where`
+/// lines of a stage with `let` lines above them.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
-/// Throws InputError for a name the stage does not have or a value it does not list; configure(), which knows
-/// the problem, checks conditions.
+/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. Only
+/// configure(), which knows the problem, checks `where` conditions.
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
 
-/// The default with the given values set.
+/// Returns the default configuration with the values of `chosen`.
 ///
-/// Throws InputError for a name the stage does not have, a value it does not list, or values that a `where`
-/// condition excludes.
+/// Throws InputError for a tunable that the stage does not have, a value that it does not list, or values
+/// that a `where` condition excludes.
 Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
                         const FormulaNames& facts = {});
 
-/// Every configuration that the `where` conditions allow, in the order of the tunables' values.
+/// Returns every configuration that the `where` conditions allow, in the order of the tunables' values.
 std::vector<Configuration> configurations(const Stage& stage, const FormulaNames& facts = {});
 
-/// "block_threads=256 items_per_thread=4"
+/// Prints a configuration: "block_threads=256 items_per_thread=4".
 std::string print(const Configuration& configuration);
 
 }  // namespace segfold

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-// What a node does by itself, in additions: divisions and transcendental functions are some dozens of
+// Cost of a node itself, in additions. Divisions and transcendental functions take some dozens of
 // instructions.
 std::int64_t own_operations(const ExpressionNode& node)
 {
@@ -51,7 +51,7 @@ bool is_costly(const Operator& op)
 
 bool is_called(const Operator& op)
 {
-    constexpr std::int64_t kMostInline = 128;  // for each field, which a call moves
+    constexpr std::int64_t kMostInline = 128;  // for each field, because a call moves all fields
     return combine_operations(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
 }
 

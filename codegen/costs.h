@@ -1,26 +1,27 @@
 #pragma once
-// Costs of an operator's combine() that texts and choices depend on.
+// Estimates the cost of an operator's combine(), for texts and choices that depend on it.
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// True if copies of combine() cost more compile time than a loop costs run time.
+/// True if a further copy of combine() costs more compile time than a loop costs run time.
 bool is_costly(const Operator& op);
 
-/// True if a call is a small part of combine(): CUDA texts then have one copy of it, called in all places.
+/// True if combine() is long compared with a call. CUDA texts then hold one copy, which all places call.
 ///
-/// With a copy in each place NVRTC took seconds for a plan. An append that the author wrote is still copied.
+/// With a copy in each place, NVRTC took seconds for a plan. An append that the author wrote is copied even
+/// so.
 bool is_called(const Operator& op);
 
-/// True for a state whose fields differ in size, the least of them having fewer than four bytes: loops over
-/// lanes that combine such states become no vectors.
+/// True if the fields of the state differ in size and the smallest has fewer than four bytes. Compilers do
+/// not vectorise loops over lanes that combine such states.
 bool has_mixed_fields(const Operator& op);
 
-/// True for a state of so many fields that native texts have one copy of combine(), called in all places:
-/// with a copy in each place a compiler took minutes.
+/// True if the state has so many fields that native texts hold one copy of combine(), which all places call.
+/// With a copy in each place, a compiler took minutes.
 bool has_many_fields(const Operator& op);
 
-/// Whether combine calls a function of the C library. Loops over lanes call it for one lane after the other.
+/// True if combine calls a function of the C library. Loops over lanes then call it for one lane at a time.
 bool combine_calls_library(const Operator& op);
 
 }  // namespace segfold

@@ -1,20 +1,23 @@
 #pragma once
-// The two languages that texts are emitted in.
+// The two languages of emitted texts.
 #include <cstdint>
 #include <string_view>
 
 namespace segfold {
 
-/// CUDA for GPUs; native: C++ for the host's cores, as GCC 12 and clang 14 compile it, without headers.
+/// `cuda` is for GPUs. `native` is C++ without headers for the host's cores, as GCC 12 and clang 14 compile
+/// it.
 enum class Dialect : std::uint8_t { cuda, native };
 
-/// Stands before a function of a native text: loops over lanes become vectors if all of it is inline.
+/// Specifiers of functions in native texts. Compilers vectorise loops over lanes only if everything is
+/// inline.
 inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
 
-/// Stands before a function that all places call.
+/// Specifiers of native functions that are called instead of inlined.
 inline constexpr std::string_view kNativeCall = "[[gnu::noinline]] static";
 
-/// The same in either language; `is_called`: of a function so long that texts have one copy of it.
+/// Specifiers of functions in either language. `is_called` is true for long functions, of which a text has
+/// one copy.
 constexpr std::string_view function_kind(Dialect dialect, bool is_called = false)
 {
     if (dialect == Dialect::native)

@@ -7,13 +7,14 @@
 
 namespace segfold {
 
-/// Every .cu and .cuh below kernels/ but the vocabulary, sorted by path, such as "stages/row_tree.cu".
+/// Every .cu and .cuh file below kernels/ except the vocabulary, sorted by path, such as
+/// "stages/row_tree.cu".
 std::span<const EmbeddedFile> embedded_kernels();
 
 /// Every .cpp and .h below kernels/cpu/, sorted by path, which starts with "cpu/".
 std::span<const EmbeddedFile> embedded_native_kernels();
 
-/// Text of a file of kernels/, such as "measuring/read.cu". Throws InternalError if there is none.
+/// Text of a file in kernels/, such as "measuring/read.cu". Throws InternalError if there is none.
 std::string_view kernel_text(std::string_view path);
 
 }  // namespace segfold

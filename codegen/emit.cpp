@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kStepItemsSize = "step_items";
 
-/// What a reader of State finds that the operator does not say.
+/// Notes fields whose type in State differs from the operator's text.
 std::string short_places_note(const Problem& problem)
 {
     std::vector<std::string> fields;
@@ -38,7 +38,7 @@ std::string short_places_note(const Problem& problem)
 
 using NumberValues = std::map<std::string, int, std::less<>>;
 
-/// `words` are those of what stands below: of tunables it names those that are mentioned there.
+/// `words` are the words of the text below. The heading names only tunables that occur there.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
                     const NumberValues& numbers, Numbers place, const Identifiers& words)
 {
@@ -64,7 +64,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
            comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
-/// What conditions in a text may ask about.
+/// Facts for conditions in a text.
 Facts text_facts(const Problem& problem)
 {
     auto facts = problem_facts(problem);
@@ -73,8 +73,7 @@ Facts text_facts(const Problem& problem)
     return facts;
 }
 
-/// The stage's text; of an operator with a map with the kernel that maps, where the stage does not map
-/// itself, as native stages do.
+/// The stage's text. If a CUDA stage does not map elements itself, adds the kernel of the operator's map.
 std::string whole_text(const Stage& stage, const Operator& op)
 {
     return op.map && !is_fused(stage) && stage.dialect == Dialect::cuda
@@ -82,8 +81,8 @@ std::string whole_text(const Stage& stage, const Operator& op)
                : stage.text;
 }
 
-/// The launch that maps comes last; results that only map sees are scratch memory. A stage that maps itself
-/// keeps them in registers: the memory behind their pointers has one entry then, which nobody reads.
+/// Moves the launch of the map to the end, and makes results that only map sees scratch memory. A stage that
+/// maps itself keeps such results in registers; their memory then has one unused entry.
 void settle_map(Emitted& emitted, const Operator& op, const Stage& stage)
 {
     if (!op.map)
@@ -123,7 +122,7 @@ void check_parameters(const Emitted& emitted, const std::string& file)
         }
 }
 
-/// The values of what a stage declares by `number`: tunables, and sizes that no workload is needed for.
+/// Values of the names in `number` lines: tunables, and sizes that do not depend on a workload.
 NumberValues values_of(const std::vector<std::string>& numbers, const Stage& stage, const FormulaNames& sizes)
 {
     NumberValues values;
@@ -139,7 +138,7 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
     return values;
 }
 
-/// How many items of its row a lane takes at a time: the size `step_items` of a stage that has it.
+/// Number of items of its row that a lane takes at a time: the stage's size `step_items`, if it has one.
 int step_items_of(const Stage& stage, const FormulaNames& sizes)
 {
     const auto found = sizes.find(kStepItemsSize);
@@ -151,7 +150,7 @@ int step_items_of(const Stage& stage, const FormulaNames& sizes)
     return static_cast<int>(found->second);
 }
 
-/// plan_facts() but for what workloads differ in.
+/// plan_facts() without the facts that differ between workloads.
 FormulaNames facts_without_shape(const Problem& problem)
 {
     auto facts = plan_facts(problem);
@@ -161,7 +160,7 @@ FormulaNames facts_without_shape(const Problem& problem)
     return facts;
 }
 
-/// Whether all conditions hold that `known` says enough for.
+/// True if every condition that can be evaluated from `known` is true.
 bool is_allowed(const Stage& stage, FormulaNames known)
 {
     for (const auto& [name, formula] : stage.sizes)
@@ -171,7 +170,7 @@ bool is_allowed(const Stage& stage, FormulaNames known)
         stage.where, [&](const auto& where) { return where.is_over(known) && where.value(known) == 0; });
 }
 
-/// The same for some values of the tunables that are `open`.
+/// True if is_allowed() is true for some values of the `open` tunables.
 bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable* const> open)
 {
     if (open.empty())
@@ -182,8 +181,8 @@ bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable
     });
 }
 
-/// The greatest value of a tunable that is a number, over all configurations that differ from this one in
-/// numbers and in what a text of these `words` does not mention.
+/// The greatest value of a tunable that is a number. It is taken over all configurations that differ from
+/// this one in numbers, and in tunables that `words` does not contain.
 int greatest_value(const Stage& stage, const Tunable& tunable, const Configuration& configuration,
                    const NumberValues& numbers, const FormulaNames& facts, const Identifiers& words)
 {
@@ -196,7 +195,7 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
             known[other.name] = configuration.at(other.name);
     auto values = tunable.values;
     std::ranges::sort(values, std::greater());
-    // Who asks for what the conditions exclude gets room for all.
+    // If the conditions exclude the configuration itself, allows any value.
     if (!is_allowed(stage, known, open))
         return values.front();
     return *std::ranges::find_if(values, [&](int value) {
@@ -205,8 +204,9 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
     });
 }
 
-/// What a text may mention: kNAME of each tunable, or NAME where it is a number, and kMostNAME, which is as
-/// much where a launch says it as the tunable can be beside those that the text says.
+/// The constants of a text: kNAME of each tunable, or NAME if it is a number, and kMostNAME. With numbers at
+/// launch, kMostNAME is the tunable's greatest value beside the constants of the text; else it is the value
+/// itself.
 std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
                                         const NumberValues& numbers, Numbers place, const FormulaNames& facts,
                                         std::string_view written)
@@ -230,8 +230,8 @@ std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration&
     return constants;
 }
 
-/// kNAME of each size that no workload and, at the launch, no number has a part in; `written` may define it
-/// itself.
+/// Adds kNAME of each size that depends on no workload and, with numbers at launch, on no number. Skips sizes
+/// that `written` defines itself.
 void add_sizes(std::vector<NamedConstant>& constants,
                const std::vector<std::pair<std::string, Formula>>& sizes, const Problem& problem,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
@@ -244,14 +244,15 @@ void add_sizes(std::vector<NamedConstant>& constants,
     for (const auto& [name, formula] : sizes)
         if (formula.is_over(known)) {
             const auto value = known[name] = formula.value(known);
-            const bool is_own = name == kStepItemsSize ||  // the tiles' own section defines it
+            const bool is_own = name == kStepItemsSize ||  // the section of tiles defines it
                                 written.find(" " + constant_name(name) + " =") != std::string_view::npos;
             if (!is_own && std::in_range<int>(value))
                 constants.emplace_back(constant_name(name), static_cast<int>(value));
         }
 }
 
-/// `above` comes first, `tiles` after so many parts, the stage's own text last.
+/// Maps the lines of a text. Its order is `above`, some parts, `tiles`, the other parts, and the stage's own
+/// text.
 std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
                                         const TracedWoven& woven, std::ptrdiff_t parts_above_tiles,
                                         const Catalogue& catalogue)
@@ -270,8 +271,8 @@ std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view
     return map;
 }
 
-/// Puts what tells of reads outside of tables at the begin of every kernel that is given the inputs; `lines`
-/// are the origins of the lines of `text`.
+/// Inserts the report of reads past a table's end at the beginning of every kernel with inputs. `lines` are
+/// the origins of the lines of `text`.
 void add_outside_reads(std::string& text, std::vector<int>& lines)
 {
     constexpr std::string_view parameter = "Inputs inputs", body = "\n{\n";
@@ -306,7 +307,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     if (finds_offsets(stage, problem.form)) {
         facts["finds_offsets"] = 1;
-        facts["allows_empty"] = facts["tells_empty"] = 0;  // what is found has an item
+        facts["allows_empty"] = facts["tells_empty"] = 0;  // segments that kernels find have an item
     }
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
@@ -330,7 +331,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     emitted.checked_tables = problem.checked_tables;
-    // Sizes that only chose the configuration speak of the operator, not of a workload.
+    // Sizes that only choose the configuration depend on the operator, not on a workload.
     const auto is_settled = [&](const auto& size) {
         return std::ranges::any_of(stage.sizes,
                                    [&](const auto& settled) { return settled.first == size.first; });
@@ -352,15 +353,15 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     check_parameters(emitted, stage.place);
     settle_map(emitted, problem.op, stage);
 
-    // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
+    // A text with constants knows this size like a tunable, so that it can assert that its arrays fit.
     auto constants =
         constants_of(stage, configuration, numbers, place, facts_without_shape(problem), written);
     add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0 && place == Numbers::constant)
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
-    // Parts come above what is generated for tiles and items, because that needs some of them; but those that
-    // work on items come below it.
+    // The generated pieces for tiles and items come after the parts that they need, and before the parts that
+    // work on items.
     const auto generated =
         is_native ? std::vector<Piece>() : tile_section(problem, step_items_of(stage, sizes));
     const auto works_on_items = std::ranges::find_if(
@@ -380,7 +381,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         '\n';
     emitted.source = above + below;
     emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin(), catalogue);
-    // Where parts say all, nothing follows the blank line behind the last of them.
+    // If parts make up the whole text, removes the blank line after the last one.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();
     check_emitted(emitted.source, problem.written);

@@ -1,6 +1,5 @@
 #pragma once
-// Emits the CUDA text of a problem, a stage and a configuration, with its launches, arrays and scratch
-// memory.
+// Emits CUDA text for a problem, a stage and a configuration, with everything that a launch needs.
 #include <map>
 #include <memory>
 #include <string>
@@ -13,43 +12,41 @@ namespace segfold {
 
 class LineMap;
 
-/// Memory that a plan needs beside inputs and results.
+/// Memory that a plan needs in addition to inputs and results.
 struct EmittedScratch {
     std::string name;  ///< the kernel parameter that points to it
     std::int64_t element_bytes;
     Formula count;
     bool zero;  ///< must be zero before the first launch
-    /// The place in the struct Results that points to it, where only `map` sees the result; else -1.
+    /// Index of the pointer to this memory in the struct Results, if only `map` sees the result; else -1.
     int result = -1;
 };
 
-/// A kernel with its parameters in order: "inputs", "segments", "results", or the name of a scratch buffer or
-/// of a number.
+/// A kernel with its parameters in order: "inputs", "segments", "results", the name of a scratch buffer, or
+/// the name of a number.
 struct EmittedLaunch {
     std::string kernel;
     std::vector<std::string> parameters;
     Formula grid, block;
-    std::int64_t shared_bytes = 0;  ///< of dynamic shared memory, each block
+    std::int64_t shared_bytes = 0;  ///< dynamic shared memory for each block
 };
 
-/// CUDA text and how to launch it.
+/// CUDA text, and how to launch it.
 ///
-/// inputs is a struct of one pointer for each parameter of the operator; the pointer of a checked table is
-/// followed by its length, a pointer to an `unsigned` that becomes 1 where it is read outside, and 8 zeros.
-/// results is a struct of a pointer for each result, then each output, then the length of rows if it has any;
-/// segments is described in kernels/README.md. Formulas know num_elements, num_items, num_segments (but for
-/// forms of which kernels find the segments), num_multiprocessors, state_bytes, the tunables, and the stage's
-/// own sizes.
+/// `inputs` is a struct with one pointer for each parameter of the operator. The pointer of a checked table
+/// is followed by the table's length, a pointer to an `unsigned` that becomes 1 after a read past the end,
+/// and 8 bytes of zeros. `results` is a struct with a pointer for each result, then one for each output, then
+/// the length of rows if there are any. kernels/README.md describes `segments`. Formulas may use
+/// num_elements, num_items, num_segments (unless kernels find the segments), num_multiprocessors,
+/// state_bytes, the tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
-    std::shared_ptr<const LineMap> lines;  ///< of the text; for messages
+    std::shared_ptr<const LineMap> lines;  ///< origins of the text's lines, for messages
     Dialect dialect = Dialect::cuda;       ///< the stage's
-    SegmentForm form;     ///< form of segments that the kernels read: the problem's, or the one that the host
-                          ///< makes of it
+    SegmentForm form;     ///< the form that kernels read: the problem's, or its converted form
     int index_bits = 32;  ///< the problem's
     std::int64_t state_bytes;
-    std::vector<std::pair<std::string, Formula>>
-        sizes;  ///< evaluated in order, each may use the earlier ones
+    std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order; a size may use earlier ones
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     /// The `int` parameters of kernels, by name.
@@ -57,20 +54,21 @@ struct Emitted {
     std::vector<std::string> checked_tables;  ///< the problem's
     bool is_associative = true;               ///< the problem's law
     Configuration configuration;
-    /// Whether the order of combination follows from the data alone. Grids are then sized as for one GPU,
-    /// whatever GPU is there, and products and sums are not contracted.
+    /// True if the data alone determine the order of combination. Grids are then sized as for one fixed GPU,
+    /// and products and sums are not fused.
     bool is_reproducible = false;
 };
 
-/// The text of a part that stands among the operator's pieces, such as parts/bf16.cuh, for a problem.
+/// The text of a part for a problem, such as parts/bf16.cuh, which is among the operator's pieces.
 std::string part_text(std::string_view path, const Problem& problem,
                       const Catalogue& catalogue = Catalogue::standard());
 
-/// Writes the CUDA text of `stage` for `problem`. A pure function: same arguments, same bytes.
+/// Writes the CUDA text of `stage` for `problem`. It is a pure function: the same arguments give the same
+/// bytes.
 ///
-/// A stage that takes neither flags nor keys is emitted for the offsets that the host makes of them. The
-/// heading names the tunables that are constants of the text.
-/// Throws InputError if the stage cannot serve the problem, SpecError if its file is at fault.
+/// For a stage that takes neither flags nor keys, the text reads offsets, which the host makes from these.
+/// The heading names the tunables that are constants of the text. Throws InputError if the stage cannot serve
+/// the problem, and SpecError if its file is faulty.
 Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
              const Catalogue& catalogue = Catalogue::standard(), Numbers numbers = Numbers::constant);
 

@@ -14,7 +14,7 @@
 namespace segfold {
 namespace {
 
-/// Bytes of the widest number of a row.
+/// Bytes of the widest number in a row.
 std::int64_t row_bytes(const Operator& op)
 {
     std::int64_t bytes = 0;
@@ -24,7 +24,7 @@ std::int64_t row_bytes(const Operator& op)
     return bytes;
 }
 
-/// True if a table of rows is read by an element's place in its segment, or by the segment.
+/// True if the index of a table of rows uses position or segment.
 bool reads_rows_by_place(const Operator& op)
 {
     if (!has_rows(op))
@@ -136,7 +136,7 @@ std::int64_t state_bytes(const Operator& op)
     for (const auto& field : op.state)
         add(size_bytes(field.type));
     if (!op.has_identity())
-        add(1);  // the flag that says whether there is a state at all
+        add(1);  // the flag that tells whether there is a state
     return static_cast<std::int64_t>((bytes + alignment - 1) / alignment * alignment);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Facts of operators and problems, by the names that formulas and conditions of kernels/ have for them.
+// Facts about operators and problems, under the names that formulas and conditions in kernels/ use.
 #include <cstdint>
 
 #include "codegen/problem.h"
@@ -7,29 +7,29 @@
 
 namespace segfold {
 
-/// What is known of a problem's sizes when a stage is chosen.
+/// The known sizes of a problem when a stage is chosen.
 struct Shape {
-    std::int64_t num_elements = 0;  ///< each as often as it is folded: ranges may overlap
+    std::int64_t num_elements = 0;  ///< counts an element once for each segment that covers it
     std::int64_t num_segments = 0;
-    std::int64_t longest = 0;       ///< elements of the longest segment; 0: not known
-    std::int64_t num_features = 0;  ///< of rows; 0: not known
-    std::int64_t padded = 0;        ///< elements once segments are padded (LengthRange); 0: not known
+    std::int64_t longest = 0;       ///< elements of the longest segment; 0 if unknown
+    std::int64_t num_features = 0;  ///< length of rows; 0 if unknown
+    std::int64_t padded = 0;        ///< elements after padding of segments (LengthRange); 0 if unknown
 };
 
-/// Facts of an operator's tree alone. A Problem computes them once.
+/// Facts about an operator's tree alone. A Problem computes them once.
 FormulaNames operator_facts(const Operator& op);
 
-/// What a need and a condition in a text may ask about: the operator's facts, usable laws, the form of the
-/// segments, the width of an index, the target.
+/// Facts for needs and for conditions in a text: the operator's facts, usable laws, the form of the segments,
+/// the width of indices, and the target.
 FormulaNames problem_facts(const Problem& problem);
 
-/// What `suits`, `where` and `prefer` lines may ask about: problem_facts(), the shape, and mean_length, the
-/// elements a segment (64 where nothing is known of the sizes).
+/// Facts for `suits`, `where` and `prefer` lines: problem_facts(), the shape, and mean_length, the number of
+/// elements for each segment (64 if no sizes are known).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
-/// The same of another shape.
+/// Replaces the shape in given facts.
 FormulaNames with_shape(FormulaNames facts, const Shape& shape);
 
-/// Bytes of one element of every column that `lift` reads.
+/// Bytes of one element in all columns that `lift` reads.
 std::int64_t element_bytes(const Operator& op);
 
 /// Size of the operator's State as the emitted text declares it.

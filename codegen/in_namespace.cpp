@@ -19,13 +19,13 @@ bool is_scope_name(std::string_view word)
     const auto may_follow = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, may_follow))
         return false;
-    // What is global wherever a text is compiled; of a program's own names its compiler tells.
+    // Names that are global in any text. The compiler reports names of a program's own.
     const bool is_macro = std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
     constexpr std::string_view libraries[] = {"std", "cuda", "thrust", "cub"};
     if (is_macro || word.find("__") != word.npos || find_function(word) ||
         std::ranges::find(libraries, word) != std::end(libraries))
         return false;
-    // A capital is changed in names of values alone.
+    // cuda_identifier() changes a leading capital, but only names of values need that.
     return std::isupper(static_cast<unsigned char>(word.front())) != 0 || cuda_identifier(word) == word;
 }
 
@@ -44,7 +44,7 @@ std::string in_namespace(std::string_view source, std::string_view name)
             is_open = true;
             text += fmt::format("\nnamespace {} {{\n", name);
         }
-        // The parameters below a function's name stay below its parenthesis.
+        // Keeps the parameters aligned with the opening parenthesis.
         if (line.starts_with(kLinkage) || open_parameters > 0) {
             const auto spaces = std::min(line.find_first_not_of(' '), line.size());
             line.remove_prefix(open_parameters > 0 ? std::min(kLinkage.size(), spaces) : kLinkage.size());

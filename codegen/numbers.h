@@ -1,12 +1,12 @@
 #pragma once
-// Whether a text has the numbers of a plan as constants or as parameters.
+// Chooses whether a text has the numbers of a plan as constants or as kernel parameters.
 
 namespace segfold {
 
-/// Where a text has the numbers that the launch may pass (`//% number NAME`).
+/// Where a text gets the numbers declared by `//% number NAME`.
 ///
-/// Constants run faster. Where the launch passes the numbers, one text, compiled once, serves all
-/// configurations that differ in nothing else: a tuner compares many of them.
+/// `constant` runs faster. With `at_launch`, one compiled text serves all configurations that differ in these
+/// numbers alone, of which a tuner compares many.
 enum class Numbers { constant, at_launch };
 
 }  // namespace segfold

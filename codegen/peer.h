@@ -1,6 +1,6 @@
 #pragma once
-// Peers: the same operator folded by CUB or Thrust, as a CUDA or C++ file of its own that is measured beside
-// the stages.
+// Peers: CUB or Thrust folds the same operator, in a CUDA or C++ file of its own. Benchmarks compare them
+// with the stages.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// Headers of CCCL that older releases lack.
+/// A header of CCCL that older releases lack.
 inline constexpr std::string_view kTabulateHeader = "thrust/iterator/tabulate_output_iterator.h";
 inline constexpr std::string_view kSegmentedHeader = "cub/device/device_segmented_reduce.cuh";
 
@@ -23,49 +23,49 @@ struct Peer {
     std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"
     std::string_view library;  ///< "cub" or "thrust"
     std::vector<SegmentForm> forms;
-    bool is_by_key = false;          ///< reads one i32 key an element, the number of its segment
-    bool needs_commutative = false;  ///< gives wrong results where the order of operands counts
-    std::string_view header;         ///< a header of CCCL, from its include folder on
-    std::string_view header_text;    ///< text that the header must contain; empty: it must exist
-    std::string_view system = {};    ///< of Thrust on the host's cores: "omp" or "tbb"; empty: on a GPU
-    std::int64_t most_length = std::numeric_limits<std::int64_t>::max();  ///< of a segment
+    bool is_by_key = false;          ///< reads an i32 key for each element: the number of its segment
+    bool needs_commutative = false;  ///< gives wrong results if the order of operands matters
+    std::string_view header;         ///< path of a CCCL header that it needs
+    std::string_view header_text;    ///< text that the header must contain; empty: any text
+    std::string_view system = {};    ///< "omp" or "tbb" for Thrust on the host's cores; empty for GPUs
+    std::int64_t most_length = std::numeric_limits<std::int64_t>::max();  ///< most elements in a segment
 
-    /// Whether it folds in the host's memory.
+    /// True if it folds in the host's memory.
     [[nodiscard]] bool is_of_host() const { return !system.empty(); }
 };
 
-/// Every peer, in the order of tables.
+/// All peers, in the order in which tables show them.
 std::span<const Peer> peers();
 
-/// Throws InputError for an unknown name.
+/// Returns the peer called `name`. Throws InputError if there is none.
 const Peer& peer(std::string_view name);
 
-/// Why `peer` cannot serve `problem`, as a sentence without its end; nothing if it can.
+/// The reason why `peer` cannot serve `problem`, as a sentence without a full stop; none if it can.
 std::optional<std::string> unmet(const Peer& peer, const Problem& problem);
 
-/// Why `peer` cannot fold a segment of `longest` elements, as a sentence without its end; nothing if it can.
+/// The reason why `peer` cannot fold a segment of `longest` elements, as a sentence without a full stop; none
+/// if it can.
 std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 
-/// The text of a peer, and the arrays that it needs.
+/// The text of a peer, and the arrays that its call needs.
 struct EmittedPeer {
     std::string source;
     bool needs_keys = false;  ///< PeerCall::keys
-    /// Peers by key see only the segments that have an element, and count those. True: they write the results
-    /// of the i-th such segment to place i. False: to the segment's own place.
+    /// For peers by key, which see and count only segments with elements. True if the result of the i-th such
+    /// segment goes to place i, false if it goes to the segment's own place.
     bool is_compacted = false;
     bool needs_run_segments = false;  ///< PeerCall::segment_of_run
 };
 
-/// The name of the function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
+/// The function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
 inline constexpr const char* kPeerFunction = "segfold_peer";
 
-/// Writes the text of `peer` for `problem`, complete for nvcc, or for the host's compiler, with CCCL's
-/// headers. A pure function: same arguments, same bytes.
+/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. It is
+/// a pure function: the same arguments give the same bytes.
 ///
-/// Elements are lifted as the library reads them and totals finished as it writes them, so that nothing is
-/// stored in between. A column that is lifted as it is, a result that is the state as it is, and a plain sum
-/// are passed as the pointers and the plus that the library has fast paths for. Throws InputError if the peer
-/// cannot serve.
+/// Elements are lifted as the library reads them, and totals are finished as it writes them, so nothing is
+/// stored in between. If lift or finish changes nothing, or combine is a plain sum, the library gets plain
+/// pointers and its own plus, for which it has fast paths. Throws InputError if the peer cannot serve.
 EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
 
 }  // namespace segfold

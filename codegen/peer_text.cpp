@@ -18,14 +18,14 @@ namespace {
 
 using enum SegmentForm;
 
-/// A piece of kernels/vocabulary/peer.cuh. Of what the program passes,
-/// runtime/measure/bench/peers/peer_library.h has the same struct.
+/// Returns a piece of kernels/vocabulary/peer.cuh. runtime/measure/bench/peers/peer_library.h declares the
+/// same struct for the call.
 std::string peer_piece(std::string_view piece, const Holes& holes = {})
 {
     return vocabulary("peer.cuh", piece, holes);
 }
 
-/// One item of a list for each line.
+/// Makes a list with one item for each line.
 std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::string>& lines)
 {
     std::vector<Holes> items;
@@ -34,10 +34,10 @@ std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::str
     return items;
 }
 
-/// What stands in a list once, or not at all.
+/// A list with one empty item if `is_there`, else an empty list.
 std::vector<Holes> present(bool is_there) { return std::vector<Holes>(is_there ? 1 : 0); }
 
-/// The column that an element's state is, where lift changes nothing.
+/// The column whose elements are the states because lift changes nothing.
 const Parameter* lifted_column(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.lift.lets.empty())
@@ -49,7 +49,7 @@ const Parameter* lifted_column(const Operator& op)
     return is_column ? &*found : nullptr;
 }
 
-/// True where the result is the state.
+/// True if the result is the state.
 bool stores_state(const Operator& op)
 {
     return op.state.size() == 1 && op.has_identity() && !op.finish && !op.empty;
@@ -149,7 +149,7 @@ private:
         return text + (is_thrust() ? "#include <cstddef>\n#include <new>\n" : "");
     }
 
-    /// Where an element is, for load_item.
+    /// Emits Lift, which finds an element for load_item.
     [[nodiscard]] std::string lift() const
     {
         std::vector<std::string> members, place;
@@ -172,7 +172,7 @@ private:
                "\n";
     }
 
-    /// The place of a total in the output, turned into a segment and its length.
+    /// Emits Finish, which turns a total's place in the output into a segment and its length.
     [[nodiscard]] std::string finish() const
     {
         std::vector<std::string> members, place;
@@ -186,7 +186,7 @@ private:
             if (finish_uses_segment_)
                 segment = "segment";
         }
-        // Peers by key meet no empty segment, so that `empty` needs no length.
+        // Peers by key see no empty segment, so `empty` needs no length.
         if (finish_uses_length_ || (op_.empty && !peer_.is_by_key)) {
             const std::string at = maps_runs ? "segment" : "place";
             if (problem_.form == offsets || problem_.form == ranges) {
@@ -218,7 +218,7 @@ private:
             text += peer_piece("identity") + "\n";
         if (is_thrust() && !peer_.is_of_host())
             text += peer_piece("Arena") + "\n";
-        if (peer_.is_of_host())  // members of a struct are inline by themselves
+        if (peer_.is_of_host())  // members of a struct are inline anyway
             for (auto at = text.find(kCudaFunction); at != text.npos; at = text.find(kCudaFunction))
                 text.erase(at, kCudaFunction.size());
         return text + "}  // namespace\n\n";
@@ -233,7 +233,7 @@ private:
         return "";
     }
 
-    /// The arguments of Lift and Finish, in the order of their members.
+    /// The arguments of Lift and Finish in the order of their members.
     [[nodiscard]] std::string items() const
     {
         if (const auto* column = lifted_column(op_))
@@ -268,7 +268,7 @@ private:
         return is_cut && (!peer_.is_by_key || finish_uses_length_ || lift_needs_place_);
     }
 
-    /// Begins and ends of the segments, as CUB's segmented functions take them.
+    /// The begins and ends of the segments, for CUB's segmented functions.
     [[nodiscard]] std::string bounds() const
     {
         if (problem_.form == offsets)
@@ -296,7 +296,7 @@ private:
         const auto block = [](const std::string& hole, std::string text) {
             if (text.empty())
                 return std::vector<Holes>();
-            text.pop_back();  // the end of the line
+            text.pop_back();  // the newline
             return lines_for(hole, {text});
         };
         if (peer_.is_of_host())

@@ -1,5 +1,5 @@
 #pragma once
-// A probe, a file of kernels/measuring: a small kernel that shows one property of a GPU and is not a
+// A probe is a file of kernels/measuring: a small kernel that shows one property of a GPU and does no
 // reduction.
 #include <string>
 #include <vector>
@@ -10,39 +10,40 @@
 
 namespace segfold {
 
-/// A probe's file that was read.
+/// The content of a probe's file.
 struct Probe {
     std::string file;   ///< "probes/divergence.cu"
-    std::string place;  ///< its name in messages: `file`, after the folder that a user gave
+    std::string place;  ///< name in messages: `file`, with the user's folder in front if there is one
     std::string name, title, source;
     std::vector<Tunable> tunables;
-    std::vector<Formula> where;  ///< over the tunables
+    std::vector<Formula> where;  ///< conditions on the tunables
     std::string text;            ///< the file, directives included
 };
 
-/// CUDA text of a probe, and the arguments of its one launch.
+/// CUDA text of a probe, and the data of its only launch.
 ///
-/// Formulas know num_elements and the tunables. Parameters are named as the buffers they point to;
-/// `num_elements` is an int.
+/// Formulas may use num_elements and the tunables. Parameters have the names of the buffers to which they
+/// point; `num_elements` is an int.
 struct EmittedProbe {
     std::string source;
-    std::vector<Scratch> inputs;   ///< filled with the words of probe_word()
-    std::vector<Scratch> scratch;  ///< may have any contents before the launch
-    Scratch output;                ///< the checked buffer
-    Formula moves;                 ///< bytes that all threads together must read and write
+    std::vector<Scratch> inputs;   ///< filled with words of probe_word()
+    std::vector<Scratch> scratch;  ///< undefined before the launch
+    Scratch output;                ///< the buffer that is checked
+    Formula moves;                 ///< bytes that all threads together read and write
     Launch launch;
     std::vector<std::string> parameters;
     Configuration configuration;
 };
 
-/// Reads a probe's front matter. `folder` is that of a user's own file. Throws SpecError with file and line.
+/// Reads a probe's front matter. `folder` is the user's folder, if the file comes from one. Throws SpecError
+/// with file and line.
 Probe read_probe(std::string file, std::string text, const std::string& folder = "");
 
-/// The first value of every tunable with the given ones set. Throws InputError for a name or value that the
-/// probe does not have, or values that a `where` line excludes.
+/// Returns the first value of every tunable, or the chosen one. Throws InputError for a name or value that
+/// the probe does not have, and for values that a `where` line excludes.
 Configuration configure(const Probe& probe, const std::map<std::string, int>& chosen);
 
-/// Writes the CUDA text of a probe. A pure function. Throws SpecError if its file is at fault.
+/// Writes the CUDA text of a probe. It is a pure function. Throws SpecError if the file is faulty.
 EmittedProbe emit(const Probe& probe, const Configuration& configuration, const ReadPart& read_part);
 
 }  // namespace segfold

@@ -1,5 +1,6 @@
 #pragma once
-// The subject of a text: an operator, the form of its segments, the width of an index. No sizes.
+// A problem is an operator, the form of its segments and the width of indices, without sizes. Texts are
+// emitted for problems.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,29 +11,29 @@
 
 namespace segfold {
 
-/// The laws that a stage may rely on: claimed and not refuted.
+/// The laws on which a stage may rely: those that are claimed and not refuted.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
-    bool assumes_associative = false;  ///< it is refuted, and relied on because the user asked for it
+    bool assumes_associative = false;  ///< associativity is refuted, but the user asked to rely on it
 
-    /// False where the fold from left to right alone is right, though stages may rely on other orders.
+    /// False if only the fold from left to right is right, even though stages may combine in another order.
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
-/// Most bytes of a kernel's `__shared__` variables on any GPU; a launch may ask for more.
+/// Most bytes of `__shared__` variables in a kernel on any GPU. A launch may ask for more dynamic memory.
 inline constexpr std::int64_t kMostStaticSharedBytes = std::int64_t{48} * 1024;
 
-/// The capabilities of a device that texts and plans depend on. The defaults are a Hopper's, and those of any
+/// Capabilities of a device that matter to texts and plans. The defaults are those of a Hopper GPU and of any
 /// host.
 struct Target {
-    /// Whether it copies to shared memory past registers: compute capability 8.0 and later.
+    /// True if copies to shared memory can bypass registers: compute capability 8.0 and later.
     bool has_async_copies = true;
-    bool has_bf16_conversions = true;                            ///< in hardware: likewise
-    std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< most that a block may have
-    int compute_capability = 90;  ///< ten times the major number, and the minor
-    /// Of a host: whether its compiler knows _Float16 and its processor converts it.
+    bool has_bf16_conversions = true;                            ///< true from compute capability 8.0 on
+    std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< most shared memory of a block
+    int compute_capability = 90;  ///< ten times the major number plus the minor one
+    /// For a host: true if its compiler knows _Float16 and its processor converts it.
     bool has_f16_conversions = false;
 };
 
@@ -41,18 +42,21 @@ class FormulaNames;
 struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32);
 
-    Operator written;  ///< checked, as its author has it; shown by headings of texts
-    /// The same; with 32-bit indices its states keep short places and counts, and sums of bytes append.
+    Operator written;  ///< checked, as the author wrote it; shown in headings of texts
+    /// The same operator after rewriting: with 32-bit indices, states keep places and counts in 32 bits, and
+    /// sums of bytes have an append.
     Operator op;
     std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
     SegmentForm form;
     int index_bits;     ///< 32 or 64
-    int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
-    /// Form ranges: kernels are given the ends of segments, not the offsets of their items.
+    int key_bytes = 4;  ///< for form keys: 1, 2, 4 or 8 bytes, compared as bits
+    /// For form ranges: true if kernels get the ends of segments, false if they get the offsets of their
+    /// items.
     bool has_ends = false;
-    UsableLaws laws;  ///< as declared, unless the caller has refuted one
+    UsableLaws laws;  ///< as declared, unless the caller refutes one
     Target target;
-    /// Tables whose reads the text checks. The caller has proved reads of the others.
+    /// Tables whose reads are checked. The caller must ensure that other tables are never read past their
+    /// ends.
     std::vector<std::string> checked_tables = {};
 };
 

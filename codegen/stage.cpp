@@ -26,7 +26,7 @@ SegmentForm read_form(const std::string& word, const std::string& place)
                     "'; stages take whole, uniform, offsets, ranges, flags and keys");
 }
 
-/// "NAME = FORMULA" of a tunable declared above.
+/// Reads "NAME = FORMULA" for a tunable declared above.
 std::pair<std::string, Formula> read_preference(const Stage& stage, const std::string& argument,
                                                 const std::string& place)
 {

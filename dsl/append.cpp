@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// Combine's expression with other names of locals, and with locals instead of the later state's fields.
+/// Renames the locals of combine's expression, and reads locals in place of the later state's fields.
 Expression renamed(const Expression& expression, const Names& locals, const Names& lifted)
 {
     ExpressionNode node = *expression;
@@ -55,7 +55,7 @@ Block joined_lift(const Operator& op)
     for (std::size_t i = 0; i < op.state.size(); ++i) {
         const auto& field = op.state[i];
         lifted[field.name] = free_name("lifted_" + field.name);
-        // The conversion says the type of what may be a bare number.
+        // The conversion gives a type to values that may be bare numbers.
         block.lets.push_back({lifted[field.name],
                               with_type(make_convert(field.type, op.lift.assignments[i].value),
                                         {op.lift.assignments[i].value}, field.type),

@@ -1,19 +1,20 @@
 #pragma once
-// The `append` that follows from lift and combine.
+// Expressing `append` by lift and combine.
 #include <string>
 
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// combine(earlier, lift) of a checked operator as one block: lift's values are bound by `let`, and combine
-/// reads these instead of the later state. Needs a check().
+/// Returns combine(earlier, lift) of a checked operator as one block. `let` binds lift's values, and combine
+/// reads these in place of the later state.
 Block joined_lift(const Operator& op);
 
-/// A parameter or place that append reads and lift does not, or "". Stages load lift's parameters only.
+/// Name of a parameter or place (index, position, segment) that append reads and lift does not; empty if
+/// there is none. Stages load only what lift reads.
 std::string read_by_append_alone(const Operator& op);
 
-/// True if lift reads a table, which append cannot; scalars do not count.
+/// True if lift reads a table. Append cannot read one. Scalars do not count.
 bool lift_reads_tables(const Operator& op);
 
 }  // namespace segfold

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-/// Asks the system for pages of 2 MiB where they lie whole in the memory: a fold reads from many places at
-/// once, and looking up pages of 4 KiB takes up to a third of its time. NumPy asks for its arrays in the same
-/// way.
+/// Asks the system for pages of 2 MiB in the part of the memory that holds whole ones. A fold reads many
+/// places at once, and looking up pages of 4 KiB takes up to a third of its time. NumPy does the same for its
+/// arrays.
 void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 {
 #if defined(__linux__)
@@ -22,7 +22,7 @@ void ask_for_large_pages(std::byte* memory, std::size_t bytes)
     const auto before = misplaced == 0 ? 0 : kLargePage - misplaced;
     if (bytes < before + kLargePage)
         return;
-    // Where the system refuses, small pages do as well.
+    // If the system refuses, small pages remain.
     (void)madvise(memory + before, (bytes - before) / kLargePage * kLargePage, MADV_HUGEPAGE);
 #else
     (void)memory;
@@ -30,8 +30,8 @@ void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 #endif
 }
 
-/// The bytes of an array. Throws InputError where 64 bits do not count them: the product would be a small
-/// number, and the array shorter than it says.
+/// Size of an array in bytes. Throws InputError if it does not fit into 64 bits; the product would wrap, and
+/// the array would be shorter than it claims.
 std::size_t bytes_of(Type type, std::size_t length)
 {
     if (length > std::numeric_limits<std::size_t>::max() / size_bytes(type))

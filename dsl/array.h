@@ -1,5 +1,5 @@
 #pragma once
-// Columns of numbers in host memory.
+// Arrays of numbers in host memory.
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// The C++ type that holds one element of `Type`; f16 and bf16 are kept as their bits.
+/// The C++ type of one element of `Type`. f16 and bf16 are stored as their bits.
 template <Type type>
 struct Storage;
 template <>
@@ -68,15 +68,15 @@ struct Storage<Type::f64> {
     using type = double;
 };
 
-/// A one-dimensional array of one scalar type. It owns its memory or borrows it.
+/// A one-dimensional array of one scalar type. It owns its memory unless the memory was borrowed.
 ///
-/// An allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past
-/// the end.
+/// An allocation has exactly `length * size_bytes(type)` bytes, so that a memory checker reports any read
+/// past the end.
 class Array {
 public:
     Array() = default;
     ~Array() = default;
-    /// Leaves an array of no elements behind: its memory is another's now.
+    /// Leaves `other` without elements.
     Array(Array&& other) noexcept { *this = std::move(other); }
     Array& operator=(Array&& other) noexcept
     {
@@ -88,12 +88,12 @@ public:
         return *this;
     }
 
-    /// An array of `length` elements with unspecified values; a large one lies on large pages if the system
-    /// has them. Throws InputError for more bytes than 64 bits count, and std::bad_alloc if memory does not
-    /// suffice.
+    /// An array of `length` elements with unspecified values. Large arrays use large memory pages if the
+    /// system allows. Throws InputError if the size in bytes does not fit into 64 bits, and std::bad_alloc if
+    /// memory does not suffice.
     Array(Type type, std::size_t length);
 
-    /// Borrows the caller's memory, which must outlive the array. Only reads it.
+    /// Wraps the caller's memory, which is only read and must outlive the array.
     static Array borrow(Type type, const void* data, std::size_t length)
     {
         Array array;
@@ -126,7 +126,7 @@ public:
     /// False if the memory is the caller's, or if there is none.
     [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
 
-    /// Keeps the first `length` elements, of as many at least; the memory stays.
+    /// Keeps the first `length` elements and all of the memory. `length` must not exceed the present length.
     void shorten(std::size_t length)
     {
         if (length > length_)
@@ -134,8 +134,8 @@ public:
         length_ = length;
     }
 
-    /// Numbers of each row where the array is [length / row_length, row_length] in C order; 0: it has one
-    /// dimension.
+    /// Number of values in a row of an array [length / row_length, row_length] in C order; 0 if the array has
+    /// one dimension.
     [[nodiscard]] std::size_t row_length() const { return row_length_; }
     void set_row_length(std::size_t row_length) { row_length_ = row_length; }
 

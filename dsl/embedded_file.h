@@ -1,5 +1,5 @@
 #pragma once
-// Text files that travel inside the program: stages, parts, standard operators, help pages.
+// Text files embedded in the program: stages, parts, standard operators, help pages.
 #include <string_view>
 
 namespace segfold {

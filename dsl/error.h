@@ -1,11 +1,11 @@
 #pragma once
-// The four kinds of failure a caller can tell apart, each with its exit code.
+// The four kinds of failure that a caller can tell apart. Each has its exit code.
 #include <stdexcept>
 #include <string>
 
 namespace segfold {
 
-/// Base of every exception of this project; the program ends with `exit_code`.
+/// Base of every exception of this project. The program ends with `exit_code`.
 class Error : public std::runtime_error {
 public:
     Error(const std::string& message, int exit_code) : std::runtime_error(message), exit_code_(exit_code) {}
@@ -33,7 +33,7 @@ public:
     explicit DeviceError(const std::string& message) : Error(message, 3) {}
 };
 
-/// A promise this project makes to itself does not hold.
+/// A fault of this project itself: an invariant of its code does not hold.
 class InternalError : public Error {
 public:
     explicit InternalError(const std::string& message) : Error("internal error: " + message, 4) {}

@@ -41,13 +41,13 @@ struct Precedence {
     int level;
 };
 
-/// C's order, loosest first.
+/// The precedences of C, loosest first.
 constexpr Precedence kPrecedences[] = {
     {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7},  {"<=", 7},
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
-/// Trees are walked and freed by recursion: far deeper than check() allows, they are not even built.
+/// Deepest tree that may be built. It is far deeper than check() allows; recursion walks and frees trees.
 constexpr int kDeepestTree = 16 * kDeepestExpression;
 
 ExpressionNode node(ExpressionKind kind, Position position)
@@ -58,7 +58,7 @@ ExpressionNode node(ExpressionKind kind, Position position)
     return result;
 }
 
-/// Equal as values that print alike: every nan is one, -0 is not 0.
+/// True for values that print alike: all NaN are equal, -0 and 0 differ.
 bool same_real(double left, double right)
 {
     return (std::isnan(left) && std::isnan(right)) || std::memcmp(&left, &right, sizeof left) == 0;
@@ -177,7 +177,7 @@ Expression make_limit(std::string name, Type type, Position position)
 
 Expression make_unary(std::string symbol, Expression argument, Position position)
 {
-    // A minus before a number belongs to the number, so that lowest integers can be written and `-1` is a
+    // A minus before a number belongs to the number. Lowest integers can thus be written, and `-1` is a
     // literal.
     const bool number = symbol == "-" && argument.has_value() &&
                         (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);

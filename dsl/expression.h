@@ -1,5 +1,5 @@
 #pragma once
-// Expressions: the immutable trees that operators are made of, and the C++ operators that build them.
+// Expressions: the immutable trees that make up operators, and the C++ operators that build them.
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -14,12 +14,12 @@
 
 namespace segfold {
 
-/// One object for each construct of the language.
+/// The constructs of the language, one enumerator for each.
 enum class ExpressionKind : std::uint8_t {
     boolean,      ///< true, false
-    integer,      ///< 17, -1: magnitude and sign; takes the type of its context
-    real,         ///< 0.5, 1e-3: takes the type of its context
-    constant,     ///< inf, nan: take the type of their context
+    integer,      ///< 17, -1: magnitude and sign; type from the context
+    real,         ///< 0.5, 1e-3: type from the context
+    constant,     ///< inf, nan: type from the context
     limit,        ///< lowest(T), highest(T), epsilon(T)
     name,         ///< a parameter, a `let`, or index, position, segment, length
     field,        ///< a field of the earlier or later operand, or of the state to finish
@@ -34,23 +34,23 @@ enum class ExpressionKind : std::uint8_t {
 /// Which state a field belongs to.
 enum class Operand : std::uint8_t { earlier, later, state };
 
-/// Deepest nesting of one expression, and most nodes in one operator: beyond these check() refuses.
+/// Limits of check(): deepest nesting of one expression, and most nodes in one operator.
 inline constexpr int kDeepestExpression = 256;
 inline constexpr int kMostNodes = 20000;
 
 class Expression;
 
-/// A node of the tree; only the members that its kind names are meaningful.
+/// A node of the tree. Only the members that mention its kind have a meaning.
 struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
     std::string name;    ///< name, field, call: the function, gather: the table, constant, limit
     std::string symbol;  ///< unary, binary: "+", "<=", ...; convert: kGenericConversion, until check()
-    Operand operand = Operand::state;   ///< field
+    Operand operand = Operand::state;   ///< field: the state that it belongs to
     bool negative = false;              ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
     double real = 0;                    ///< real: the nearest double
     int rest = 0;                       ///< real: as in NearReal
-    std::vector<Expression> arguments;  ///< in reading order
+    std::vector<Expression> arguments;  ///< in the order of the text
     std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
     Position position;
     int depth = 1;  ///< levels of the subtree
@@ -60,12 +60,12 @@ struct ExpressionNode {
 
 /// A handle to an immutable expression tree; cheap to copy.
 ///
-/// Numbers convert to literals, so `x * 2 + 0.5` builds the tree of that text. `==` builds a comparison: use
-/// `same()` to compare trees.
+/// Numbers convert to literals, so `x * 2 + 0.5` builds the same tree as the text form. `==` builds a
+/// comparison; `same()` compares trees.
 class Expression {
 public:
     Expression() = default;
-    /// Only a bool: a pointer is not a truth value here.
+    /// Takes a bool only. Without this constraint pointers would convert to truth values.
     template <std::same_as<bool> Bool>
     Expression(Bool value) : Expression(from_bool(value))
     {}
@@ -88,10 +88,10 @@ private:
     std::shared_ptr<const ExpressionNode> node_;
 };
 
-/// True when both trees say the same; positions do not count, types do.
+/// True if both trees are equal. Types count; positions in the text do not.
 bool same(const Expression& left, const Expression& right);
 
-/// A number with a fraction.
+/// Makes a literal of a number with a fraction.
 Expression make_real(NearReal number, Position position = {});
 Expression make_name(std::string name, Position position = {});
 Expression make_field(Operand operand, std::string field, Position position = {});
@@ -103,14 +103,14 @@ Expression make_conditional(Expression condition, Expression yes, Expression no,
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
 
-/// The symbol of `T(x)` and `Acc(x)` in a text for any type: check() leaves out those that convert nothing.
+/// Symbol of `T(x)` and `Acc(x)` in a text for any type. check() removes those that convert nothing.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 
-/// The value of an integer or a real as a number of a floating-point type.
+/// Value of an integer or real literal, rounded to a floating-point type.
 [[nodiscard]] double rounded_literal(const ExpressionNode& node, Type type);
 
-/// The same node with other arguments and a type.
+/// Copies the node with other arguments and a type.
 Expression with_type(const Expression& expression, std::vector<Expression> arguments, Type type);
 
 Expression operator+(const Expression& left, const Expression& right);
@@ -135,9 +135,9 @@ Expression operator-(const Expression& argument);
 Expression operator!(const Expression& argument);
 Expression operator~(const Expression& argument);
 
-/// `condition ? yes : no`; both are of one type, only the chosen one is evaluated.
+/// `condition ? yes : no`. Both sides have one type; only the chosen one is evaluated.
 Expression select(const Expression& condition, const Expression& yes, const Expression& no);
-/// A call of a function of the language: call("sqrt", {x}).
+/// A call of a function of the language, as in call("sqrt", {x}).
 Expression call(std::string function, std::vector<Expression> arguments);
 /// `T(x)`.
 Expression convert(Type type, const Expression& argument);
@@ -147,28 +147,28 @@ Expression epsilon(Type type);
 Expression infinity();
 Expression not_a_number();
 
-/// A function of the language: the number and types of its arguments.
+/// A function of the language: number and kind of its arguments.
 struct Function {
     enum class Domain : std::uint8_t { number, real, integer };
     std::string_view name;
     int arity;
-    Domain domain;                    ///< kind of its arguments, all of one type
-    std::optional<Type> result = {};  ///< type of its value, if not the arguments'
+    Domain domain;                    ///< the kind of its arguments, which have one type
+    std::optional<Type> result = {};  ///< type of its value, if not the arguments' type
 };
 
-/// The function called `name`, or nullptr.
+/// Returns the function called `name`, or nullptr.
 const Function* find_function(std::string_view name);
 
 /// Names of all functions, for messages and help.
 std::vector<std::string_view> function_names();
 
-/// Whether it reads a table anywhere.
+/// True if the expression reads a table.
 bool gathers(const Expression& expression);
 
-/// Whether it reads the table of that name.
+/// True if the expression reads the table called `table`.
 bool gathers(const Expression& expression, std::string_view table);
 
-/// Precedence of a binary operator, higher binds tighter; 0 if `symbol` is none.
+/// Precedence of a binary operator; a higher one binds tighter. 0 if `symbol` is no binary operator.
 int precedence(std::string_view symbol);
 
 }  // namespace segfold

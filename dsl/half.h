@@ -1,5 +1,5 @@
 #pragma once
-// The 16-bit floating-point formats, by their bits; usable in constant expressions.
+// Conversions to the 16-bit floating-point formats, as bits. Usable in constant expressions.
 #include <bit>
 #include <cstdint>
 
@@ -18,7 +18,7 @@ constexpr std::uint16_t f32_to_f16(float value)
     const int exponent = static_cast<int>(magnitude >> 23) - 127;
     if (exponent < -25)
         return static_cast<std::uint16_t>(sign);
-    // Shift the 24-bit significand to its place and round on what falls off; denormals shift further.
+    // Shifts the 24-bit significand to its place and rounds by the bits shifted out. Denormals shift further.
     const std::uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;
     const int drop = exponent < -14 ? 13 + (-14 - exponent) : 13;
     const std::uint32_t kept = significand >> drop;

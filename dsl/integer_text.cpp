@@ -16,7 +16,7 @@ std::optional<Integer> parse_decimal(std::string_view digits)
     return number;
 }
 
-/// `factor` times `base` to the power of `exponent`, while it fits.
+/// `factor` times `base` to the power of `exponent`; none if it does not fit.
 template <class Integer>
 std::optional<Integer> scale(Integer factor, Integer base, std::int64_t exponent)
 {
@@ -39,7 +39,7 @@ std::optional<Integer> parse_power(std::string_view text, std::size_t sign)
     return scale(Integer{1}, *base, *exponent);
 }
 
-/// DIGITS[.DIGITS]e[+]EXPONENT, where no digit is left behind the point.
+/// DIGITS[.DIGITS]e[+]EXPONENT, if the value is an integer.
 template <class Integer>
 std::optional<Integer> parse_exponent(std::string_view text, std::size_t letter)
 {

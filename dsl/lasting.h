@@ -1,14 +1,15 @@
 #pragma once
-// Values that a library keeps for as long as anybody may ask for them.
+// Values of a library that are never destroyed.
 #include <functional>
 #include <type_traits>
 
 namespace segfold {
 
-/// The result of `make`, never destroyed: `static const auto& known = lasting([] { ... });`.
+/// Returns the value of `make` in memory that is never freed: `static const auto& known = lasting([] { ...
+/// });`.
 ///
-/// A program may fold while its own static objects are destroyed, and on threads that still run when main()
-/// has returned. Static objects of this library are made later, so they would be destroyed before.
+/// A program may fold while its own static objects are destroyed, and on threads that still run after main()
+/// returns. Ordinary static objects of this library would be destroyed earlier.
 template <class Make>
 [[nodiscard]] auto& lasting(const Make& make)
 {

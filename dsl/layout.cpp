@@ -74,7 +74,7 @@ constexpr std::string_view kKnownLayouts =
     "rows=FILE.mtx and "
     "generated ones such as geometric:mean=32";
 
-/// Throws with the layout's text in front, so that the reader sees which argument is meant.
+/// Throws InputError. The message begins with the layout's text, to show which argument is meant.
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)
 {
     throw InputError(fmt::format("layout '{}': {}", text, problem));
@@ -107,14 +107,15 @@ std::vector<std::string_view> split_at_commas(std::string_view text)
     }
 }
 
-/// Where what stands at the front of `text` ends: a written-out array at its bracket, a file at a comma.
+/// End of the first array in `text`: behind the bracket of a list of numbers, or before the comma after a
+/// file.
 std::size_t end_of_array(std::string_view text)
 {
     const std::size_t bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
     return std::min(text.find(',', bracket == std::string_view::npos ? 0 : bracket), text.size());
 }
 
-/// The two arrays of "BEGINS,ENDS", each a file or written out.
+/// Splits "BEGINS,ENDS" into two arrays; each is a file or a list of numbers.
 std::vector<std::string> parse_ranges(std::string_view text, std::string_view value)
 {
     std::vector<std::string> arrays;
@@ -124,7 +125,7 @@ std::vector<std::string> parse_ranges(std::string_view text, std::string_view va
         if (end == rest.size())
             break;
         rest.remove_prefix(end + 1);
-        // Behind the comma of two written-out arrays, as between the numbers of one.
+        // Blanks may follow the comma between two lists.
         if (const auto bracket = rest.find_first_not_of(' ');
             bracket != std::string_view::npos && rest[bracket] == '[')
             rest.remove_prefix(bracket);
@@ -164,7 +165,7 @@ std::int64_t parse_length(std::string_view text, std::string_view digits)
     return *length;
 }
 
-/// "whole", "uniform=4" and the layouts of files; `value` is what follows the '='.
+/// Parses "whole", "uniform=4" and layouts from files. `value` is the text behind '='.
 Layout parse_stated(std::string_view text, LayoutKind kind, std::optional<std::string_view> value)
 {
     Layout layout;
@@ -203,7 +204,7 @@ double parse_number(std::string_view text, const DistributionParameter& paramete
         refuse(text, fmt::format("'{}' has no value; write {}=NUMBER", parameter.name, parameter.name));
     if (error == std::errc::invalid_argument || end != digits.data() + digits.size())
         refuse(text, fmt::format("'{}' is not a number; {} must be one", digits, parameter.name));
-    // Written so that nan is refused too.
+    // The negated comparison also refuses NaN.
     if (error != std::errc() || !(value >= parameter.lowest && value <= parameter.highest))
         refuse(text, fmt::format("{} is {}; it must be from {} to {}", parameter.name, digits,
                                  parameter.lowest, parameter.highest));

@@ -1,5 +1,5 @@
 #pragma once
-// Layouts, by which a user gives segments, and the few forms that kernels read.
+// How the user states segments, and the forms of that which kernels read.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,23 +23,23 @@ enum class LayoutKind : std::uint8_t {
     generated
 };
 
-/// The ways in which kernels are given segments; every layout resolves to one of these.
+/// The forms in which kernels receive segments. Every layout is turned into one of these.
 ///
-/// Of flags and keys, kernels find out themselves where segments begin, and how many there are.
+/// From flags and keys, kernels find the segments and their number themselves.
 enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys };
 
-/// "whole", "uniform", ...; for `LayoutKind::generated`, "generated". Throws InputError for a number of none.
+/// Name of a kind, such as "whole" or "uniform". Throws InputError for a number that is no kind.
 std::string_view name(LayoutKind kind);
 std::string_view name(SegmentForm form);
 
-/// A layout as the user states it; nothing has been read yet.
+/// A layout as the user states it. No file has been read yet.
 struct Layout {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;                ///< uniform: elements per segment
-    std::vector<std::string> files = {};            ///< one file; ranges: begins, ends
+    std::vector<std::string> files = {};            ///< one file; for ranges two: begins, ends
     std::string distribution = {};                  ///< generated: one of `distributions()`
-    std::map<std::string, double> parameters = {};  ///< generated: as stated, without the standard values
-    std::string variant = {};                       ///< generated: the bare word, as in "giant:half"
+    std::map<std::string, double> parameters = {};  ///< generated: as stated, without defaults
+    std::string variant = {};  ///< generated: the bare word, such as "half" in "giant:half"
 
     bool operator==(const Layout&) const = default;
 };
@@ -50,16 +50,17 @@ struct Layout {
 /// A comma in a file's name cannot be written for `ranges`. Throws InputError naming the part that is wrong.
 Layout parse_layout(std::string_view text);
 
-/// The text of a layout, such that `parse_layout(print(x)) == x`.
+/// Text of a layout: `parse_layout(print(x)) == x`.
 std::string print(const Layout& layout);
 
-/// The form in which kernels see a layout, known before any file is read.
+/// The form in which kernels receive a layout; needs no file.
 SegmentForm form_of(LayoutKind kind);
 
-/// The form that the host makes for stages that do not take `form`: offsets of flags and keys, else itself.
+/// The form to which the host converts segments for stages that do not take `form`: offsets for flags and
+/// keys, else `form` itself.
 SegmentForm converted_form(SegmentForm form);
 
-/// True for flags and keys: how many segments there are is known after a kernel has run.
+/// True for flags and keys: the number of segments is known only after a kernel has run.
 bool is_found(SegmentForm form);
 
 /// A number that shapes a generated layout.
@@ -67,7 +68,7 @@ struct DistributionParameter {
     std::string_view name;
     double lowest;
     double highest;
-    std::optional<double> standard;  ///< value if not stated; none: it must be stated
+    std::optional<double> standard;  ///< default value; none: it must be stated
     bool is_integer;
 };
 
@@ -75,15 +76,15 @@ struct DistributionParameter {
 struct Distribution {
     std::string_view name;
     std::string_view example;                    ///< a complete layout text
-    std::string_view meaning;                    ///< one line for a help text
-    std::span<const std::string_view> variants;  ///< empty, or the bare words of which one must be given
+    std::string_view meaning;                    ///< one line for help texts
+    std::span<const std::string_view> variants;  ///< bare words, one of which must be given; may be empty
     std::span<const DistributionParameter> parameters;
 };
 
-/// Every distribution that a generated layout may name.
+/// All distributions of generated layouts.
 std::span<const Distribution> distributions();
 
-/// The stated value of a generated layout's parameter, else its standard value.
+/// Value of a generated layout's parameter: the stated one, else the default.
 double parameter(const Layout& layout, std::string_view name);
 
 }  // namespace segfold

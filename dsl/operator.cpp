@@ -28,7 +28,7 @@ bool same_optional_block(const std::optional<Block>& left, const std::optional<B
     return left.has_value() == right.has_value() && (!left || same_block(*left, *right));
 }
 
-/// True if `holds` for the node or any below it.
+/// True if `holds` is true for the node or any node below it.
 bool any_node(const Expression& expression, const std::function<bool(const ExpressionNode&)>& holds)
 {
     return holds(*expression) || std::ranges::any_of(expression->arguments,
@@ -42,7 +42,7 @@ bool any_node(const Block& block, const std::function<bool(const ExpressionNode&
                                [&](const Assignment& a) { return any_node(a.value, holds); });
 }
 
-/// A node whose floating-point value is rounded, so that another grouping may give another one.
+/// True if a node rounds its floating-point value; another grouping may then give another value.
 bool rounds(const ExpressionNode& node)
 {
     if (!node.type || !is_float(*node.type))
@@ -53,7 +53,7 @@ bool rounds(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
 }
 
-/// A value that is no product, so that no compiler makes one fused operation of it and of an addition to it.
+/// True for values that are no product. A compiler cannot fuse such a value with an addition to it.
 bool is_no_product(const Expression& expression, const Operator& op)
 {
     switch (expression->kind) {
@@ -73,7 +73,8 @@ bool is_no_product(const Expression& expression, const Operator& op)
     }
 }
 
-/// A node that rounds, and may round differently on another back end: not one correctly rounded operation.
+/// True if a node rounds in a way that may differ between back ends. A single correctly rounded operation
+/// does not.
 bool rounds_freely(const ExpressionNode& node, const Operator& op)
 {
     if (!rounds(node))
@@ -145,8 +146,8 @@ bool uses_name(const Block& block, std::string_view name)
 
 bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
-// combine() rounds nothing, and lift, finish and empty round f32 and f64 alone, by single + - * / and sqrt
-// that no compiler may fuse: i32(x * 8.0) is exact, x * y + z is not.
+// combine() never rounds. Other parts round only f32 and f64, by single + - * / and sqrt that no compiler may
+// fuse: i32(x * 8.0) is exact, x * y + z is not.
 bool is_exact(const Operator& op)
 {
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };

@@ -13,8 +13,8 @@ namespace {
 constexpr int kUnaryLevel = 11;
 constexpr int kPrimaryLevel = 12;
 
-/// Prints trees so that reading them gives the same tree: left operands at their operator's precedence, right
-/// operands one level tighter.
+/// Prints trees so that reading gives the same tree. Left operands print at their operator's precedence,
+/// right operands one level tighter.
 class Printer {
 public:
     explicit Printer(const Operator* op) : op_(op) {}
@@ -96,7 +96,7 @@ private:
         return op_ && op_->state.size() == 1 ? owner : owner + "." + node.name;
     }
 
-    /// A minus before another one keeps them apart by parentheses, which people expect and C needs.
+    /// Parentheses separate two minus signs; readers expect them and C needs them.
     [[nodiscard]] std::string unary(const ExpressionNode& node) const
     {
         const auto argument = expression(node.arguments[0], kUnaryLevel);
@@ -122,7 +122,7 @@ private:
     const Operator* op_;
 };
 
-/// As comments that the lexer reads, whatever somebody who built the operator in C++ has put there.
+/// Prints a description as comments that the lexer accepts, even if C++ code put control characters there.
 std::string print_description(std::string_view rest)
 {
     std::string text;
@@ -189,10 +189,10 @@ std::string print_laws(const Laws& laws)
     return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
 }
 
-/// A number in the middle of two others: all its digits, and where it lies beside that middle.
+/// Prints a number beside the midpoint of two others: all digits of the midpoint, and its side.
 std::string all_digits(NearReal number)
 {
-    constexpr std::size_t kEnough = 24;  // a step in the last of so many digits changes no double
+    constexpr std::size_t kEnough = 24;  // changing the last of this many digits changes no double
     const auto text = fmt::format("{:.766e}", std::fabs(number.real));
     const auto exponent = text.find('e');
     auto digits = text.substr(0, exponent);

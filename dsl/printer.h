@@ -1,5 +1,5 @@
 #pragma once
-// From operators and expressions back to text.
+// Prints operators and expressions as text.
 #include <string>
 
 #include "dsl/operator.h"
@@ -9,9 +9,9 @@ namespace segfold {
 /// The text form of an operator; parse_operator(print(op)) is `op` again.
 std::string print(const Operator& op);
 
-/// An expression with no more parentheses than its tree needs, but for `-(-x)`.
+/// Prints an expression with the fewest parentheses, except in `-(-x)`.
 ///
-/// `op` gives names to the operands of combine; without it they print as "a" and "b".
+/// `op` names the operands of combine; without it they print as "a" and "b".
 std::string print(const Expression& expression, const Operator* op = nullptr);
 
 /// The text behind `->`: "f32", "(mean: f32, each y: f32)".

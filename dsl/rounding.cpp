@@ -11,10 +11,10 @@
 namespace segfold {
 namespace {
 
-/// The digits of a double at most, from the first to the last that is not 0.
+/// Most digits of a double, from the first to the last nonzero one.
 constexpr int kMostDigits = 767;
 
-/// A magnitude 0.DIGITS * 10^exponent, with no 0 at either end of the digits.
+/// A magnitude 0.DIGITS * 10^exponent. The digits neither begin nor end with 0.
 struct Decimal {
     std::string digits;
     std::int64_t exponent = 0;
@@ -49,7 +49,7 @@ Decimal decimal_of(std::string_view text)
     return decimal;
 }
 
-/// The sign of the first magnitude less the second.
+/// Returns -1, 0 or 1 as the first magnitude is less than, equal to or greater than the second.
 int compare(const Decimal& left, const Decimal& right)
 {
     if (left.digits.empty() || right.digits.empty())
@@ -60,8 +60,8 @@ int compare(const Decimal& left, const Decimal& right)
     return (order > 0) - (order < 0);
 }
 
-/// `value`, or its neighbour on the side of `rest` where that one is odd: what is rounded from there to fewer
-/// bits is rounded as the number itself would be.
+/// Returns `value` if its last bit is 1 or `rest` is 0, else its neighbour on the side of `rest`. Rounding
+/// that to fewer bits gives the same value as rounding the exact number.
 template <class Float, class Bits>
 Float to_odd(Float value, int rest)
 {
@@ -113,7 +113,7 @@ NearReal near_decimal(std::string_view decimal, double real)
 NearReal near_integer(bool negative, std::uint64_t magnitude)
 {
     const auto real = static_cast<double>(magnitude);
-    // 2^64 is the only one that no magnitude reaches.
+    // No magnitude reaches 2^64, but `real` may round up to it.
     const auto back = real < 0x1p64 ? static_cast<std::uint64_t>(real) : ~std::uint64_t{0};
     const int rest = real < 0x1p64 ? (magnitude > back) - (magnitude < back) : -1;
     return negative ? near_real(-real, -rest) : near_real(real, rest);

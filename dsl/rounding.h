@@ -1,5 +1,5 @@
 #pragma once
-// Numbers as a person writes them, rounded once, to nearest even, to the floating-point type that they take.
+// Rounds decimal numbers once, to nearest even, to a floating-point type.
 #include <cstdint>
 #include <string_view>
 
@@ -7,29 +7,30 @@
 
 namespace segfold {
 
-/// A number that a double need not hold: the nearest double, and on which side of it the number lies.
+/// A number that a double may be unable to hold: the nearest double, and the side of it on which the number
+/// lies.
 ///
-/// Rounding twice can go the wrong way only where the double lies in the middle of two numbers of a narrower
-/// type; `rest` is 0 everywhere else.
+/// Rounding twice goes wrong only if the double lies midway between two numbers of a narrower type. `rest` is
+/// 0 in all other cases.
 struct NearReal {
     double real = 0;
-    int rest = 0;  ///< -1: the number is less than `real`; 1: greater
+    int rest = 0;  ///< -1: the number is less than `real`; 1: greater; 0: it does not matter
 
     bool operator==(const NearReal&) const = default;
 };
 
-/// The number of decimal digits, with a point, an exponent and a sign or without, whose nearest double is
-/// `real`.
+/// The number that `decimal` states. It consists of digits, with or without a point, an exponent and a sign.
+/// `real` is the nearest double.
 [[nodiscard]] NearReal near_decimal(std::string_view decimal, double real);
 /// The integer of this sign and magnitude.
 [[nodiscard]] NearReal near_integer(bool negative, std::uint64_t magnitude);
-/// `real`, of a number that lies on the side of it that the sign of `rest` says.
+/// The number near `real`, on the side given by the sign of `rest`.
 [[nodiscard]] NearReal near_real(double real, int rest);
 
-/// The number of a floating-point type that is nearest; infinite for one that is too large.
+/// The nearest number of a floating-point type; infinity if the number is too large.
 [[nodiscard]] double round_to(Type type, NearReal number);
 
-/// The bits of a number that `type` holds, in the low ones.
+/// The bits of a number that `type` holds, in the low bits of the result.
 [[nodiscard]] std::uint64_t bits_of_real(Type type, double value);
 
 }  // namespace segfold

@@ -1,26 +1,27 @@
 #pragma once
-// Long work that ends before it is done, because nobody waits for it any more.
+// Ends long work early if nobody waits for its result any more.
 #include <atomic>
 #include <exception>
 
 namespace segfold {
 
-/// Thrown by stopped work. It is no Error: code that turns failures into findings lets it pass.
+/// Thrown by work that was stopped. It is no Error, so that code which turns errors into findings lets it
+/// pass.
 class Stopped : public std::exception {
 public:
     [[nodiscard]] const char* what() const noexcept override;
 };
 
-/// The flag at which work on this thread looks; null where it looks at none.
+/// The flag that stops work on this thread; null if there is none.
 [[nodiscard]] const std::atomic<bool>* stop_flag();
 
-/// Lets work on this thread look at `flag`, which must outlive it; gives the flag from before.
+/// Makes work on this thread obey `flag`, which must outlive it. Returns the previous flag.
 const std::atomic<bool>* exchange_stop_flag(const std::atomic<bool>* flag);
 
-/// Throws Stopped where this thread's flag is set. Long loops call it, some times a second at least.
+/// Throws Stopped if this thread's flag is set. Long loops should call it several times a second.
 void throw_if_stopped();
 
-/// Elements that loops over elements take between two calls of throw_if_stopped(), some milliseconds.
+/// Number of elements between two calls of throw_if_stopped(); they take some milliseconds.
 inline constexpr int kElementsBetweenLooks = 1 << 16;
 
 }  // namespace segfold

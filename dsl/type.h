@@ -12,26 +12,26 @@ namespace segfold {
 
 static_assert(std::endian::native == std::endian::little, "arrays are kept in little-endian order");
 
-/// A scalar type. Integer arithmetic wraps; f16 and bf16 round to nearest even after every operation.
+/// A scalar type. Integer arithmetic wraps. f16 and bf16 round to nearest even after every operation.
 enum class Type : std::uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type::i32, Type::i64,
                                       Type::u8,      Type::u16, Type::u32, Type::u64, Type::f16,
                                       Type::bf16,    Type::f32, Type::f64};
 
-/// True for the number of one of kTypes; a cast of a wrong number gives another.
+/// True if `type` is one of kTypes. A cast of a wrong number may give another value.
 constexpr bool is_type(Type type) { return static_cast<std::size_t>(type) < kTypes.size(); }
 
-/// Throws InputError unless is_type(); messages call the value `what`.
+/// Throws InputError for a value outside of kTypes. `what` says where it was found.
 [[noreturn]] void refuse_type(Type type, std::string_view what = "");
 
-/// Name in the language: "bool", "i32", "bf16", ... Throws InputError for a number of no type.
+/// Name in the language: "bool", "i32", "bf16", ... Throws InputError for a value outside of kTypes.
 std::string_view name(Type type);
 
-/// The type called `name`, or nothing.
+/// The type called `name`; none if there is no such type.
 std::optional<Type> find_type(std::string_view name);
 
-/// size_bytes() of one of kTypes. It calls no function of the host, so that it runs on a GPU.
+/// size_bytes() for a type of kTypes. Calls no host function, so that it runs on a GPU.
 constexpr std::size_t size_bytes_of_type(Type type)
 {
     constexpr std::uint8_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
@@ -39,7 +39,7 @@ constexpr std::size_t size_bytes_of_type(Type type)
     return sizes[static_cast<std::size_t>(type)];
 }
 
-/// Size in an array and in memory; a bool takes one byte. Throws InputError for a number of no type.
+/// Size in bytes in arrays and in memory; 1 for a bool. Throws InputError for a value outside of kTypes.
 constexpr std::size_t size_bytes(Type type)
 {
     if (!is_type(type))
@@ -52,7 +52,7 @@ constexpr bool is_integer(Type type) { return type >= Type::i8 && type <= Type::
 constexpr bool is_signed_integer(Type type) { return type >= Type::i8 && type <= Type::i64; }
 constexpr bool is_unsigned_integer(Type type) { return type >= Type::u8 && type <= Type::u64; }
 
-/// The type in which many values of `type` are added up: f32 for f16 and bf16, `type` itself for the others.
+/// The type for sums of many values of `type`: f32 for f16 and bf16, else `type` itself.
 constexpr Type accumulator_type(Type type)
 {
     return is_float(type) && size_bytes(type) == 2 ? Type::f32 : type;

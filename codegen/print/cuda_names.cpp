@@ -11,11 +11,11 @@
 namespace segfold {
 namespace {
 
-/// What no name of a user may be called in CUDA text, among names that begin with a small letter; the rules
-/// of is_taken() and the file scope of kernels/ come on top. tests/codegen/cuda_names_test.cpp knows where
-/// all of it comes from and names what is missing.
+/// Names beginning with a small letter that users' names must not have in CUDA text. is_taken() adds rules,
+/// and the file scope of kernels/ adds names. tests/codegen/cuda_names_test.cpp derives all of them and
+/// reports missing ones.
 constexpr std::string_view kTaken[] = {
-    // C++, with what g++ and nvcc add to it.
+    // Words of C++, with additions of g++ and nvcc.
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
     "class "
     "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
@@ -34,15 +34,15 @@ constexpr std::string_view kTaken[] = {
     "math_errhandling minor offsetof pthread_cleanup_pop pthread_cleanup_pop_restore_np pthread_cleanup_push "
     "pthread_cleanup_push_defer_np sched_priority st_atime st_ctime st_mtime stderr stdin stdout strdupa "
     "strndupa toascii toascii_l unix",
-    // CUDA, as the fiber executor's shim declares it.
+    // Names of CUDA, as the shim of the fiber executor declares them.
     "acos asin atan atan2 blockDim blockIdx cbrt clock clock64 cosh dim3 erf exp10 fabs fmax fmin fmod "
     "gridDim "
     "hypot isinf labs ldexp llabs log10 nearbyint rint signbit sinh size_t tan threadIdx trunc uchar uint "
     "ulong "
     "ulonglong ushort longlong warpSize",
-    // Peers.
+    // Names in the texts of peers.
     "fetch_identity initial segfold_peer segfold_peer_error write_identity",
-    // Types, and what is written around an operator's expressions.
+    // Types, and names around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "element_address "
@@ -54,12 +54,12 @@ constexpr std::string_view kTaken[] = {
     "store_outputs load_features store_features load_numbers shuffle_places shuffle_lifted load_rows "
     "lift_row row_at rows_apart join_row_lanes rows_are_vectors finish_row "
     "store_row store_feature store_results map_row map_kept load_map_row load_row_results map_loaded",
-    // What native texts call in an operator's functions.
+    // Functions that native texts call from an operator's functions.
     "least_f32 least_f64 least_i32 least_u32 least_i64 least_u64 greatest_f32 greatest_f64 greatest_i32 "
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",
 };
 
-/// The names of kTaken, those that a file of kernels/ has at file scope, and those of its numbers.
+/// The names in kTaken, at file scope in kernels/, and in the `number` lines of its stages.
 const Identifiers& taken_names()
 {
     static const Identifiers& names = lasting([] {
@@ -68,7 +68,7 @@ const Identifiers& taken_names()
             add_words(words, found);
         for (const auto& file : embedded_kernels()) {
             if (file.path.starts_with("measuring/"))
-                continue;  // no operator is emitted beside it
+                continue;  // no operator shares a text with it
             add_file_scope_words(file.text, found);
             for (const auto& directive : directives_of(file.text))
                 if (directive.word == "number")
@@ -81,13 +81,13 @@ const Identifiers& taken_names()
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// True for `STEMCapital...`, as kWarpThreads is for "k".
+/// True for `STEMCapital...`: kWarpThreads for the stem "k".
 bool is_stem_and_capital(std::string_view name, std::string_view stem)
 {
     return name.size() > stem.size() && name.starts_with(stem) && is_capital(name[stem.size()]);
 }
 
-/// True for float4, make_float4 and the like.
+/// True for float4, make_float4 and similar names.
 bool is_vector(std::string_view name)
 {
     constexpr std::string_view kElements[] = {"char", "short", "int", "long", "longlong"};
@@ -103,7 +103,7 @@ bool is_vector(std::string_view name)
     return std::ranges::find(kElements, name) != std::end(kElements);
 }
 
-/// True for a function of f32 whose twin of f64 is a function of the language or of CUDA.
+/// True for a function of f32 whose f64 twin is a function of the language or of CUDA.
 bool is_function_of_f32(std::string_view name)
 {
     if (!name.ends_with('f'))
@@ -138,13 +138,13 @@ std::string cuda_name(Type type)
 std::string cuda_identifier(std::string_view name)
 {
     constexpr std::string_view kOwn = "own";
-    // _x becomes own_x, so own_x becomes ownown_x.
+    // Since _x becomes own_x, own_x must become ownown_x.
     auto rest = name;
     while (rest.starts_with(kOwn))
         rest.remove_prefix(kOwn.size());
     if (!rest.empty() && (rest[0] == '_' || is_capital(rest[0])))
         return std::string(kOwn).append(name);
-    // A user's own trailing underscore is doubled, so that no two names meet.
+    // A user's trailing underscore is doubled, so that no two names collide.
     return std::string(name) + (name.ends_with('_') || is_taken(name) ? "_" : "");
 }
 

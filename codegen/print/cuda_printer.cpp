@@ -27,7 +27,7 @@ bool is_comparison(const std::string& symbol)
     return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
-/// How tightly an operand of `symbol` must bind to stand without parentheses.
+/// The least binding strength at which an operand of `symbol` needs no parentheses.
 int operand_level(const std::string& symbol, const Expression& operand, bool right)
 {
     const auto& inner = operand->symbol;
@@ -39,10 +39,10 @@ int operand_level(const std::string& symbol, const Expression& operand, bool rig
     return precedence(symbol) + (right ? 1 : 0);
 }
 
-/// The unsigned type in which a signed one wraps.
+/// The unsigned type in which a signed type wraps.
 Type wrapping_type(Type type) { return size_bytes(type) == 8 ? Type::u64 : Type::u32; }
 
-/// Signed arithmetic that may overflow; narrow types are computed in int, which holds every result.
+/// True for signed arithmetic that may overflow. Narrow types are computed in int, which holds every result.
 bool wraps(const ExpressionNode& node)
 {
     const bool arithmetic = (node.kind == ExpressionKind::binary || node.kind == ExpressionKind::unary) &&
@@ -65,13 +65,13 @@ std::string digits(const ExpressionNode& node)
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
 }
 
-/// A name with the type's behind it: to_f16, divide_i32.
+/// Appends the type's name: to_f16, divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
 {
     return fmt::format("{}_{}", stem, name(type));
 }
 
-/// What CUDA calls a function of f32 ("expf") or f64 ("exp").
+/// CUDA's name of a function of f32 ("expf") or f64 ("exp").
 std::string math_name(const std::string& function, Type type)
 {
     const std::string stem = function == "min"   ? "fmin"
@@ -160,7 +160,7 @@ std::string CudaPrinter::number(const ExpressionNode& node, int& level) const
         level = std::signbit(real) ? kUnaryLevel : kPrimaryLevel;
         return text;
     }
-    // C++ has no literal for the lowest values: it reads a minus and a number that does not fit.
+    // C++ has no literal for lowest values: it reads a minus and a number that is too large.
     if (node.negative && node.magnitude == std::uint64_t{1} << (size_bytes(type) * 8 - 1) &&
         size_bytes(type) >= 4)
         return type == Type::i32 ? "kLowestI32" : "kLowestI64";
@@ -243,7 +243,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
         const auto text = wrapped_arithmetic(node);
         return precedence(node.symbol) < loosest ? "(" + text + ")" : text;
     }
-    // The low bits are all that counts, whatever the conversion in between.
+    // Only the low bits count, so conversions in between may be skipped.
     const bool converts = node.kind == ExpressionKind::convert && !is_float(*node.arguments[0]->type);
     const auto& argument = converts ? node.arguments[0] : expression;
     if (converts && *argument->type == *node.type)
@@ -256,7 +256,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     return cuda_name(wide) + "(" + (hidden ? hide(text) : text) + ")";
 }
 
-/// The operation on the unsigned forms of its operands.
+/// Prints the operation on the unsigned forms of its operands.
 std::string CudaPrinter::wrapped_arithmetic(const ExpressionNode& node) const
 {
     const int own = precedence(node.symbol);
@@ -299,9 +299,9 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
         level = kPrimaryLevel;
         return with_type_name("to", type) + "(" + text + ")";
     }
-    // u16 * u16 overflows the int it is promoted to.
+    // The product of two u16 overflows int, to which they are promoted.
     const bool overflows = type == Type::u16 && symbol == "*";
-    // What NVRTC may turn into a test for zero.
+    // NVRTC may turn such a comparison into a test for zero.
     const bool tests_zero = !is_native_ && is_narrow(operands) && is_comparison(symbol) &&
                             (is_unsigned_integer(operands) || symbol == "==" || symbol == "!=");
     const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {
@@ -316,7 +316,7 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     return text;
 }
 
-/// An operation on bools.
+/// Prints an operation on bools.
 std::string CudaPrinter::logical(const ExpressionNode& node, int& level) const
 {
     const auto& symbol = node.symbol;
@@ -333,7 +333,7 @@ std::string CudaPrinter::logical(const ExpressionNode& node, int& level) const
     return text;
 }
 
-/// A shift counts modulo the width of its type.
+/// Prints a shift. Counts are taken modulo the width of the type.
 std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
 {
     const Type type = *node.type;
@@ -357,7 +357,8 @@ std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
     return text;
 }
 
-/// Plain where the divisor is a number; elsewhere a function that knows 0 and -1.
+/// Prints a plain division if the divisor is a positive literal; else a call of a function that handles 0 and
+/// -1.
 std::string CudaPrinter::divide(const ExpressionNode& node, int& level) const
 {
     const Type type = *node.type;
@@ -383,7 +384,7 @@ std::string CudaPrinter::divide_whole(const ExpressionNode& node) const
     return "divide_whole(" + value(left, 0) + ", " + divisor + ")";
 }
 
-/// A function of floats; isnan and isfinite give int.
+/// Prints a function of floats; isnan and isfinite give int.
 std::string CudaPrinter::real_call(const ExpressionNode& node) const
 {
     const Type type = *node.arguments[0]->type;
@@ -426,7 +427,7 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
     const auto widened = type == Type::i8    ? "u8(" + value(first, 0) + ")"
                          : type == Type::i16 ? "u16(" + value(first, 0) + ")"
                                              : value(first, 0);
-    // Counts tell zero, too.
+    // A count of bits may become a test for zero too.
     const auto bits = narrow && may_be_sum(op_, first) ? hide(widened) : widened;
     if (is_native_ && node.name == "popcount")
         return std::string(wide ? "__builtin_popcountll(" : "__builtin_popcount(") + bits + ")";
@@ -449,7 +450,7 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     const Type from = *argument->type;
     if (to == from)
         return raw(argument, level);
-    // Floats tell zero as well as bools do.
+    // A conversion to float may become a test for zero, as one to bool may.
     const bool tests_zero =
         !is_native_ && (to == Type::boolean || is_float(to)) && is_narrow(from) && may_be_sum(op_, argument);
     const auto plain = is_place(*argument) ? argument->name
@@ -480,7 +481,7 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
         return cuda_name(to) + "(" + plain + ")";
     if (is_native_)
         return cuda_name(to) + "(" + plain + ")";
-    // Between narrow and wide integers.
+    // True between narrow and wide integers.
     const bool is_int = from == Type::i32 || is_narrow(from) || (is_place(*argument) && index_bits_ == 32);
     const auto hidden = hide(is_int ? plain : "int(" + plain + ")");
     return to == Type::i32 ? hidden : cuda_name(to) + "(" + hidden + ")";

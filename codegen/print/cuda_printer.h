@@ -1,5 +1,5 @@
 #pragma once
-// Literals and expressions of the language as CUDA text, or as C++ for the host.
+// Prints literals and expressions of the language as CUDA, or as C++ for the host.
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,12 +12,12 @@ namespace segfold {
 
 /// Prints the expressions of one operator.
 ///
-/// Signed arithmetic that may overflow is printed in unsigned arithmetic, so that it wraps as the language
-/// says; f16 and bf16 are computed in float and rounded back after every operation. Parentheses stand where C
-/// needs them, and where people do not trust their memory of its precedences: `(a & b) | c`, `(a && b) || c`.
+/// Signed arithmetic that may overflow is printed as unsigned arithmetic, so that it wraps as the language
+/// requires. f16 and bf16 are computed in float and rounded after every operation. There are parentheses
+/// wherever C needs them, and where people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
-    /// `checked_tables` are read by gather().
+    /// Reads of `checked_tables` become calls of gather().
     CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {},
                 Dialect dialect = Dialect::cuda)
         : op_(op),
@@ -26,29 +26,32 @@ public:
           is_native_(dialect == Dialect::native)
     {}
 
-    /// The expression as text that initialises a variable of its type, or a field in braces.
+    /// Prints the expression to initialise a variable of its type, or a field in braces.
     [[nodiscard]] std::string expression(const Expression& expression) const;
 
 private:
-    /// Text whose C++ type is the expression's, in parentheses if it binds less tightly than `loosest`.
+    /// Prints text whose C++ type is the expression's, in parentheses if it binds more loosely than
+    /// `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
-    /// The same, but a short literal goes without its suffix if `neighbour` says the type.
+    /// Does the same, but omits the suffix of a short literal if `neighbour` determines the type.
     [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour,
                                      int loosest) const;
-    /// A condition: as value(), but int serves where bool does.
+    /// Prints a condition like value(), except that int may stand for bool.
     [[nodiscard]] std::string truth(const Expression& expression, int loosest) const;
-    /// A signed value in the unsigned type of its width; arithmetic in it stays there.
+    /// Prints a signed value in the unsigned type of its width; arithmetic on it stays unsigned.
     [[nodiscard]] std::string wrapped(const Expression& expression, int loosest) const;
     [[nodiscard]] std::string wrapped_arithmetic(const ExpressionNode& node) const;
-    /// An f16 or bf16 value as float; any other value as it is.
+    /// Prints an f16 or bf16 value as float; any other value unchanged.
     [[nodiscard]] std::string as_float(const Expression& expression, int loosest) const;
 
-    /// The int `text`, hidden from NVRTC, which changes what some arithmetic means; plain elsewhere.
+    /// Hides the int `text` from NVRTC, which changes the meaning of some arithmetic. Other compilers see it
+    /// plainly.
     [[nodiscard]] std::string hide(const std::string& text) const;
     /// The name of a function of floats for `type`.
     [[nodiscard]] std::string function_name(const std::string& function, Type type) const;
 
-    /// The functions below set `level` to the precedence of their text, unless it is a primary expression.
+    /// The functions below set `level` to the binding strength of their text, unless it is a primary
+    /// expression.
     std::string raw(const Expression& expression, int& level) const;
     std::string number(const ExpressionNode& node, int& level) const;
     std::string conditional(const ExpressionNode& node, int& level) const;
@@ -57,7 +60,7 @@ private:
     std::string logical(const ExpressionNode& node, int& level) const;
     std::string shift(const ExpressionNode& node, int& level) const;
     std::string divide(const ExpressionNode& node, int& level) const;
-    /// A division of whole numbers in f32.
+    /// Prints a division of whole numbers in f32.
     [[nodiscard]] std::string divide_whole(const ExpressionNode& node) const;
     std::string convert(const ExpressionNode& node, int& level) const;
     std::string integer_call(const ExpressionNode& node, int& level) const;

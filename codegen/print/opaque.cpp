@@ -6,7 +6,7 @@
 namespace segfold {
 namespace {
 
-/// True for a column's or table's name; a let has the other names.
+/// True for the name of a column or table. Other names are locals.
 bool is_parameter(const Operator& op, const std::string& name)
 {
     return std::ranges::find(op.parameters, name, &Parameter::name) != op.parameters.end();

@@ -1,5 +1,6 @@
 #pragma once
-// Emitted values to hide from compilers, which would change their meaning. helper_functions.cpp hides them.
+// Decides which emitted values must be hidden from compilers that would change their meaning.
+// helper_functions.cpp explains how they are hidden.
 #include <string>
 
 #include "dsl/operator.h"
@@ -9,31 +10,33 @@ namespace segfold {
 /// True for integers of 8 and 16 bits, which are computed as int.
 inline bool is_narrow(Type type) { return is_integer(type) && size_bytes(type) < 4; }
 
-/// True for the floats of 16 bits, which are computed as float.
+/// True for f16 and bf16, which are computed as float.
 inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 
-/// index, position, segment and length are i64 in the language and Index in CUDA; none is below zero.
+/// True for index, position, segment and length. They are i64 in the language and Index in CUDA, and never
+/// negative.
 bool is_place(const ExpressionNode& node);
 
-/// The int `text`, hidden: the compiler cannot see how it was computed.
+/// Hides the int `text`, so that the compiler cannot see how it was computed.
 inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
 
-/// True where a compiler may take a narrow operation for a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
+/// True if a compiler may take a narrow operation for a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
 ///
-/// A sum that is tested for zero is another case, x + y == 0 being x == -y; see may_be_sum().
+/// Comparing a sum with zero is another case, since x + y == 0 is x == -y; see may_be_sum().
 bool may_negate(const std::string& symbol);
 
-/// True where the value may be the result of a narrow `+`, or comes from outside of the expression.
+/// True if the value may be the result of a narrow `+`, or comes from outside of the expression.
 bool may_be_sum(const Operator& op, const Expression& expression);
 
-/// True for an i32 that may be the result of arithmetic, in the expression or where its value comes from.
+/// True for an i32 that may be the result of arithmetic, in this expression or elsewhere.
 ///
-/// Before sm_100, NVRTC may widen -x to 64 bits as ~x widened plus 1, which is wrong where -x wraps.
+/// Before sm_100, NVRTC may widen -x to 64 bits as the widened ~x plus 1, which is wrong if -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
 
-/// True where a compiler may see both operands as constants. It then folds the minimum of 0 and -0 to either.
+/// True if a compiler may see both operands as constants. It then folds the minimum of 0 and -0 to either of
+/// them.
 ///
-/// Two fields do not count: the only constants that they can have are the identity's.
+/// Two fields do not count: they are constants only in the identity.
 bool may_be_constants(const Operator& op, const Expression& left, const Expression& right);
 
 }  // namespace segfold

@@ -7,9 +7,10 @@
 
 namespace segfold {
 
-/// The text that shuffles `value`: a call of `intrinsic`, as `__shfl_sync`, among the lanes of `mask`.
+/// Returns the text that shuffles `value`: a call of `intrinsic`, such as `__shfl_sync`, among the lanes of
+/// `mask`.
 ///
-/// Shuffles move 32 and 64 bits. Narrower integers travel as int, the 16-bit formats as their bits.
+/// Shuffles move 32 or 64 bits. Narrower integers travel as int, 16-bit floats as their bits.
 std::string shuffle_call(Type type, std::string_view value, std::string_view intrinsic, std::string_view mask,
                          std::string_view argument);
 

@@ -7,8 +7,8 @@
 namespace segfold {
 namespace {
 
-/// True for an f32 that is a whole number, and not so great or small that a quotient of two could be denormal
-/// or infinite.
+/// True for an f32 that is a whole number of moderate size: no quotient of two of them is denormal or
+/// overflows.
 bool is_whole(const ExpressionNode& node)
 {
     constexpr double kHighest = 1 << 24;

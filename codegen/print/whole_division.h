@@ -1,11 +1,12 @@
 #pragma once
-// Divisions of whole numbers in f32, which need no slow path.
+// Finds divisions of whole numbers in f32, which need no slow path.
 #include "dsl/expression.h"
 
 namespace segfold {
 
-/// True for a division of two whole numbers in f32, the divisor a converted integer. A short function gives
-/// the same quotient as `/`: it is neither denormal nor infinite, unless the divisor is 0.
+/// True for a division of two whole numbers in f32 whose divisor is a converted integer. A short function
+/// then gives the same quotient as `/`, because the quotient is neither denormal nor, unless the divisor is
+/// 0, infinite.
 bool is_whole_division(const ExpressionNode& node);
 
 }  // namespace segfold

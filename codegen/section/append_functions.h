@@ -1,5 +1,5 @@
 #pragma once
-// The functions of an operator that has an append.
+// Emits the functions of an operator with an append.
 #include <string>
 #include <string_view>
 
@@ -7,23 +7,24 @@
 
 namespace segfold {
 
-/// True if texts have a function append(): the operator has the part, and its lift reads no table.
+/// True if texts have a function append(): the operator has one, and its lift reads no table.
 bool has_append(const Operator& op);
 
-/// True if append() takes the parameter, a column or a scalar. Without identity it takes lift's parameters
-/// too, because the first element of a run is lifted.
+/// True if append() takes the parameter, a column or a scalar. Without identity it takes all that lift takes,
+/// because it must lift the first element of a run.
 bool append_uses(const Operator& op, const Parameter& parameter);
-/// The same of index, position or segment.
+/// Does the same for index, position or segment.
 bool append_uses(const Operator& op, std::string_view place);
 
-/// A parameter as lift() and append() take it: "float x", "const float* t".
+/// A parameter in the form for lift() and append(): "float x", "const float* t".
 std::string as_argument(const Parameter& parameter);
 
-/// append(state, ...), whose statements are `body`; `present` is the flag of a state that may be absent.
+/// Returns append(state, ...) with the statements `body`. `present` is the name of the flag of a state that
+/// may be absent.
 std::string append_function(const Operator& op, const std::string& present, const std::string& body);
 
-/// The columns of an element that append() takes, which may be loaded before the run is known: the struct,
-/// load_element(inputs, index), and append_element(run, inputs, element, index, position, segment).
+/// Returns a struct of the columns that append() takes, so that they may be loaded before the run is known,
+/// with load_element(inputs, index) and append_element(run, inputs, element, index, position, segment).
 std::string element_struct(const Operator& op);
 std::string load_element_function(const Operator& op);
 std::string append_element_function(const Operator& op);

@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// True for `a.f` and `b.f`, or `b.f` and `a.f`.
+/// True for `a.f` and `b.f`, in either order.
 bool are_both_operands(const Expression& left, const Expression& right, const std::string& field)
 {
     for (const auto& side : {left, right})
@@ -19,7 +19,7 @@ bool are_both_operands(const Expression& left, const Expression& right, const st
            right->operand != Operand::state;
 }
 
-/// "+", "min", ... where the expression applies it to both operands' `field`.
+/// "+", "min", ... if the expression applies it to `field` of both operands.
 std::string operation_on_both(const Expression& expression, const std::string& field)
 {
     const bool has_two =
@@ -30,8 +30,7 @@ std::string operation_on_both(const Expression& expression, const std::string& f
     return expression->kind == ExpressionKind::call ? expression->name : expression->symbol;
 }
 
-/// "Add", "Min", ... where combine() does that to the only field of both states, and nothing else; else
-/// empty.
+/// "Add", "Min", ... if combine() does exactly that to the only field of both states; else empty.
 std::string operation_of(const Operator& op)
 {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOperations = {
@@ -63,7 +62,7 @@ std::optional<std::string> atomic_function(const Operator& op)
 std::string atomic_combine_text(const Operator& op)
 {
     const auto function = *atomic_function(op);
-    // Only minima and maxima tell signed 64-bit integers from unsigned ones.
+    // Only minima and maxima differ between signed and unsigned 64-bit integers.
     const bool as_unsigned =
         op.state.front().type == Type::i64 && function != "atomicMin" && function != "atomicMax";
     const std::string arguments =
@@ -89,7 +88,7 @@ std::optional<std::string> warp_function(const Operator& op)
 std::string redux_text(const Operator& op)
 {
     const auto function = *warp_function(op);
-    // Bitwise ones are there for unsigned integers only.
+    // Bitwise reductions exist for unsigned integers only.
     const bool is_bitwise =
         function.find("_and_") != std::string::npos || function.find("or_") != std::string::npos;
     const bool converts = is_bitwise && op.state.front().type == Type::i32;

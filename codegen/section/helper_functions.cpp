@@ -101,17 +101,17 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
          Piece::Kind::declaration});
 }
 
-/// Narrow arithmetic passes through it, and narrow values on their way to wide ones and back.
+/// Adds opaque(). Narrow arithmetic passes through it, as do narrow values converted to wide ones and back.
 ///
-/// Where NVRTC finds a negation or an absolute value of 16 bits, also in bytes widened to 16 or in the low
-/// half of an int, ptxas (of CUDA 13.0, for every architecture) takes the result's sign as if it had not
-/// wrapped: -(-32768) is 32768 in what follows. What else passes through it, opaque.h says.
+/// If NVRTC finds a negation or an absolute value of 16 bits, even in bytes widened to 16 or in the low half
+/// of an int, ptxas (of CUDA 13.0, for every architecture) takes the sign of the result as if it had not
+/// wrapped: -(-32768) is then 32768 in later code. opaque.h lists further uses.
 void add_opaque(std::vector<Piece>& pieces)
 {
     pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});
 }
 
-/// Operands of fminf and fmaxf pass through these where NVRTC would else fold 0 and -0 to either.
+/// Adds a function for operands of fminf and fmaxf, if NVRTC would otherwise fold 0 and -0 to either.
 void add_opaque_real(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);
@@ -156,7 +156,7 @@ void add_conversion(std::vector<Piece>& pieces, Type type, Dialect dialect)
     pieces.push_back({function, vocabulary(file, "conversion", holes), Piece::Kind::declaration});
 }
 
-/// A function of CUDA as one of C++, which needs nothing hidden.
+/// Turns a CUDA function into a C++ one, which needs to hide nothing.
 std::string as_native(std::string text)
 {
     const auto replace = [&](std::string_view from, std::string_view to) {

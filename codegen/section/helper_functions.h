@@ -1,5 +1,6 @@
 #pragma once
-// Constants and small functions that the printed expressions rely on, e.g. kNan, divide_i32, to_u8.
+// Constants and small functions used by printed expressions, such as kNan, divide_i32, to_u8.
+#include <string>
 #include <vector>
 
 #include "codegen/dialect.h"
@@ -7,7 +8,7 @@
 
 namespace segfold {
 
-/// All of them, in the order in which they must stand; most files need none.
+/// All helpers in the order that the text needs. Most files use none of them.
 std::vector<Piece> helper_pieces(Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

@@ -14,11 +14,11 @@
 namespace segfold {
 namespace {
 
-constexpr int kMapItems = 4;         ///< consecutive elements of a thread
+constexpr int kMapItems = 4;         ///< consecutive elements for each thread
 constexpr int kMapVectorBytes = 16;  ///< the widest access
 
-/// What the texts of kernels/vocabulary/map.cuh ask of an array, and of each access to kMapItems of its
-/// elements.
+/// Values for the holes of kernels/vocabulary/map.cuh: those of an array, and of each access to kMapItems of
+/// its elements.
 Holes holes_of_array(const std::string& name, Type type, const char* chunk)
 {
     const int bytes = size_bytes(type);
@@ -43,7 +43,7 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
         add_names_of(argument, names);
 }
 
-/// The definitions of those of map's lets that `is_wanted`.
+/// The definitions of map's locals for which `is_wanted` is true.
 template <class IsWanted>
 std::string definitions(const Problem& problem, const IsWanted& is_wanted, Dialect dialect = Dialect::cuda)
 {
@@ -56,7 +56,7 @@ std::string definitions(const Problem& problem, const IsWanted& is_wanted, Diale
     return text;
 }
 
-/// The function `name`, whose body begins with `lets`.
+/// Emits the function `name`, whose body begins with `lets`.
 std::string map_element(const Problem& problem, const char* name, const std::vector<std::string>& parameters,
                         const std::string& lets, Dialect dialect = Dialect::cuda)
 {
@@ -71,7 +71,7 @@ std::string map_element(const Problem& problem, const char* name, const std::vec
         fmt::join(parameters, ", "), lets, fmt::join(values, ", "));
 }
 
-/// Those of map's lets that are the same for all elements of a segment.
+/// The locals of map that are the same for all elements of a segment.
 std::vector<const Let*> lets_of_segment(const Operator& op)
 {
     std::set<std::string> known = {"segment", "length"};
@@ -89,12 +89,12 @@ std::vector<const Let*> lets_of_segment(const Operator& op)
     return lets;
 }
 
-/// Where the names in a map are needed.
+/// The places in a map where names are needed.
 struct NamesByPlace {
-    std::vector<const Let*> lets;    ///< that are the same for all elements of a segment
-    std::set<std::string> once;      ///< the names of those
-    std::set<std::string> needed;    ///< by what is computed for each element
-    std::set<std::string> for_lets;  ///< by those of the lets that are needed
+    std::vector<const Let*> lets;    ///< locals that are the same for all elements of a segment
+    std::set<std::string> once;      ///< the names of these locals
+    std::set<std::string> needed;    ///< needed to compute each element
+    std::set<std::string> for_lets;  ///< needed to compute these locals, as far as they are needed
 };
 
 NamesByPlace names_by_place(const Operator& op)
@@ -113,8 +113,8 @@ NamesByPlace names_by_place(const Operator& op)
     return names;
 }
 
-/// The pieces of stages that map the elements of a tile: what map needs of a segment is computed once for the
-/// segment, with map's lets that are the same for all of its elements.
+/// Adds the pieces of stages that map the elements of a tile. Values of a segment, and locals that are the
+/// same for all of its elements, are computed once for each segment.
 void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
 {
     const auto& op = problem.op;
@@ -265,7 +265,7 @@ std::vector<Piece> map_section(const Problem& problem)
     for (const auto& output : op.outputs) {
         holes.lists["output"].push_back(holes_of_array(output.name, output.type, "OutputChunk_"));
         aligned.push_back(vocabulary("map.cuh", "output_is_aligned", holes.lists["output"].back()));
-        aligned.back().pop_back();  // the end of the line
+        aligned.back().pop_back();  // the newline
     }
     holes.values["aligned"] = fmt::format("{}", fmt::join(aligned, " && "));
     holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));

@@ -1,6 +1,6 @@
 #pragma once
-// The pieces of the kernel of write-back: the operator's `map` as a function, the elements that it reads and
-// writes.
+// Emits the parts of the kernel for write-back: the operator's `map` as a function, and the elements that it
+// reads and writes.
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,28 +11,27 @@
 
 namespace segfold {
 
-/// The parts that hold the kernel, over numbers and over rows, and its name; its launch comes after all
-/// others.
+/// The kernel's name, and the parts that hold it for numbers and for rows. It is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
 
-/// The function map_element() of these parameters, which gives an element's outputs.
+/// Returns the function map_element() with the given parameters. It maps one element to its outputs.
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect);
 
-/// The names that a map needs, also by way of lets.
+/// The names that a map uses, directly or through its locals.
 std::set<std::string> names_of_map(const Block& map);
 
-/// The bytes of what stages that map a tile keep of a segment: the results and the lets that are the same for
-/// all of its elements, as far as map needs them. 0 without a map.
+/// Bytes that fused stages keep for each segment of a tile: the results and the locals that are the same for
+/// all of its elements, if map needs them. 0 without a map.
 std::int64_t value_bytes(const Operator& op);
 
-/// The pieces that write-back may mention; none for an operator without `map`.
+/// The pieces that write-back may use; none for an operator without `map`.
 std::vector<Piece> map_section(const Problem& problem);
 
-/// The piece that takes elements out of a tile, for stages that fold and map tiles; follows the pieces of
-/// tile_section().
+/// The piece that takes elements out of a tile, for stages that fold and map tiles. It comes after the pieces
+/// of tile_section().
 std::vector<Piece> map_tile_section(const Problem& problem);
 
 }  // namespace segfold

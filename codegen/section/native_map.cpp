@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// What map_element() takes, and what it is given where numbers are columns or rows of features.
+/// The parameters of map_element(), and the arguments for columns of numbers or of rows.
 struct MapArguments {
     std::vector<std::string> parameters, given;
 };

@@ -1,13 +1,12 @@
 #pragma once
-// Write-back in native texts: the operator's `map` as a function of an element and the results of its
-// segment.
+// Emits write-back in native texts: `map` as a function of an element and its segment's results.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
 
 namespace segfold {
 
-/// The pieces for native stages that map; none for an operator without `map`.
+/// The pieces that native stages may use for a map; none for an operator without `map`.
 std::vector<Piece> native_map_section(const Problem& problem);
 
 }  // namespace segfold

@@ -26,10 +26,10 @@ Holes named_array(const std::string& name, Type type)
     return {{{"name", cuda_identifier(name)}, {"type", cuda_name(type)}}};
 }
 
-/// A parameter's name where a function uses it.
+/// A parameter's name if a function uses it, else no name.
 std::string named(bool is_used, const std::string& name) { return is_used ? " " + name : ""; }
 
-/// The places that the indices of reads are computed from, and the columns.
+/// The columns and places that the indices of reads use.
 std::set<std::string> names_of_places(const RowOperator& rows)
 {
     std::set<std::string> names;
@@ -38,7 +38,7 @@ std::set<std::string> names_of_places(const RowOperator& rows)
     return names;
 }
 
-/// What Row, find_row() and lift_feature() are made of.
+/// Values for the holes of Row, find_row() and lift_feature().
 struct RowHoles {
     Holes found, lifted;
 };
@@ -89,7 +89,7 @@ RowHoles row_holes(const Problem& problem, const RowOperator& rows)
     return {std::move(found), std::move(lifted)};
 }
 
-/// The types of the tables of rows whose reads are checked.
+/// The types of tables of rows whose reads are checked.
 std::set<Type> checked_types(const Problem& problem, const RowOperator& rows)
 {
     std::set<Type> types;

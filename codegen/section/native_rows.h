@@ -1,5 +1,5 @@
 #pragma once
-// Rows of features in native texts: rows found, lifted feature by feature, finished and stored.
+// Emits native functions on rows of features, which find, lift, finish and store rows.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The pieces that native stages over rows may mention; none for an operator without rows. `rows` is
+/// The pieces that native stages over rows may use; none for an operator without rows. `rows` is
 /// with_reads_as_columns() of the problem's operator.
 std::vector<Piece> native_rows_section(const Problem& problem, const RowOperator& rows);
 

@@ -19,14 +19,14 @@ Piece declaration_of(std::string_view file, const std::string& piece, std::strin
             std::move(second_name)};
 }
 
-/// A function of values.
+/// Makes a function of single values.
 Piece declaration(const std::string& piece, std::string name, const Holes& holes = {},
                   std::string second_name = {})
 {
     return declaration_of("native.h", piece, std::move(name), holes, std::move(second_name));
 }
 
-/// What works on the states or items of all lanes.
+/// Makes a piece that works on the states or items of all lanes.
 Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = {},
                std::string second_name = {})
 {
@@ -35,16 +35,16 @@ Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = 
 
 bool is_short(Type type) { return size_bytes(type) < 4; }
 
-/// The type of a value in an array of lanes: at least a word wide, as the vectors that work on it are.
+/// The type of a value in an array of lanes. It has at least 32 bits, as the elements of vectors have.
 std::string lane_type(Type type) { return is_short(type) ? "unsigned" : cuda_name(type); }
 
-/// A value as a word.
+/// Converts a value to a word.
 std::string widened(Type type, const std::string& value)
 {
     return !is_short(type) ? value : is_half(type) ? value + ".bits" : "unsigned(" + value + ")";
 }
 
-/// What widened() made a word of.
+/// Converts a word of widened() back to the value.
 std::string narrowed(Type type, const std::string& word)
 {
     return !is_short(type) ? word
@@ -52,7 +52,7 @@ std::string narrowed(Type type, const std::string& word)
                            : cuda_name(type) + "(" + word + ")";
 }
 
-/// A member of an operator's State; an empty name is the state itself.
+/// A member of an operator's State. An empty name means the state itself.
 struct Member {
     std::string name;
     Type type;

@@ -1,26 +1,26 @@
 #pragma once
-// Pieces that only texts for the host need around an operator's functions: states and items of all lanes of a
-// vector.
+// Emits pieces that only native texts need: states and items of all lanes of a vector.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
 
 namespace segfold {
 
-/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and how
-/// far ahead it asks for elements.
+/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and the
+/// distance of prefetches.
 std::vector<NamedConstant> native_constants();
 
-/// The 16-bit formats and the small functions that printed expressions call, in the order in which they must
-/// stand.
+/// The 16-bit formats, and the small functions that printed expressions call, in the order that the text
+/// needs.
 std::vector<Piece> native_helper_pieces(const Target& target);
 
-/// The struct of a checked table and gather(); see kernels/vocabulary/native.h.
+/// The struct of a checked table, and gather(); see kernels/vocabulary/native.h.
 Piece native_table_piece(const std::string& table_name, Type type, const std::string& zero);
 
-/// `States`, `choose`, `Items`, `take_items` and `lift_item`, which follow the operator's functions.
+/// Returns `States`, `choose`, `Items`, `take_items` and `lift_item`, which come after the operator's
+/// functions.
 ///
-/// `present` is the name of the flag of an operator without identity.
+/// `present` names the flag of an operator without identity.
 std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& present);
 
 }  // namespace segfold

@@ -26,10 +26,10 @@ namespace {
 
 constexpr const char* kPresent = "present";
 
-/// The struct of a checked table, and the function that reads it.
+/// Emits the struct of a checked table, and the function that reads it.
 ///
-/// What is noted stays in a register until the thread leaves the kernel: anything that memory sees would keep
-/// the loads of several items from being under way at once.
+/// Reads past the end are noted in a register until the thread leaves the kernel. A note in memory would keep
+/// the compiler from having the loads of several items under way at once.
 Piece checked_table(Type type, Dialect dialect)
 {
     const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
@@ -49,7 +49,7 @@ Piece checked_table(Type type, Dialect dialect)
 /// Prints the functions of one operator.
 class Section {
 public:
-    /// `lifted` is the problem's operator, or what is applied to each feature of its rows.
+    /// `lifted` is the problem's operator, or for rows its operator on one feature.
     Section(const Problem& problem, const Operator& lifted, Dialect dialect)
         : op_(lifted),
           given_(problem.op.parameters),
@@ -102,10 +102,11 @@ public:
     }
 
 private:
-    /// A state of one field is that field; without identity a flag says whether there is a state at all.
+    /// True if the state is a plain number: one field, with an identity. Without identity, a flag tells
+    /// whether there is a state.
     [[nodiscard]] bool scalar_state() const { return op_.state.size() == 1 && op_.has_identity(); }
 
-    /// The flag's name, which no field has.
+    /// The name of that flag, which differs from every field's.
     [[nodiscard]] std::string present() const
     {
         std::string name = kPresent;
@@ -186,7 +187,7 @@ private:
         return function("State identity()", give(values));
     }
 
-    /// `return VALUE;` or `return {VALUE, ...};`, broken where it would be too wide.
+    /// Prints `return VALUE;` or `return {VALUE, ...};`, broken into lines if it is too wide.
     [[nodiscard]] std::string give(std::vector<std::string> values) const
     {
         if (scalar_state())
@@ -205,13 +206,13 @@ private:
             add_names(argument, names);
     }
 
-    /// The lets that something kept mentions, and those whose reads of a table are checked, as constants.
+    /// Prints locals as constants: those that something kept uses, and those that read a checked table.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;
         for (const auto& assignment : block.assignments)
             add_names(assignment.value, mentioned);
-        // A let is evaluated whether it is used or not, which shows where it reads outside of a table.
+        // Evaluates a local even if it is unused, since that shows reads past a table's end.
         const auto is_seen = [&](const Let& let) {
             return std::ranges::any_of(checked_tables_,
                                        [&](const auto& table) { return gathers(let.value, table); });
@@ -299,7 +300,7 @@ private:
         return text;
     }
 
-    /// What makes the results of a state.
+    /// The block that makes the results of a state.
     [[nodiscard]] Block finishing() const
     {
         if (op_.finish)
@@ -313,7 +314,7 @@ private:
         return block;
     }
 
-    /// The results of one feature, which stages over rows store.
+    /// Prints the results of one feature, for stages over rows.
     [[nodiscard]] std::string finish_row() const
     {
         std::string results =
@@ -394,7 +395,7 @@ private:
     CudaPrinter printer_;
 };
 
-/// The type whose values are equal where the bits of keys are.
+/// An integer type of the size of keys, for comparing their bits.
 const char* key_type(int bytes)
 {
     return bytes == 1   ? "unsigned char"

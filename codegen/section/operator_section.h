@@ -1,5 +1,5 @@
 #pragma once
-// The section of an emitted file that defines the operator: types, constants, and its functions.
+// Emits the section of a file that defines the operator: types, constants and functions.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,35 +11,35 @@
 
 namespace segfold {
 
-/// A declaration that an emitted file may need, with the name by which others mention it.
+/// A declaration that an emitted file may need, and the name by which other text uses it.
 struct Piece {
     std::string name;
-    std::string text;  ///< ends with a line end
+    std::string text;  ///< ends with a newline
     enum class Kind { alias, constant, declaration } kind;
-    std::string second_name = {};  ///< of something else that the text declares; may be empty
+    std::string second_name = {};  ///< another name that the text declares; may be empty
 };
 
-/// "block_threads" -> "kBlockThreads"
+/// Turns "block_threads" into "kBlockThreads".
 std::string constant_name(const std::string& name);
 
-/// The struct of a checked table.
+/// Name of the struct of a checked table.
 std::string table_name(Type type);
 
-/// True if store() asks whether a segment is empty, and nothing else of its length.
+/// True if store() uses a segment's length only to tell whether the segment is empty.
 bool tells_empty(const Operator& op);
 
-/// True if `lift` reads the parameter, which may be a column or a table.
+/// True if `lift` reads the parameter, a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 
-/// True if `lift` looks something up in a table that is no scalar.
+/// True if `lift` reads a table that is no scalar.
 bool lift_gathers(const Operator& op);
 
 /// A constant of the text, such as {"kBlockThreads", 256}.
 using NamedConstant = std::pair<std::string, int>;
 
-/// Every piece of the operator's section in the order in which it must stand.
+/// Returns every piece of the operator's section in the order that the text needs.
 ///
-/// `read_type` gives the text of parts/f16.cuh and parts/bf16.cuh, woven; CUDA alone asks for them.
+/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts use it.
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
                                     Dialect dialect = Dialect::cuda);

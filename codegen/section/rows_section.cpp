@@ -31,7 +31,7 @@ Holes array_holes(const std::string& name, Type type)
              {"bytes", std::to_string(size_bytes(type))}}};
 }
 
-/// What MapRow and the functions that load it and the results are made of.
+/// Values for the holes of MapRow, and of the functions that load it and the results.
 struct LoadHoles {
     Holes row;
     Holes results;
@@ -83,7 +83,8 @@ std::set<std::string> columns_of_map(const Operator& op)
     return columns;
 }
 
-/// What map_row() is made of; where elements are `kept`, map_kept(). A Row has the columns in `held`.
+/// Values for the holes of map_row(), or of map_kept() if elements are `kept`. A Row has the columns in
+/// `held`.
 Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;
@@ -175,7 +176,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         places.merge(names_of_place(read));
 
     std::set<Type> types;
-    std::set<std::string> held;  // the columns that a Row has
+    std::set<std::string> held;  // the columns in a Row
     Holes holes{{}, {{"number", {}}, {"row", {}}, {"read", {}}, {"pointer", {}}, {"result", {}}}};
     std::vector<std::string> arguments;
     bool uses_inputs = false, uses_row = false;

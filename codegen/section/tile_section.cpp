@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;  ///< the widest access
 
-/// How a step's items of one column are read: in `chunks` accesses of `items` elements each.
+/// Accesses that read a step's items of one column: `chunks` of them, of `items` elements each.
 struct Chunks {
     Chunks(Type type, int step_items)
         : bytes(size_bytes(type)),
@@ -29,11 +29,11 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    bool in_words;  ///< as 32-bit words, from which a shift takes a byte: of an array of bytes each costs
-                    ///< three instructions
+    bool in_words;  ///< held as 32-bit words, from which a shift takes a byte; an array of bytes costs three
+                    ///< instructions for each
 };
 
-/// The statement that puts element `k` of a step, read by itself, among `items`, which are zero.
+/// The statement that reads element `k` of a step and puts it among `items`, which are zero before.
 std::string put_of(const std::string& name, const Chunks& chunks)
 {
     return chunks.in_words
@@ -42,7 +42,8 @@ std::string put_of(const std::string& name, const Chunks& chunks)
                : fmt::format("items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k]", name, chunks.items);
 }
 
-/// What the texts of kernels/vocabulary/tile.cuh ask of a column, and of each access that reads a step of it.
+/// Values for the holes of kernels/vocabulary/tile.cuh: those of a column, and of each access that reads a
+/// step of it.
 Holes holes_of(const Parameter& column, int step_items)
 {
     const Chunks chunks(column.type, step_items);
@@ -67,7 +68,7 @@ Holes holes_of(const Parameter& column, int step_items)
     return holes;
 }
 
-/// An element of a step's column of single bytes that was read as words.
+/// Reads an element of a column of single bytes that a step holds as words.
 std::string byte_of(Type type, const std::string& name)
 {
     const auto shifted = fmt::format("items.{}[0].words[k / 4] >> k % 4 * 8", name);
@@ -75,9 +76,9 @@ std::string byte_of(Type type, const std::string& name)
                                  : fmt::format("{}({})", cuda_name(type), shifted);
 }
 
-/// The function `piece` of the vocabulary, which lifts an element or appends it to a run: `is_used` says
-/// which parameters and places the function takes, `element` gives the expression that reads the element of a
-/// column, whose name in CUDA is its second argument.
+/// Emits the function `piece` of the vocabulary, which lifts an element or appends it to a run. `is_used`
+/// tells which parameters and places the function takes. `element(column, name)` returns the expression that
+/// reads a column's element; `name` is the column's name in CUDA.
 template <class IsUsed, class Element>
 std::string item_function(const char* piece, const Operator& op, const IsUsed& is_used,
                           const Element& element)
@@ -100,21 +101,21 @@ std::string item_function(const char* piece, const Operator& op, const IsUsed& i
                         {"arguments", fmt::format("{}", fmt::join(arguments, ", "))}}});
 }
 
-/// Which parameters and places lift takes.
+/// The parameters and places that lift takes.
 struct LiftUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return lift_uses(op, parameter); }
     bool operator()(const char* place) const { return uses_name(op.lift, place); }
 };
 
-/// The same of append.
+/// The parameters and places that append takes.
 struct AppendUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }
     bool operator()(const char* place) const { return append_uses(op, place); }
 };
 
-/// The expression that reads item `k` of a step's `items`.
+/// Returns the expression that reads item `k` of a step's `items`.
 struct ItemOfStep {
     int step_items;
     std::string operator()(const Parameter& column, const std::string& name) const
@@ -128,7 +129,7 @@ struct ItemOfStep {
     }
 };
 
-/// The expression that reads item `item` of a warp's tile.
+/// Returns the expression that reads item `item` of a warp's tile.
 std::string item_of_tile(const Parameter& column, const std::string& name)
 {
     return fmt::format(
@@ -174,7 +175,7 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
         auto& list = holes.lists["column"];
         list.push_back(holes_of(*column, step_items));
         conditions.push_back(vocabulary("tile.cuh", "condition", list.back()));
-        conditions.back().pop_back();  // the end of the line
+        conditions.back().pop_back();  // the newline
     }
     if (!conditions.empty())
         holes.values = {{"inputs", " inputs"},

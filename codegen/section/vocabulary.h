@@ -1,6 +1,5 @@
 #pragma once
-// The texts of kernels/vocabulary, which stand around an operator's expressions; they have holes for its
-// names and types.
+// Fills the texts of kernels/vocabulary, which surround an operator's expressions.
 #include <map>
 #include <string>
 #include <string_view>
@@ -8,17 +7,18 @@
 
 namespace segfold {
 
-/// Fills the holes of a text: `@NAME@` by a value, the lines of an `each` by the items of a list.
+/// Values for the holes of a text: `@NAME@` takes a value, and the lines of an `each` take the items of a
+/// list.
 struct Holes {
     std::map<std::string, std::string, std::less<>> values;
     std::map<std::string, std::vector<Holes>, std::less<>> lists = {};
 };
 
-/// Piece `piece` of the file `file` of kernels/vocabulary, filled.
+/// Returns piece `piece` of the file `file` of kernels/vocabulary with its holes filled.
 ///
-/// Lines from `//% each LIST` to its `//% end` are written once for each item of the list. A hole without a
+/// The lines from `//% each LIST` to its `//% end` are repeated for each item of the list. A hole without a
 /// value in the item takes the value of the enclosing list or piece. Throws InternalError for an unknown
-/// file, piece, list or hole, because a user cannot cause one.
+/// file, piece, list or hole, since no user can cause one.
 std::string vocabulary(std::string_view file, std::string_view piece, const Holes& holes = {});
 
 }  // namespace segfold

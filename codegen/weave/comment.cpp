@@ -20,8 +20,8 @@ std::string_view without_trailing_blanks(std::string_view line)
     return line.substr(0, line.find_last_not_of(" \t\r") + 1);
 }
 
-/// True where a compiler may take the next line for a part of this one: blanks behind a backslash do not
-/// count for some, and `??/` is a backslash in old dialects.
+/// True if a compiler may join the next line to this one. Some compilers ignore blanks after a backslash, and
+/// `??/` is a backslash in old dialects.
 bool continues(std::string_view line)
 {
     const auto end = without_trailing_blanks(line);
@@ -38,15 +38,16 @@ std::string comment_line(std::string_view line)
     return text.empty() ? "//\n" : fmt::format("{}{}\n", kCommentMark, text);
 }
 
-/// The places of the comments of a text, one after the other.
+/// Finds the comments of a text, one after the other.
 class CommentReader {
 public:
     explicit CommentReader(std::string_view source) : source_(source) {}
 
-    /// The next comment with its marks; for `//` without the newline. Empty at the end.
+    /// Returns the next comment with its marks, for `//` without the newline. Empty at the end.
     std::string_view next()
     {
-        // Texts are read whole for each plan: most of their characters begin neither a comment nor a quote.
+        // Speeds up reading: whole texts are read for each plan, and most characters begin no comment or
+        // quotation.
         const auto is_of_interest = [](char c) { return c == '/' || c == '"' || c == '\''; };
         for (;;) {
             const auto* const end = source_.data() + source_.size();
@@ -65,7 +66,7 @@ public:
         }
     }
 
-    /// Where the last comment began.
+    /// Index at which the last comment began.
     [[nodiscard]] std::size_t begin() const { return begin_; }
 
 private:
@@ -77,7 +78,7 @@ private:
         return comment;
     }
 
-    /// The length of what stands in quotes; of one, where they do not close in the line: `1'000`.
+    /// Length of a quotation; 1 if it is not closed on its line, as in `1'000`.
     static std::size_t quoted(std::string_view text)
     {
         for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
@@ -94,7 +95,7 @@ private:
     std::size_t begin_ = 0;
 };
 
-/// Bytes of the character at `at` that no comment may hold; 0 where it may stand there.
+/// Bytes of the character at `at` if no comment may hold it; else 0.
 std::size_t forbidden_length(std::string_view source, std::size_t at)
 {
     const char c = source[at];
@@ -105,7 +106,7 @@ std::size_t forbidden_length(std::string_view source, std::size_t at)
     return unshown_length(source.substr(at));
 }
 
-/// What of the comment at `begin` a compiler may read otherwise than a person; empty where all is well.
+/// Describes what a compiler may read differently from a person in the comment at `begin`; empty if nothing.
 std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
 {
     for (std::size_t i = 0; i < comment.size();) {
@@ -118,9 +119,10 @@ std::string fault_of(std::string_view source, std::size_t begin, std::string_vie
     return "";
 }
 
-/// The operator that the heading of `source` shows, without the marks of the comment; empty where none is.
+/// The operator in the heading of `source`, without comment marks; empty if there is none.
 ///
-/// Its first line begins with `operator `, and so may lines of the description above it, but none below.
+/// Its first line begins with `operator `. Lines of the description above it may begin so too, but no line
+/// below it does.
 std::string shown_operator(std::string_view source)
 {
     std::string text;
@@ -139,7 +141,7 @@ std::string shown_operator(std::string_view source)
     return text;
 }
 
-/// The first lines in which two texts differ.
+/// The first line in which two texts differ.
 std::string difference(std::string_view meant, std::string_view read)
 {
     while (!meant.empty() || !read.empty()) {

@@ -138,8 +138,8 @@ bool is_over_names(const Expression& expression, const FormulaNames& names)
 
 namespace {
 
-/// The expression of a formula that stands at `place` of a stage's file. The parser counts places from the
-/// formula's own begin, which is not that of its line: the line is named, and the excerpt shows the place.
+/// Reads the formula at `place` of a stage's file. The parser counts columns from the formula's beginning,
+/// not the line's. So the message names the line only, and its excerpt shows the column.
 Expression read(const std::string& place, const std::string& text)
 {
     try {

@@ -14,8 +14,8 @@
 
 namespace segfold {
 
-/// Values of the names that a formula may use; bools are 0 and 1. A map that is quickly copied: a stage is
-/// chosen with several copies.
+/// Values of the names in formulas; bools are 0 and 1. The map is cheap to copy, since choosing a stage makes
+/// several copies.
 class FormulaNames {
 public:
     using Entry = std::pair<std::string, std::int64_t>;
@@ -29,7 +29,7 @@ public:
             emplace(begin->first, begin->second);
     }
 
-    /// In the order of the names.
+    /// Entries in the order of their names.
     [[nodiscard]] auto begin() const { return entries_.begin(); }
     [[nodiscard]] auto end() const { return entries_.end(); }
     [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -39,7 +39,7 @@ public:
         return found != entries_.end() && found->first == name ? found : entries_.end();
     }
     [[nodiscard]] bool contains(std::string_view name) const { return find(name) != entries_.end(); }
-    /// Throws std::out_of_range for a name that is not there.
+    /// Throws std::out_of_range for an unknown name.
     [[nodiscard]] std::int64_t at(std::string_view name) const
     {
         const auto found = find(name);
@@ -47,7 +47,7 @@ public:
             throw std::out_of_range("no value for " + std::string(name));
         return found->second;
     }
-    /// 0 for a name that is new.
+    /// A new name starts at 0.
     std::int64_t& operator[](std::string_view name)
     {
         auto place = entries_.begin() + (place_of(name) - entries_.begin());
@@ -55,7 +55,7 @@ public:
             place = entries_.emplace(place, name, 0);
         return place->second;
     }
-    /// A name that is there keeps its value.
+    /// Adds a name. An existing name keeps its value.
     void emplace(std::string_view name, std::int64_t value)
     {
         if (!contains(name))
@@ -81,13 +81,13 @@ private:
 class Formula {
 public:
     Formula() = default;
-    /// `place` names the text in messages, e.g. "stages/tile_scan.cu:9". Throws SpecError.
+    /// `place` names the text in messages, such as "stages/tile_scan.cu:9". Throws SpecError.
     Formula(std::string place, const std::string& text);
 
-    /// The value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division by
-    /// zero, and a value beyond 64 bits.
+    /// Returns the value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division
+    /// by zero, or a value beyond 64 bits.
     [[nodiscard]] std::int64_t value(const FormulaNames& names) const;
-    /// Whether `names` has all names that the formula mentions.
+    /// True if `names` has every name in the formula.
     [[nodiscard]] bool is_over(const FormulaNames& names) const;
     [[nodiscard]] const std::string& text() const { return text_; }
     /// File and line, for messages.

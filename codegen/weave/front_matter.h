@@ -1,6 +1,6 @@
 #pragma once
-// The lines of front matter that stages and probes share. Each reader throws SpecError that begins with
-// `place`.
+// Reads the lines of front matter that stages and probes share. Every reader throws SpecError that begins
+// with `place`.
 #include <optional>
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A name with the values it may take; the first is the default.
+/// A name and its possible values; the first one is the default.
 struct Tunable {
     std::string name;
     std::vector<int> values;
@@ -19,41 +19,40 @@ struct Tunable {
 
 /// Memory that the runtime allocates for a launch.
 struct Scratch {
-    std::string name;     ///< of the kernel parameter
+    std::string name;     ///< the kernel parameter's name
     std::string element;  ///< "State", "Index", "unsigned", "u64", "bool"
     Formula count;
-    bool zero = false;  ///< must be zero before the first launch; kernels leave it fit for the next
+    bool zero = false;  ///< must be zero before the first launch; kernels leave it ready for the next one
 };
 
 /// One kernel launch.
 struct Launch {
     std::string kernel;
     Formula grid, block;
-    std::optional<Formula>
-        shared;  ///< bytes of dynamic shared memory a block, over plan_facts() and the like
+    std::optional<Formula> shared;  ///< bytes of dynamic shared memory for each block; may use plan_facts()
 };
 
-/// The items between separators, without blanks around them.
+/// Splits `text` at separators, and trims blanks around the items.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// "NAME = VALUE, VALUE, ..."; FIRST..LAST stands for all values from one to the other.
+/// Reads "NAME = VALUE, VALUE, ..."; FIRST..LAST stands for all values from first to last.
 Tunable read_tunable(const std::string& argument, const std::string& place);
 
-/// Appends a tunable whose name is new.
+/// Appends a tunable. Throws SpecError if the name is taken.
 void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::string& place);
 
-/// Sets a value that a file may state once.
+/// Sets a value that a file may state only once.
 void set_once(std::string& value, const std::string& word, const std::string& argument,
               const std::string& place);
 
-/// "NAME = FORMULA"
+/// Reads "NAME = FORMULA".
 std::pair<std::string, Formula> read_size(const std::string& argument, const std::string& place);
 
-/// "NAME : ELEMENT[COUNT] [zero]" with one of the given elements.
+/// Reads "NAME : ELEMENT[COUNT] [zero]" with one of the given elements.
 Scratch read_scratch(const std::string& argument, const std::string& place,
                      std::span<const std::string_view> elements);
 
-/// "KERNEL grid = FORMULA block = FORMULA [shared = FORMULA]"
+/// Reads "KERNEL grid = FORMULA block = FORMULA [shared = FORMULA]".
 Launch read_launch(const std::string& argument, const std::string& place);
 
 }  // namespace segfold

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// True if what stands at `at` is named by a `mark` before it.
+/// True if the name at `at` follows a `mark`.
 bool is_kernel(std::string_view body, std::size_t at, std::string_view mark)
 {
     const auto global = body.rfind(mark, at);

@@ -1,5 +1,5 @@
 #pragma once
-// A kernel's parameters, read from its signature.
+// Reads the parameters of a kernel from its signature.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace segfold {
 
-/// The names of a kernel's parameters, in order. Throws SpecError naming `file` where `body` has no such
-/// `__global__` function; of a native text, no `extern "C"` one. A native kernel's first parameter, which is
-/// the number of its part of the work, is left out.
+/// Returns the names of a kernel's parameters in order. Throws SpecError naming `file` if `body` has no such
+/// `__global__` function, or for native text no such `extern "C"` function. The first parameter of a native
+/// kernel, the number of its share of the work, is omitted.
 std::vector<std::string> kernel_parameters(const std::string& kernel, std::string_view body,
                                            const std::string& file, Dialect dialect = Dialect::cuda);
 

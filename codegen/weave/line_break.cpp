@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kIndent = 4;
 
-/// True where a line may end: at the space before an operator or after a comma.
+/// True if a line may end at `space`: before an operator or after a comma.
 bool may_break(std::string_view line, std::size_t space)
 {
     constexpr std::array<std::string_view, 12> before = {"? ", ": ",  "|| ", "&& ", "| ", "^ ",
@@ -20,7 +20,7 @@ bool may_break(std::string_view line, std::size_t space)
            std::ranges::any_of(before, [&](auto symbol) { return rest.starts_with(symbol); });
 }
 
-/// The best place within `width`, else the first behind it; npos if there is none.
+/// The best place to break within `width`, else the first one beyond it; npos if there is none.
 std::size_t find_break(std::string_view line, std::size_t width)
 {
     std::size_t best = std::string_view::npos;

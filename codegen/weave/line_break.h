@@ -8,12 +8,11 @@ namespace segfold {
 /// Width of emitted text, comment marks included.
 inline constexpr std::size_t kWidestLine = 110;
 
-/// The lines of `text`, those wider than `width` broken where the fewest parentheses are open: before an
-/// operator or after a comma. What follows a break is indented by four more. A line without such a place
-/// stays as it is.
+/// Breaks lines wider than `width` where the fewest parentheses are open: before an operator or after a
+/// comma. Text after a break is indented by four more blanks. A line without such a place stays unchanged.
 std::string break_lines(std::string_view text, std::size_t width = kWidestLine);
 
-/// Takes the first line off `text` and returns it without its line end.
+/// Removes the first line from `text` and returns it without its newline.
 std::string_view take_line(std::string_view& text);
 
 }  // namespace segfold

@@ -33,7 +33,7 @@ std::string LineMap::origin(int line) const
 
 namespace {
 
-/// A number at the beginning of `text`; 0 where there is none.
+/// The number at the beginning of `text`; 0 if there is none.
 int leading_number(std::string_view text)
 {
     int number = 0;
@@ -41,7 +41,7 @@ int leading_number(std::string_view text)
     return number;
 }
 
-/// "   67 |     code" or "> 67 | code" with the number of the line in its own file, as wide as before.
+/// Renumbers a line "   67 |     code" or "> 67 | code" by the number in its own file. The width stays.
 std::string renumbered(std::string_view line, const LineMap& lines)
 {
     const auto begin = std::min(line.find_first_not_of(" >"), line.size());
@@ -54,7 +54,7 @@ std::string renumbered(std::string_view line, const LineMap& lines)
                        line.substr(end));
 }
 
-/// The same line with the places of the text by their origins.
+/// Replaces the places of the text in a line by their origins.
 std::string replaced_places(std::string_view line, std::string_view text_name, const LineMap& lines)
 {
     std::string result;

@@ -1,5 +1,5 @@
 #pragma once
-// Where the lines of an emitted text come from.
+// Maps lines of an emitted text to their origins.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,45 +8,45 @@
 
 namespace segfold {
 
-/// A file that lines were taken from, and for each line here its line there; 0 for an added blank line.
+/// A file, and for each line taken from it the line's number there; 0 for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;
 };
 
-/// A woven text with where its lines come from.
+/// A woven text with the origins of its lines.
 struct TracedWoven {
     Woven woven;
-    std::vector<WovenLines> part_lines;  ///< of each of `woven.parts`
+    std::vector<WovenLines> part_lines;  ///< for each of `woven.parts`
     WovenLines body_lines;
 };
 
-/// weave() that keeps the origin of each line.
+/// Does the same as weave(), and keeps the origin of each line.
 TracedWoven weave_traced(std::string_view file, std::string_view text, const Facts& facts,
                          const ReadPart& read_part);
 
-/// For each line of a text the line of the stage or part that it was taken from.
+/// For each line of a text: the line of the stage or part from which it was taken.
 class LineMap {
 public:
-    /// Adds the lines of a text that the generator wrote.
+    /// Adds lines that the generator wrote.
     void add_generated(std::string_view text);
-    /// Adds lines that were taken from `lines` of `file`; 0 is a line of the generator's.
+    /// Adds lines taken from the line numbers `lines` of `file`; 0 marks a line of the generator.
     void add(const std::string& file, const std::vector<int>& lines);
 
-    /// "kernels/stages/tile_scan.cu:37" for a line counted from 1; empty for a line of the generator's.
+    /// Origin of a line counted from 1, "kernels/stages/tile_scan.cu:37"; empty for a line of the generator.
     [[nodiscard]] std::string origin(int line) const;
 
 private:
     struct Origin {
-        int file;  ///< place in files_; -1: the generator's
+        int file;  ///< index in files_; -1: the generator's
         int line;
     };
     std::vector<std::string> files_;
     std::vector<Origin> origins_;
 };
 
-/// A compiler's messages on the text that it knows as `text_name`: NAME:LINE and NAME(LINE) become the places
-/// that the lines were taken from, where there are such, and so do the numbers before the lines it shows.
+/// Replaces NAME:LINE and NAME(LINE) in a compiler's messages by the lines' origins, where NAME is
+/// `text_name`. The line numbers of shown code change likewise. Lines without an origin stay.
 [[nodiscard]] std::string name_origins(std::string_view messages, std::string_view text_name,
                                        const LineMap& lines);
 

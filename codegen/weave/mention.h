@@ -1,5 +1,5 @@
 #pragma once
-// The names that an emitted text mentions, and the pieces of the operator's section that define them.
+// Finds the names in an emitted text, and the pieces of the operator's section that it needs.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// Hashes words wherever they stand, so that looking one up copies nothing.
+/// Hashes words in place, so that a look-up copies nothing.
 struct WordHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
@@ -22,18 +22,18 @@ using Identifiers = std::unordered_set<std::string, WordHash, std::equal_to<>>;
 /// True for letters, digits and the underscore.
 bool is_word(char c);
 
-/// Adds every identifier of `text` to `words`; comments do not count.
+/// Adds every identifier of `text`, outside of comments, to `words`.
 void add_words(std::string_view text, Identifiers& words);
 
-/// The same in a set of their own.
+/// Returns every identifier of `text`, outside of comments.
 Identifiers words_of(std::string_view text);
 
-/// Adds every identifier that stands outside of all braces, parentheses and brackets of C++ `text`, those of
-/// `extern "C" { }` and namespaces excepted: what is declared there, and the types it is declared with.
-/// Comments and lines that begin with `#` do not count.
+/// Adds every identifier at file scope of C++ `text`: declared names and the types in their declarations.
+/// These are outside of all braces, parentheses and brackets, except those of `extern "C" { }` and
+/// namespaces. Comments and lines that begin with `#` do not count.
 void add_file_scope_words(std::string_view text, Identifiers& words);
 
-/// The pieces that a text of these words mentions, directly or through each other, as text in groups.
+/// Returns the pieces that a text with these words uses, directly or through other pieces, in groups.
 std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words);
 
 }  // namespace segfold

@@ -27,7 +27,7 @@ Directive read_directive(std::string_view code, int line)
     return {std::string(word), std::string(trim_line(rest.substr(word.size()))), line};
 }
 
-/// A text, and the line of its file that each of its lines was taken from.
+/// A text, and for each of its lines the number of the line in its file.
 struct Taken {
     std::string text;
     std::vector<int> lines;
@@ -40,7 +40,7 @@ struct Taken {
     }
 };
 
-/// Leaves out blank lines that a dropped paragraph left doubled, or left beside a brace.
+/// Removes blank lines that a dropped paragraph left doubled, or next to a brace.
 Taken tidy(const Taken& taken)
 {
     Taken result;
@@ -60,7 +60,7 @@ Taken tidy(const Taken& taken)
     return result;
 }
 
-/// Walks one file; shares the parts already used with the walks it starts.
+/// Weaves one file. Walks of the parts that it uses share the list of parts already used.
 class Weaver {
 public:
     Weaver(Facts facts, const ReadPart& read_part) : names_(std::move(facts)), read_part_(read_part) {}
@@ -127,7 +127,7 @@ private:
         return Formula(place, condition).value(names_) != 0;
     }
 
-    /// Handles if, elif, else and end; false for any other word.
+    /// Handles if, elif, else and end. Returns false for any other word.
     bool resolve_branch(const Directive& directive, const std::string& place, std::vector<Branch>& open) const
     {
         const auto& word = directive.word;
@@ -159,7 +159,7 @@ private:
         directives_.push_back(std::move(directive));
     }
 
-    /// Adds what stands for a number in a list of parameters.
+    /// Adds the parameter of a number, if numbers are passed at launch.
     void add_number(const std::string& name, std::string_view indent, const std::string& place, int line,
                     Taken& out)
     {
@@ -203,7 +203,7 @@ private:
     std::vector<std::string> parts_;
     std::vector<WovenLines> part_lines_;
     std::vector<std::string> numbers_;
-    std::string last_number_;  ///< the place of a number behind which no parameter has come yet
+    std::string last_number_;  ///< place of the last number, until a parameter follows it
     std::vector<Directive> directives_;
 };
 

@@ -16,7 +16,7 @@ std::string count(std::size_t number, const std::string& what)
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-/// Goes on after a fault with what does not depend on it.
+/// Checks an operator. After a fault it goes on with everything that does not depend on it.
 class Checker {
 public:
     Checker(Operator op, const Unread& unread, Complaints& complaints)
@@ -60,7 +60,7 @@ private:
             fail(position, "'" + name + "' has a meaning in the language and cannot be a name of your own");
     }
 
-    /// What the lexer promises of a name read from text, asked of names given in C++.
+    /// Checks names given in C++ as the lexer checks names in a text.
     void check_spelling(const std::string& name, Position position) const
     {
         const auto letter = [](char c) {
@@ -80,7 +80,7 @@ private:
                                           : "it begins a local name: let NAME = VALUE;");
     }
 
-    /// The sizes that all later walks may rely on, and the values that C++ may have left out.
+    /// Checks the sizes on which all later walks rely, and that C++ left no value out.
     void check_sizes() const
     {
         int size = 0;
@@ -199,7 +199,7 @@ private:
                 });
     }
 
-    /// What lift may name; append may not name tables.
+    /// The names that lift may use; append may not use tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -240,7 +240,7 @@ private:
                      "append gives combine(" + op_.earlier + ", lift), so nothing else can matter");
     }
 
-    /// Without results the state is the result; without finish both must agree.
+    /// Without declared results, the state is the result. Without finish, both must have the same fields.
     void settle_results()
     {
         if (op_.results.empty()) {
@@ -285,7 +285,7 @@ private:
             check_block(*op_.finish, std::move(scope), op_.results, "finish", "result");
     }
 
-    /// map sees columns and the finished results by their names, which must differ therefore.
+    /// map uses columns and results by name, so these names must differ.
     void check_map()
     {
         complaints_.attempt([&] { check_map_declared(); });
@@ -431,7 +431,7 @@ private:
         fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
     }
 
-    /// The place among `fields` of the one that an assignment sets; throws where it is none or set before.
+    /// Index in `fields` of the field that is assigned. Throws if there is none or it was set before.
     template <class Fields>
     std::size_t place_of(Assignment& assignment, const Fields& fields, const std::vector<Assignment>& ordered,
                          const std::string& part, const std::string& kind) const

@@ -1,5 +1,5 @@
 #pragma once
-// Checks of names and types: every fault of an operator that shows in its text alone.
+// Checks of names and types: finds every fault that the text of an operator shows by itself.
 #include <map>
 #include <set>
 #include <string>
@@ -15,23 +15,24 @@ namespace segfold {
 /// Throws SpecError, with place and caret where the operator came from text.
 Operator check(Operator op);
 
-/// True for the words of parts, values and places.
+/// True for the reserved words: names of parts, of constants and of places such as `index`.
 bool is_reserved(std::string_view name);
 
-/// True for words that stand for something in the language, so that no name of one's own may be one: those,
-/// types and functions.
+/// True for every word with a meaning in the language: reserved words, types and functions. None of these may
+/// name a user's own variable.
 bool is_taken(std::string_view name);
 
-/// The parts of a text that could not be read; faults that may follow from them get no message.
+/// The parts of a text that could not be read. Faults that may only follow from them are not reported.
 struct Unread {
-    std::set<std::string> declared;  ///< words of the parameters, fields and results that are left out
-    std::map<std::string, std::set<std::string>> blocks;  ///< by part: words of the statements left out
-    bool parts = false;                                   ///< whole parts are left out
+    std::set<std::string> declared;                       ///< names in unread parameters, fields and results
+    std::map<std::string, std::set<std::string>> blocks;  ///< part -> names in its unread statements
+    bool parts = false;                                   ///< true if whole parts could not be read
 };
 
-/// The same for a text that was read in part: adds to `complaints`, but not for `unread` parts.
+/// Checks a text that was read only in part. Adds faults to `complaints`, except those that `unread` may
+/// explain.
 ///
-/// The result is an operator only without complaints.
+/// The operator returned is valid only if there are no complaints.
 Operator check(Operator op, const Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

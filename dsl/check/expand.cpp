@@ -8,10 +8,10 @@
 namespace segfold {
 namespace {
 
-/// What marks a number as a loop's counter, in a member that no other number uses.
+/// Marks a number as a loop's counter, in a member that other numbers leave empty.
 constexpr const char* kCounter = "counter";
 
-/// Most nodes that are made on the way; the operator itself may have kMostNodes.
+/// Most nodes created while expanding. The finished operator may have kMostNodes.
 constexpr int kMostMade = 8 * kMostNodes;
 
 bool is_literal(const ExpressionNode& node)
@@ -76,7 +76,7 @@ std::optional<bool> compare(std::string_view symbol, std::int64_t a, std::int64_
     return std::nullopt;
 }
 
-/// What an operation on counters gives; nothing where it is none, or is left to be refused.
+/// Value of an operation on counters; none if it is no such operation or must be refused later.
 std::optional<Expression> folded(const ExpressionNode& node)
 {
     const auto& arguments = node.arguments;
@@ -108,7 +108,7 @@ std::optional<Expression> folded(const ExpressionNode& node)
     return truth ? std::optional(boolean(*truth)) : std::nullopt;
 }
 
-/// The same tree without marks.
+/// Removes the marks of counters from a tree.
 Expression unmarked(const Expression& expression)
 {
     ExpressionNode node = *expression;
@@ -119,7 +119,7 @@ Expression unmarked(const Expression& expression)
     return Expression(std::move(node));
 }
 
-/// "bins[3]" as a name and an index; nothing for a name alone.
+/// Splits "bins[3]" into a name and an index; none for a name alone.
 std::optional<std::pair<std::string, std::int64_t>> split_entry(const std::string& target)
 {
     const auto open = target.find('[');
@@ -138,7 +138,7 @@ public:
     {
         for (auto& field : op_.state)
             if (field.identity && !complaints_.attempt([&] { field.identity = whole(*field.identity); }))
-                field.identity = Expression(0);  // a text with complaints is no operator
+                field.identity = Expression(0);  // not used: the text has complaints
         block(op_.lift, "lift", shorthands_.state);
         in_combine_ = true;
         block(op_.combine, "combine", shorthands_.state);
@@ -151,13 +151,13 @@ public:
         if (op_.map)
             block(*op_.map, "map", {});
         in_finish_ = false;
-        // Where no results are declared, they are the state's fields, arrays included.
+        // Without declared results, the results are the state's fields, arrays included.
         if (op_.empty)
             block(*op_.empty, "empty", op_.results.empty() ? shorthands_.state : shorthands_.results);
     }
 
 private:
-    /// What the arguments of the definition that is being written out stand for.
+    /// Values of the arguments of the function that is being expanded.
     using Given = std::map<std::string, Expression, std::less<>>;
 
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const
@@ -240,7 +240,7 @@ private:
                  size == 1 ? "its only one is 0" : "they run from 0 to " + std::to_string(size - 1));
     }
 
-    /// An expression as a part or field has it.
+    /// Expands the expression of a part or a field.
     Expression whole(const Expression& expression)
     {
         open_.clear();
@@ -270,7 +270,7 @@ private:
         return result;
     }
 
-    /// `given` is null outside of a definition.
+    /// `given` is null outside of functions.
     Expression walk(const Expression& expression, const Given* given)
     {
         const auto& node = *expression;
@@ -294,7 +294,7 @@ private:
         return made(std::move(result));
     }
 
-    /// A name or a member as what it stands for, which may be a whole state or array.
+    /// Replaces an argument's name, or a member of it, by its value, which may be a whole state or array.
     static Expression meant(const Expression& expression, const Given* given)
     {
         if (given == nullptr)
@@ -305,7 +305,7 @@ private:
             return expression;
         if (node.kind == ExpressionKind::name)
             return found->second;
-        ExpressionNode member = node;  // of the state that is given
+        ExpressionNode member = node;  // a member of the state that was passed
         member.symbol = found->second->kind == ExpressionKind::name ? found->second->name : std::string();
         return Expression(std::move(member));
     }
@@ -328,7 +328,7 @@ private:
         return result;
     }
 
-    /// `bins[i]` or `a.bins[i]`: of a local array, of the state's, or of a table, which stays as it is.
+    /// Expands `bins[i]` or `a.bins[i]`: an entry of a local array or of the state's. Reads of tables stay.
     Expression entry(const Expression& expression, const Given* given)
     {
         ExpressionNode node = *expression;
@@ -400,7 +400,7 @@ private:
         });
     }
 
-    /// One entry, or a choice between all of them by an index that is computed.
+    /// Returns one entry; for a computed index, a choice between all entries.
     template <class Entry>
     Expression choose(const ExpressionNode& node, std::int64_t size, const Entry& entry)
     {
@@ -446,8 +446,8 @@ private:
     const Shorthands& shorthands_;
     Unread& unread_;
     Complaints& complaints_;
-    std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays that `let` makes
-    std::vector<const OwnFunction*> open_;                               ///< which are being written out
+    std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays made by `let`
+    std::vector<const OwnFunction*> open_;  ///< functions that are being expanded
     bool in_combine_ = false;
     bool in_finish_ = false;
     int made_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Functions of one's own, arrays in the state and counters of loops: shorthands that check() never sees.
+// Expands shorthands of the text form: user functions, arrays in the state and loop counters. check() sees
+// none of these.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,7 +13,8 @@
 
 namespace segfold {
 
-/// `def name(arguments) = value`: written out wherever it is called, so it takes any types.
+/// `def name(arguments) = value`. Each call is replaced by the value, so a function takes arguments of any
+/// type.
 struct OwnFunction {
     std::string name;
     std::vector<std::string> arguments;
@@ -20,37 +22,38 @@ struct OwnFunction {
     Position position;
 };
 
-/// Name of an array -> how many entries it has; entry k is the field NAME_k.
+/// Name of an array -> number of its entries; entry k is the field NAME_k.
 using Arrays = std::map<std::string, std::int64_t, std::less<>>;
 
-/// The parts of a text that an Operator does not hold.
+/// Declarations of a text that an Operator does not hold.
 struct Shorthands {
     std::vector<OwnFunction> functions;
-    std::set<std::string> unread;  ///< names of faulty functions; they get no further message
+    std::set<std::string> unread;  ///< functions with a fault, about which no further message is given
     Arrays state;
     Arrays results;
 };
 
-/// The name of a comparison that chooses an entry by a computed index; check() removes it. Only there the
-/// index has a type, and it must be an integer.
+/// Marks a comparison that compares an entry's number with a computed index; check() removes the mark. The
+/// index must be an integer.
 inline constexpr const char* kChoosesEntry = "index";
 
-/// Longest array, and most rounds of one loop.
+/// Largest array, and most rounds of one loop.
 inline constexpr std::int64_t kMostEntries = 256;
 
 /// The name of entry `index` of an array: "bins_3".
 std::string entry_name(const std::string& array, std::int64_t index);
 
-/// A number that a loop counts with. Operations between such numbers are done where they are written.
+/// Makes a number that counts a loop's rounds. Operations on such numbers are computed at once.
 Expression make_counter(std::int64_t value);
 
-/// The value of an expression of whole numbers alone; nothing for others, and if it leaves 64 bits.
+/// Value of an expression of integer constants; none for any other expression, or if the value exceeds 64
+/// bits.
 std::optional<std::int64_t> constant_value(const Expression& expression);
 
-/// Writes out the calls of functions and the entries of arrays, of an operator that check() has not seen.
+/// Expands calls of functions and entries of arrays in an operator that has not been checked.
 ///
-/// Targets of assignments and locals may be called "bins[3]"; a gather whose symbol names an owner is
-/// `a.bins[3]`. Adds faults to `complaints`, and parts that they leave out to `unread`.
+/// Assignments and locals may be named "bins[3]"; a gather whose symbol names an operand is `a.bins[3]`. Adds
+/// faults to `complaints`, and to `unread` the statements that they make unusable.
 void expand(Operator& op, const Shorthands& shorthands, Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

@@ -12,20 +12,20 @@ bool compares(std::string_view symbol)
            symbol == ">=";
 }
 
-/// A use, and whether it takes any type.
+/// A use of a local. `takes_any` is true if it accepts any type.
 struct Demand {
     LetUse use;
     bool takes_any;
 };
 
-/// Walks over expressions as Typing does, and notes what they ask of untyped locals.
+/// Walks over expressions like Typing, and records the types that they call for in untyped locals.
 class Demands {
 public:
     explicit Demands(const Typing& typing) : typing_(typing) {}
 
     void expect(const std::string& local) { demands_[local]; }
 
-    /// `expression` stands where a number would be of type `context`.
+    /// Walks over `expression`, in whose place a number would have type `context`.
     void walk(const Expression& expression, std::optional<Type> context)
     {
         const auto& node = *expression;
@@ -90,7 +90,7 @@ private:
             local->second.push_back({{*type, name.position}, takes_any});
     }
 
-    /// The type of the operands of `node`: the first that one of them states.
+    /// The type of the operands of `node`: the first one that an operand states, else `context`.
     [[nodiscard]] std::optional<Type> common(const ExpressionNode& node, std::optional<Type> context) const
     {
         if (node.symbol == "&&" || node.symbol == "||")
@@ -127,7 +127,7 @@ std::map<std::string, LetUses> let_uses(Typing typing, const std::vector<Let>& l
     for (const auto& [value, wanted] : assigned)
         if (value.has_value())
             demands.walk(value, wanted);
-    // From the last to the first: a local is used behind its own let alone.
+    // Goes from the last local to the first, because a local is used only after its definition.
     for (auto at = lets.rbegin(); at != lets.rend(); ++at) {
         const Let& let = *at;
         std::optional<Type> context;

@@ -1,5 +1,5 @@
 #pragma once
-// The types that locals take from their uses, where their values are made of untyped numbers alone.
+// Finds types for locals whose values consist of untyped numbers alone. Their uses decide.
 #include <map>
 #include <optional>
 #include <string>
@@ -9,30 +9,32 @@
 
 namespace segfold {
 
-/// A use of a local that asks for a type.
+/// A use of a local, and the type that it calls for.
 struct LetUse {
     Type type;
     Position position;
 };
 
-/// The type that the uses of one local ask for.
+/// The types that the uses of one local call for.
 struct LetUses {
-    std::optional<LetUse> first;  ///< the use whose type the local takes; none if no use asks for one
-    std::optional<LetUse> other;  ///< the first use that asks for another type, if any
+    std::optional<LetUse> first;  ///< the use that decides the type; none if no use calls for one
+    std::optional<LetUse> other;  ///< the first use that calls for another type, if any
 };
 
-/// A value of a block and the type it is put into; none for a `let`, which has its own.
+/// A value of a block and the type of its field; no type for a `let`, which has its own.
 struct TypedValue {
     Expression value;
     std::optional<Type> wanted;
 };
 
-/// By name, the uses of the locals in `lets` whose values state no type by themselves.
+/// Collects the uses of the locals in `lets` whose values state no type by themselves. The keys are the names
+/// of the locals.
 ///
-/// A use asks for the type that a number in its place would take: that of the field it is put into, of the
-/// other operand, of the other argument. A conversion f32(p), and an index t[p], ask only where no other use
-/// does, as they take any type. A local that is itself untyped hands on what its own uses ask for. `typing`
-/// knows the names of the block but for its locals; `assigned` are the values of its fields.
+/// A use calls for the type that a number would take in the same place: that of the assigned field, of the
+/// other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
+/// count only if no other use decides. A local that is itself untyped passes on the type that its own uses
+/// call for. `typing` knows all names of the block except its locals; `assigned` holds the values of its
+/// fields.
 std::map<std::string, LetUses> let_uses(Typing typing, const std::vector<Let>& lets,
                                         const std::vector<TypedValue>& assigned);
 

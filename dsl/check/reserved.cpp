@@ -6,7 +6,7 @@
 namespace segfold {
 namespace {
 
-/// Words that stand for something in the language, so that no parameter, field or local may take them.
+/// Words with a meaning in the language, which no parameter, field or local may take.
 constexpr std::array<std::string_view, 22> kReserved = {
     "operator", "state",   "lift",   "combine", "append",  "finish", "empty", "map",
     "laws",     "let",     "table",  "true",    "false",   "inf",    "nan",   "index",

@@ -14,9 +14,9 @@ const Parameter* find_parameter(const Operator& op, const std::string& name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// Which names and fields of the state hold rows.
+/// The names and fields of the state that hold rows.
 struct Rows {
-    std::set<std::string> names;   ///< parameters, lets, results
+    std::set<std::string> names;   ///< parameters, locals, results
     std::set<std::string> fields;  ///< of the state
 
     /// True if the value differs from feature to feature.
@@ -33,7 +33,7 @@ struct Rows {
         return std::ranges::any_of(node.arguments, [&](const auto& argument) { return has(op, argument); });
     }
 
-    /// Adds what `block` sets of rows to `set`; true if that has grown.
+    /// Adds the fields that `block` sets to rows to `set`. Returns true if `set` has grown.
     bool follow(const Operator& op, const Block& block, std::set<std::string>& set)
     {
         const auto before = set.size();
@@ -59,7 +59,7 @@ Rows rows_of(const Operator& op)
     return rows;
 }
 
-/// Refuses reads of tables of rows that the features could not share.
+/// Finds reads of tables of rows that cannot serve all features at once.
 void find_read_faults(const Operator& op, const Rows& rows, const Expression& expression, bool always,
                       std::vector<RowFault>& faults)
 {
@@ -80,7 +80,7 @@ void find_read_faults(const Operator& op, const Rows& rows, const Expression& ex
         find_read_faults(op, rows, node.arguments[i], always && (i == 0 || !chooses), faults);
 }
 
-/// `expression` with every name of `lets` replaced by what it stands for.
+/// Replaces the names of `lets` in `expression` by their values.
 Expression without_lets(const Expression& expression, const std::map<std::string, Expression>& lets)
 {
     if (expression->kind == ExpressionKind::name)

@@ -1,5 +1,5 @@
 #pragma once
-// Operators over rows: what is applied to each feature alone, and what cannot be.
+// Operators over rows: applying them to each feature alone, and finding what prevents it.
 #include <string>
 #include <vector>
 
@@ -10,31 +10,31 @@ namespace segfold {
 /// True if a column or a table holds rows; then every result is a row.
 [[nodiscard]] bool has_rows(const Operator& op);
 
-/// The operator as it is applied to one feature: a column of rows is a column, a table of rows a table.
+/// Returns the operator applied to one feature: columns of rows become columns, tables of rows become tables.
 [[nodiscard]] Operator of_one_feature(Operator op);
 
-/// A fault of an operator over rows, with its place and what to do.
+/// A fault of an operator over rows: its place and the remedy.
 struct RowFault {
     Position position;
     std::string message, hint;
 };
 
-/// What cannot be folded feature by feature; none for an operator without rows.
+/// Finds what prevents folding feature by feature. Empty for an operator without rows.
 ///
-/// Every result and output must depend on a row, because one that does not is a number for each segment, not
-/// a row. The index of a table of rows must not depend on a row, and is read whatever conditions say.
+/// Every result and output must depend on a row; otherwise it would be one number for each segment. A table
+/// of rows must be read unconditionally, at an index that does not depend on a row.
 [[nodiscard]] std::vector<RowFault> row_faults(const Operator& checked);
 
-/// A read of a table of rows: its entry stands for the whole row.
+/// A read of a table of rows. An expression means one feature of the row that it reads.
 struct RowRead {
-    std::string column;  ///< the name by which lift reads it, which nothing else has
+    std::string column;  ///< unique name of the column by which lift reads the row
     std::string table;
-    Expression index;  ///< without lets: of columns and places alone
+    Expression index;  ///< contains no locals: only columns and places
 };
 
-/// An operator over rows as lift reads them: every read of a table of rows is a column of its own.
+/// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
-    Operator op;  ///< of one feature; columns of rows, other parameters, then a column for each read
+    Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
     std::vector<RowRead> reads;
 };
 

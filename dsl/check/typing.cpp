@@ -24,7 +24,7 @@ bool is_shift(std::string_view symbol) { return symbol == "<<" || symbol == ">>"
 bool is_bitwise(std::string_view symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
 bool is_number(Type type) { return type != Type::boolean; }
 
-/// Largest magnitude of a literal of an integer type, below and above zero.
+/// Largest magnitudes of literals of an integer type: of negative and of positive ones.
 struct Magnitudes {
     std::uint64_t below, above;
 };
@@ -39,7 +39,7 @@ Magnitudes magnitudes(Type type)
     return {0, bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1};
 }
 
-/// True if the number rounds to one of `type` and not to infinity.
+/// True if the number rounds to a finite value of `type`.
 bool fits(const ExpressionNode& literal, Type type) { return std::isfinite(rounded_literal(literal, type)); }
 
 std::string_view domain_name(Function::Domain domain)
@@ -51,7 +51,7 @@ std::string_view domain_name(Function::Domain domain)
     }
 }
 
-/// `T(...)` as an example, with the expression in it where it is short.
+/// An example of a conversion, `T(...)`, with the expression itself if it is short.
 std::string conversion(Type type, const Expression& expression)
 {
     constexpr std::size_t longest = 24;
@@ -59,7 +59,7 @@ std::string conversion(Type type, const Expression& expression)
     return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
 }
 
-/// The type of two that loses least of the other's values.
+/// The one of two types that keeps more values of the other.
 Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))
@@ -67,7 +67,7 @@ Type wider(Type left, Type right)
     return size_bytes(right) > size_bytes(left) ? right : left;
 }
 
-/// False for an operation, constant or limit that the parser never makes but C++ may.
+/// False for unknown operations, constants and limits. Only C++ can make them, never the parser.
 bool is_known(const ExpressionNode& node)
 {
     const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
@@ -391,7 +391,7 @@ Expression Typing::convert(const Expression& expression)
     if (node.symbol == kGenericConversion && context == node.type)
         return resolve(node.arguments[0], context);
     if (!context) {
-        // A bare number is written in the type it is converted to, where that type has such numbers.
+        // A bare number takes the type of the conversion, if that type has such numbers.
         const auto& bare = node.arguments[0]->kind == ExpressionKind::unary ? node.arguments[0]->arguments[0]
                                                                             : node.arguments[0];
         const bool fraction = bare->kind == ExpressionKind::real || bare->kind == ExpressionKind::constant;

@@ -1,5 +1,5 @@
 #pragma once
-// Types of expressions: numbers take the type of their context, everything else states its own.
+// Types of expressions. Numbers take their type from the context; everything else states its own.
 #include <map>
 #include <optional>
 #include <set>
@@ -12,41 +12,41 @@
 
 namespace segfold {
 
-/// The names that expressions of a block may use.
+/// The names that the expressions of a block may use.
 struct Scope {
-    std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, index and the like
+    std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, and places such as index
     std::map<std::string, Type, std::less<>> tables;
-    std::map<std::string, Operand, std::less<>> operands;   ///< combine's two
-    std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields directly
+    std::map<std::string, Operand, std::less<>> operands;   ///< combine's two operands
+    std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields of the state directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
-    std::set<std::string, std::less<>> silent;  ///< names that have a message already; they get no other
-    std::string part;                           ///< "lift"
+    std::set<std::string, std::less<>> silent;  ///< names that a message was about already; no other follows
+    std::string part;                           ///< the part's name, such as "lift"
 };
 
-/// True for a number with a fraction, inf or nan, and for an expression made of one.
+/// True for a number with a fraction, inf or nan, and for expressions made of such numbers.
 bool has_fraction(const Expression& expression);
 
-/// Resolves and types the expressions of one block. Throws PlacedError; Silence for an expression with a name
-/// that has a complaint already.
+/// Resolves and types the expressions of one block. Throws PlacedError, or Silence if an expression uses a
+/// name that a message was about already.
 class Typing {
 public:
     Typing(const Operator& op, Scope scope) : op_(op), scope_(std::move(scope)) {}
 
-    /// The expression with all names resolved and all types known, which must come out as `wanted`.
-    /// `what` names the place in messages: "state field 'mean'".
+    /// Returns the expression with all names resolved and all types known. Its type must be `wanted`. `what`
+    /// names the target in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// The same for a `let`; `context` is the type that its uses ask for, if they ask for any.
+    /// Does the same for a `let`. `context` is the type that its uses call for, if any.
     Expression value(const Expression& expression, std::optional<Type> context);
 
-    /// Makes a local known.
+    /// Adds a local.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
-    /// Makes a name known that gets no further message.
+    /// Adds a name about which no message is given.
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 
-    /// The type that an expression states by itself; nothing for numbers, for expressions of numbers alone,
-    /// and for unknown names.
+    /// The type that an expression states by itself. None for numbers, for expressions of numbers alone, and
+    /// if it is unknown.
     [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
 
 private:
@@ -67,14 +67,14 @@ private:
     [[nodiscard]] bool is_scalar(std::string_view name) const;
     [[nodiscard]] const StateField* find_field(std::string_view name) const;
     [[nodiscard]] std::vector<std::string_view> known_names() const;
-    /// How to get at a name that is not known here; empty for a name known nowhere.
+    /// Tells how to reach a name that is not known here; empty if the name is known nowhere.
     [[nodiscard]] std::string way_to(std::string_view name) const;
-    /// A type for examples: one of the operator's own, with fractions where `real`.
+    /// A type for examples in messages: one that the operator uses, floating-point if `real`.
     [[nodiscard]] Type likely_type(bool real) const;
-    /// Throws PlacedError: nothing says a type for `at`; `example` is a number to convert, for the message.
+    /// Throws PlacedError: nothing gives `at` a type. The message shows how to convert `example`.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
                                      const Expression& example) const;
-    /// True if names that have been complained about are in the expression.
+    /// True if the expression uses a name that a message was about already.
     [[nodiscard]] bool is_silent(const Expression& expression) const;
     [[noreturn]] void fail(const Expression& at, const std::string& message,
                            const std::string& hint = {}) const;

@@ -1,4 +1,4 @@
-// What names, fields and tables stand for, and what to say of those that are not known.
+// Resolves names, fields and tables, and makes messages about unknown ones.
 #include <algorithm>
 
 #include "dsl/check/typing.h"
@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Names for a message, which shows no more than 20.
+/// Lists names for a message, at most 20.
 std::string list(const std::vector<std::string_view>& names)
 {
     constexpr std::size_t most = 20;
@@ -170,7 +170,7 @@ Expression Typing::gather(const Expression& expression)
         std::vector<std::string_view> names;
         for (const auto& entry : scope_.tables)
             names.push_back(entry.first);
-        // A scalar that an operator in `use` is given stands as an access of entry 0.
+        // A scalar argument of an operator in `use` appears as a read of entry 0.
         const auto& place = *node.arguments[0];
         const bool may_be_scalar = place.kind == ExpressionKind::integer && place.magnitude == 0 &&
                                    !scope_.names.contains(node.name);

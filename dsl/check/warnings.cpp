@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kComparisons = {"==", "!=", "<", "<=", ">", ">="};
 
-/// nan, -nan, f32(nan).
+/// True for nan, -nan and f32(nan).
 bool is_nan(const Expression& expression)
 {
     const auto& node = *expression;

@@ -1,5 +1,5 @@
 #pragma once
-// Warnings of texts that their author can hardly mean.
+// Warnings about text that its author can hardly mean.
 #include <string>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace segfold {
 
-/// One message for each comparison with the constant `nan`, whose outcome is the same for all data; with
-/// place, excerpt and cure, in the order of the parts. Empty for most operators.
+/// Returns one message for each comparison with the constant `nan`. Its outcome is the same for all data.
+/// Messages have place, excerpt and remedy, and follow the order of the parts.
 ///
 ///     late.seg:3:10: 'x != nan' is always true: NaN compares unequal to everything, to itself too
 ///           lift x != nan ? x : 0

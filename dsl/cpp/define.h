@@ -14,7 +14,7 @@
 
 namespace segfold {
 
-/// An operator while it is defined: `S` is its state, or the type of its only field.
+/// An operator while it is defined. `S` is its state, or the type of its only field.
 template <class S>
 class Definition : public Recorder {
 public:
@@ -35,7 +35,7 @@ public:
         add_field(field);
     }
 
-    /// An element as a state: sets every field of `s`, or is the value of the only field.
+    /// Makes a state of one element: sets every field of `s`, or returns the value of the only field.
     ///
     ///     op.lift([&](Moments& s) { s.n = 1; s.mean = x; s.m2 = 0; });
     ///     op.lift(x);
@@ -63,7 +63,7 @@ public:
         return *this;
     }
 
-    /// Two neighbouring states as one; the first covers the earlier elements, always.
+    /// Joins two neighbouring states. The first one always covers the earlier elements.
     ///
     ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
     ///     op.combine([](auto a, auto b) { return a + b; });    // of one field, or of whole states: return a
@@ -99,8 +99,9 @@ public:
         return *this;
     }
 
-    /// A state with an element behind it, in fewer steps than lift and combine; must equal combine(a, lift).
-    /// Reads columns and scalars, as lift does; elements come in order of their index.
+    /// Appends an element to a state. Define it if that takes fewer steps than lift and combine; the value
+    /// must equal combine(a, lift). Reads columns and scalars, as lift does. Elements come in the order of
+    /// their index.
     ///
     ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
     ///     op.append([&](auto a) { return max(a, x); });    // of one field
@@ -129,7 +130,7 @@ public:
         return *this;
     }
 
-    /// The last state as the results: sets them, or returns the only one.
+    /// Makes results of the state of a whole segment: sets all of them, or returns the only one.
     ///
     ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });
     ///     op.finish([](auto s) { return s.best; });
@@ -155,7 +156,7 @@ public:
         return *this;
     }
 
-    /// The results of an empty segment; without it they are finish of the identity.
+    /// Sets the results of an empty segment. Without `empty` they are finish(identity).
     ///
     ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
     ///     op.empty(nan<double>());
@@ -178,9 +179,9 @@ public:
         return *this;
     }
 
-    /// Write-back: an element's outputs, made with the finished results of its segment. Sets every Each, or
-    /// returns the only one. Its argument, if it takes one, is the state; without finish its fields are the
-    /// results.
+    /// Write-back: maps each element with the finished results of its segment. Sets every Each, or returns
+    /// the only one. The argument is optional. It is the state, whose fields are the results if there is no
+    /// finish.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });
@@ -216,7 +217,7 @@ public:
         return *this;
     }
 
-    /// The operator, checked. Throws SpecError.
+    /// Returns the checked operator. Throws SpecError.
     Operator build()
     {
         if constexpr (kOneField)
@@ -226,7 +227,7 @@ public:
     }
 
 private:
-    /// A state: without an operand, the one that the part sets.
+    /// Makes the state of an operand; without an operand, the state that the part sets.
     static S make_state(const Recording& recording, std::optional<Operand> operand)
     {
         const Making making(recording, operand);
@@ -274,21 +275,21 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// The type that a result must have to take it; a plain number takes that of the result.
+    /// The type of a value for a result of a known type. A plain number takes the type of the result.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 
-    /// The type of a result that nothing else declares. 0 and 0.5 are written for any type, 0.5f is not.
+    /// The type of a result that nothing else declares. Plain 0 and 0.5 fit any type; 0.5f is a float.
     template <class V>
     static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
                                              ? std::optional(kTypeOf<Common<V>>)
                                              : std::nullopt;
 };
 
-/// Defines an operator whose state is `S`; `body` is given a Definition<S>.
+/// Defines an operator whose state is `S`. Calls `body` with a Definition<S>.
 ///
-/// Gives the tree that the text form gives. Throws SpecError, whose message begins with the line of the C++
-/// source that is wrong.
+/// The operator has the same tree as its text form. Throws SpecError, whose message begins with the faulty
+/// line of the C++ source.
 template <class S, class Body>
 Operator define(std::string name, const Body& body, SourceLocation at = SourceLocation::current())
 {
@@ -297,8 +298,8 @@ Operator define(std::string name, const Body& body, SourceLocation at = SourceLo
     return op.build();
 }
 
-/// Defines an operator of one field: its operands are values, its only result is called `result` unless
-/// finish or a Result says another.
+/// Defines an operator of one field. Its operands are values. Its only result is called `result` unless
+/// finish or a Result names it.
 template <ValueType T, class Body>
 Operator define(std::string name, const Field<T>& field, const Body& body,
                 SourceLocation at = SourceLocation::current())

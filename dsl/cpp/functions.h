@@ -1,5 +1,5 @@
 #pragma once
-// The functions of the language over typed handles, and the values that types have.
+// The functions of the language over typed handles, and the constants of its types.
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// The type of a plain number if nothing else states one: its C++ type, by its width.
+/// The type of a plain number if nothing else decides: the type of its width.
 template <Plain N>
 using PlainType = std::conditional_t<
     std::same_as<N, bool> || std::floating_point<N>, N,
@@ -24,11 +24,11 @@ using PlainType = std::conditional_t<
             std::conditional_t<sizeof(N) == 2, std::uint16_t,
                                std::conditional_t<sizeof(N) == 4, std::uint32_t, std::uint64_t>>>>>;
 
-/// Argument of a function: a value, or a plain number beside one.
+/// An argument of a function: a value, or a plain number beside one.
 template <class A>
 concept ValueOrPlain = AnyValue<A> || Plain<A>;
 
-/// The type of the first argument that is a value; of plain numbers alone, the first one's own.
+/// Type of the first argument that is a Value; if all are plain numbers, the type of the first.
 template <class... A>
 struct CommonOf;
 template <class A>
@@ -54,7 +54,7 @@ struct CommonOf<A, B, Rest...> {
 template <class... A>
 using Common = typename decltype(CommonOf<A...>::type())::type;
 
-/// A call of a function whose arguments, and value unless `R` says so, are of type `T`.
+/// A call of a function. Its arguments have type `T`, and so has its value unless `R` names another type.
 template <class T, class R = T, class... A>
 Value<R> call_function(const char* function, const SourceLocation& at, const A&... arguments)
 {
@@ -89,8 +89,8 @@ requires(AnyValue<A> || AnyValue<B>) auto max(const A& a, const B& b,
     return call_function<Common<A, B>>("max", at, a, b);
 }
 
-/// The lesser of two handles of one kind: more special than std::min, so that `using namespace std` does no
-/// harm.
+/// The lesser of two handles of one kind. This overload is more specialised than std::min, so that calls stay
+/// unambiguous under `using namespace std`.
 template <template <class> class Handle, class T>
 requires AnyValue<Handle<T>>
 auto min(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocation::current())
@@ -98,8 +98,8 @@ auto min(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocat
     return min<Handle<T>, Handle<T>>(a, b, at);
 }
 
-/// The greater of two handles of one kind: more special than std::max, so that `using namespace std` does no
-/// harm.
+/// The greater of two handles of one kind. This overload is more specialised than std::max, so that calls
+/// stay unambiguous under `using namespace std`.
 template <template <class> class Handle, class T>
 requires AnyValue<Handle<T>>
 auto max(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocation::current())
@@ -107,7 +107,7 @@ auto max(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocat
     return max<Handle<T>, Handle<T>>(a, b, at);
 }
 
-/// The magnitude; abs of a lowest integer is itself.
+/// The magnitude; abs of the lowest integer is that integer.
 template <AnyValue A>
 auto abs(const A& x, SourceLocation at = SourceLocation::current())
 {
@@ -244,14 +244,14 @@ Value<bool> isnan(const A& x, SourceLocation at = SourceLocation::current())
     return call_real<bool>("isnan", at, x);
 }
 
-/// True for a finite number.
+/// True unless x is infinite or NaN.
 template <AnyValue A>
 Value<bool> isfinite(const A& x, SourceLocation at = SourceLocation::current())
 {
     return call_real<bool>("isfinite", at, x);
 }
 
-/// How many bits are set.
+/// The number of set bits.
 template <AnyValue A>
 Value<std::int32_t> popcount(const A& x, SourceLocation at = SourceLocation::current())
 {
@@ -259,7 +259,7 @@ Value<std::int32_t> popcount(const A& x, SourceLocation at = SourceLocation::cur
     return call_function<Common<A>, std::int32_t>("popcount", at, x);
 }
 
-/// How many bits above the highest set one are clear; all of them for 0.
+/// The number of clear bits above the highest set bit; the full width for 0.
 template <AnyValue A>
 Value<std::int32_t> clz(const A& x, SourceLocation at = SourceLocation::current())
 {
@@ -267,8 +267,8 @@ Value<std::int32_t> clz(const A& x, SourceLocation at = SourceLocation::current(
     return call_function<Common<A>, std::int32_t>("clz", at, x);
 }
 
-/// `condition ? yes : no`; only the chosen one is evaluated. Of two plain numbers it has the first one's
-/// type.
+/// `condition ? yes : no`. Only the chosen side is evaluated. If both sides are plain numbers, the first one
+/// gives the type.
 template <AnyValue C, ValueOrPlain A, ValueOrPlain B>
 auto select(const C& condition, const A& yes, const B& no, SourceLocation at = SourceLocation::current())
 {
@@ -279,7 +279,8 @@ auto select(const C& condition, const A& yes, const B& no, SourceLocation at = S
                                        Argument<T>(no, at).term(), kTypeOf<T>, place(at)));
 }
 
-/// `x` as a T: integers by their low bits, floating-point values toward zero and saturating, NaN to 0.
+/// `x` converted to T. Integers keep their low bits. Floating-point values round toward zero and saturate;
+/// NaN gives 0.
 template <ValueType T, ValueOrPlain A>
 Value<T> cast(const A& x, SourceLocation at = SourceLocation::current())
 {
@@ -288,7 +289,7 @@ Value<T> cast(const A& x, SourceLocation at = SourceLocation::current())
     return Value<T>(Terms::convert(kTypeOf<T>, term, Plain<A> ? kTypeOf<T> : kTypeOf<From>, place(at)));
 }
 
-/// The lowest value of a number type; -inf is not one.
+/// The lowest finite value of a number type.
 template <ValueType T>
 Value<T> lowest(SourceLocation at = SourceLocation::current())
 {
@@ -296,7 +297,7 @@ Value<T> lowest(SourceLocation at = SourceLocation::current())
     return Value<T>(Terms::limit("lowest", kTypeOf<T>, place(at)));
 }
 
-/// The highest value of a number type; inf is not one.
+/// The highest finite value of a number type.
 template <ValueType T>
 Value<T> highest(SourceLocation at = SourceLocation::current())
 {

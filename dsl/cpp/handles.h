@@ -1,6 +1,7 @@
 #pragma once
-// Typed handles of a definition in C++: fields of a state, columns, tables, scalars, rows, results and
+// Typed handles for definitions in C++: fields of a state, columns, tables, scalars, rows, results and
 // outputs.
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ class FieldArray;
 ///         Field<float> mean{"mean", 0}, m2{"m2", 0};
 ///     };
 ///
-/// Fields have identities, or none of them has one; then the operator is a semigroup.
+/// Either all fields have identities or none has. Without identities the operator is a semigroup.
 struct State {
     template <class T>
     using Field = segfold::Field<T>;
@@ -32,19 +33,20 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // Compilers show this line where a state is set whole, which fields that know their lines cannot be.
+    // Compilers show the next line if a state is assigned as a whole. Only fields can record their source
+    // lines.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
 private:
-    Term whole_;  ///< of an operand: any field of it
+    Term whole_;  ///< of an operand: any of its fields
 };
 
-/// A field of a state: of an operand it is a value, of the state that a part makes it is set, once.
+/// A field of a state. In an operand it is a value. In the state that a part makes, it is set once.
 template <ValueType T>
 class Field : public Value<T> {
 public:
-    /// A field of an operator without identity.
+    /// Makes a field of an operator without identity.
     explicit Field(const std::string& name, SourceLocation at = SourceLocation::current())
         : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
     {}
@@ -53,7 +55,7 @@ public:
     {}
     Field(const Field&) = default;
 
-    /// Never chosen: `s.n = a.n` takes the one below, which knows its line.
+    /// Never chosen. `s.n = a.n` takes the overload below, which records its source line.
     Field& operator=(const Field&) requires(sizeof(T) == 0);
     Field& operator=(const Argument<T>& value)
     {
@@ -99,7 +101,7 @@ private:
     StateField declared_;
 };
 
-/// Which field of an array is meant, and the line that says it.
+/// The number of an array's entry, with the line that names it.
 class ArrayEntry {
 public:
     ArrayEntry(int number, SourceLocation at = SourceLocation::current())
@@ -113,7 +115,7 @@ private:
     Position position_;
 };
 
-/// A fixed array of fields, `bins: i32[8] = 0` of the text form; loops over it are those of C++.
+/// An array of N fields, as `bins: i32[8] = 0` in the text form. Loops over it are C++ loops.
 template <ValueType T, int N>
 class FieldArray {
 public:
@@ -132,7 +134,7 @@ public:
             entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
     }
 
-    /// Throws SpecError where the array has no such entry.
+    /// Throws SpecError if the array has no such entry.
     Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
     const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
 
@@ -149,7 +151,7 @@ private:
     std::vector<Field<T>> entries_;
 };
 
-/// A column of the input: its value is that of the element.
+/// A column of the input. Its value is that of the current element.
 template <ValueType T>
 class Column : public Value<T> {
 public:
@@ -179,7 +181,7 @@ private:
     Term term_;
 };
 
-/// A side table, read at any place: `t[i]`.
+/// A side table that may be read at any index: `t[i]`.
 template <ValueType T>
 class Table {
 public:
@@ -195,7 +197,7 @@ private:
     Term term_;
 };
 
-/// One value for all elements, given by the launch: another one needs no compiling.
+/// One value for all elements, given at launch. Changing it needs no new compilation.
 template <ValueType T>
 class Scalar : public Value<T> {
 public:
@@ -204,7 +206,7 @@ public:
     {}
 };
 
-/// A column of rows: its value is one feature of the element's row.
+/// A column of rows. Its value is one feature of the current element's row.
 template <ValueType T>
 class Row : public Value<T> {
 public:
@@ -213,7 +215,7 @@ public:
     {}
 };
 
-/// A table of rows, read at any place: `t[i]` is one feature of that row.
+/// A table of rows that may be read at any index: `t[i]` is one feature of row i.
 template <ValueType T>
 class RowTable {
 public:
@@ -229,7 +231,7 @@ private:
     Term term_;
 };
 
-/// An array as long as the input, which map sets: write-back.
+/// An output array as long as the input, set by map (write-back).
 template <ValueType T>
 class Each {
 public:
@@ -247,7 +249,7 @@ private:
     Term term_;
 };
 
-/// A result, which finish and empty set. Without finish, the results are the fields in their order.
+/// A result, set by finish and empty. Without finish, the results are the fields in their order.
 template <ValueType T>
 class Result {
 public:
@@ -255,7 +257,7 @@ public:
         : term_(op.add_result(std::move(name), kTypeOf<T>, place(at)))
     {}
     Result(const Result&) = default;
-    /// The finished result of the element's segment, in map: `x - mean()`.
+    /// In map: the finished result of the element's segment, as in `x - mean()`.
     [[nodiscard]] Value<T> operator()(SourceLocation at = SourceLocation::current()) const
     {
         return Value<T>(Term{make_name(term_.name, place(at)), term_.home});

@@ -16,7 +16,7 @@ thread_local Making* t_making = nullptr;
 
 constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append"};
 
-/// A result as map reads it, by its name; what else a part knows is left as it is.
+/// Turns reads of results in map into names. Other expressions stay as they are.
 Expression with_results_named(const Expression& expression)
 {
     const auto& node = *expression;
@@ -41,7 +41,7 @@ std::string home_name(const Home& home)
                      "it belongs into lift, combine, finish or empty");
 }
 
-/// The part that is being recorded, of which `what` is said.
+/// Returns the part that is being recorded. Throws SpecError about `what` if there is none.
 Recording& recording(const std::string& what, Position at)
 {
     if (t_recording == nullptr)
@@ -49,7 +49,7 @@ Recording& recording(const std::string& what, Position at)
     return *t_recording;
 }
 
-/// True if the expression reads the table.
+/// True if the expression reads the table called `table`.
 bool reads_table(const Expression& expression, std::string_view table)
 {
     return (expression->kind == ExpressionKind::gather && expression->name == table) ||
@@ -330,7 +330,7 @@ Term Recorder::add_output(std::string name, Type type, Position at)
     return {Expression(), home_, false, std::move(name)};
 }
 
-/// Numbers that no use gives a type have that of C++.
+/// Locals of plain numbers that are never used take their C++ type.
 void Recorder::settle_lets()
 {
     for (const auto& [block, place, type] : untyped_lets_)

@@ -1,5 +1,5 @@
 #pragma once
-// Records a definition in C++ as it runs. The static types are added by dsl/cpp/define.h.
+// Records a definition in C++ while it runs. dsl/cpp/define.h adds the static types.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,36 +15,36 @@ namespace segfold {
 class Recorder;
 struct State;
 
-/// While it lives, the use of handles is recorded as one part of an operator.
+/// While this object lives, every use of a handle is recorded in one part of an operator.
 class Recording {
 public:
     enum class Part : std::uint8_t { lift, combine, finish, empty, map, append };
 
-    /// Throws SpecError where the operator has the part.
+    /// Throws SpecError if the operator has this part already.
     Recording(Recorder& recorder, Part part, Position at);
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
-    /// The value of the only field or result; `type` is none for a plain number. `first` is the type of a
-    /// result that nothing else declares; none where its value does not say one.
+    /// Sets the only field or result. `type` is none for a plain number. `first` is the type for a result
+    /// that nothing else declares; none if the value does not state one.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
-    /// The value that a map gives its only output; `type` and `first` as above.
+    /// Sets the only output of a map; `type` and `first` as above.
     void give_output(const Term& value, std::optional<Type> type, Position at,
                      std::optional<Type> first = {});
-    /// Every field is that of the operand.
+    /// Sets every field to that of the operand.
     void give(const State& operand, Position at);
-    /// The only field of an operand.
+    /// Returns the only field of an operand.
     [[nodiscard]] Term field(Operand operand) const;
 
-    /// `target` is a field or a result of this part.
+    /// Sets `target`, a field or a result of this part.
     void set(const Term& target, const Term& value, Position at);
     Term let(const std::string& name, const Term& value, Type type, Position at);
 
     [[nodiscard]] const HomePointer& home() const { return home_; }
 
 private:
-    /// Throws where this part cannot know the value.
+    /// Throws SpecError if this part cannot use the value.
     void check_home(const Term& value, Position at) const;
 
     Recorder& recorder_;
@@ -54,28 +54,29 @@ private:
     Recording* outer_;
 };
 
-/// Sets a field or a result in the part that is being recorded; throws where none is.
+/// Sets a field or a result in the part that is being recorded. Throws SpecError if no part is.
 void set_handle(const Term& target, const Term& value, Position at);
 Term let_handle(const std::string& name, const Term& value, Type type, Position at);
-/// A name that the language gives: index, position, segment, length.
+/// Returns one of the names index, position, segment and length.
 Term place_handle(const char* name, Position at);
 /// Throws SpecError unless an array of `count` fields has entry `number`.
 void require_entry(const std::string& array, int number, int count, Position at);
 
-/// While it lives, the states that are made are an operand of a recording, or what it sets, or are declared.
+/// While this object lives, a new State is an operand of a recording, the state that it sets, or a
+/// declaration.
 class Making {
 public:
-    /// Without an operand: the state that the part sets.
+    /// Makes states an operand. Without an operand, they are the state that the part sets.
     Making(const Recording& recording, std::optional<Operand> operand);
-    /// The fields declare themselves to `recorder`.
+    /// Makes states declare their fields to `recorder`.
     explicit Making(Recorder& recorder);
     ~Making();
     Making(const Making&) = delete;
     Making& operator=(const Making&) = delete;
 
-    /// The handle of a field that is being constructed; `identity` is null without one.
+    /// Returns the handle of a field that is being constructed. `identity` is null if the field has none.
     static Term field(const StateField& field, const Term* identity);
-    /// The handle of a state that is being constructed.
+    /// Returns the handle of a state that is being constructed.
     static Term state();
 
 private:
@@ -85,7 +86,7 @@ private:
     Making* outer_;
 };
 
-/// An operator while it is defined, but for the parts, whose types depend on the state.
+/// An operator while it is defined. Definition<S> adds the parts whose types depend on the state.
 class Recorder {
 public:
     Recorder(const Recorder&) = delete;
@@ -93,17 +94,17 @@ public:
 
     /// Declares combine commutative.
     Recorder& commutative();
-    /// Declares combine idempotent: combine(a, a) is a.
+    /// Declares combine idempotent: combine(a, a) == a.
     Recorder& idempotent();
-    /// Describes the operator; emitted text shows it above the operator.
+    /// Sets the description, which emitted text shows above the operator.
     Recorder& describe(std::string text);
 
-    /// A column, or a table, as a handle.
+    /// Adds a column or a table and returns its handle.
     Term add_parameter(std::string name, Type type, bool table, Position at, bool row = false);
-    /// A parameter of one value for all elements, as a handle to the value.
+    /// Adds a scalar, one value for all elements, and returns its handle.
     Term add_scalar(std::string name, Type type, Position at);
     Term add_result(std::string name, Type type, Position at);
-    /// An array as long as the input, which map sets.
+    /// Adds an output, an array as long as the input that map sets.
     Term add_output(std::string name, Type type, Position at);
 
 protected:
@@ -111,7 +112,7 @@ protected:
     ~Recorder();
 
     void add_field(const StateField& field) { operator_.state.push_back(field); }
-    /// The checked operator; `only_type` is the type of the field of an operator without a State.
+    /// Returns the checked operator. `only_type` is the type of the only field if there is no State.
     Operator build(std::optional<Type> only_type);
 
 private:
@@ -125,10 +126,10 @@ private:
 
     Operator operator_;
     HomePointer home_;
-    Recorder* outer_;                ///< the definition in whose body this one stands
-    Recording* outer_recording_;     ///< and its part
-    std::array<bool, 6> said_ = {};  ///< by part
-    /// A `let` of plain numbers, which take the type of its uses.
+    Recorder* outer_;                ///< the definition in whose body this one is nested
+    Recording* outer_recording_;     ///< the part of the outer definition being recorded
+    std::array<bool, 6> said_ = {};  ///< parts that have been recorded
+    /// A `let` of plain numbers. Its uses decide its type.
     struct UntypedLet {
         Block* block;
         std::size_t place;

@@ -1,5 +1,5 @@
 #pragma once
-// The place of a call in the caller's source, also for compilers whose library lacks std::source_location.
+// The place of a call in the caller's source, for compilers with and without std::source_location.
 #include <cstdint>
 #include <version>
 
@@ -12,10 +12,11 @@ namespace segfold {
 #ifdef __cpp_lib_source_location
 using SourceLocation = std::source_location;
 #else
-/// The part of std::source_location that the language uses: clang before 16 with GCC's library has none.
+/// The part of std::source_location that the language uses. Clang before 16 with GCC's library lacks the
+/// original.
 class SourceLocation {
 public:
-    /// As a default argument, the place of the call.
+    /// As a default argument, returns the place of the call.
     static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                             std::uint_least32_t line = __builtin_LINE(),
                                             std::uint_least32_t column = __builtin_COLUMN())

@@ -23,7 +23,7 @@ std::string describe(const Home& home)
     return (home.part.empty() ? "" : home.part + " of ") + "operator '" + home.op + "'";
 }
 
-/// The home of what is made of both. Throws where no part of one definition knows both.
+/// The home of a value made of both. Throws SpecError if no part of one definition may use both.
 HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
 {
     if (!right || left == right)
@@ -36,7 +36,7 @@ HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
                      "make values where they are used");
 }
 
-/// An untyped `let` as a conversion, which says its type; numbers as they are.
+/// Converts an untyped `let` to its type; numbers stay as they are.
 Term without_locals(const Term& term, Type type)
 {
     return term.expression->kind == ExpressionKind::name ? Terms::stated(term, type) : term;
@@ -84,7 +84,7 @@ void Terms::refuse_moved(const char* what, Position at)
 
 Term Terms::read(const Term& term, Position at)
 {
-    // What can only be set has a name.
+    // Terms that can only be set have a name.
     if (!term.expression.has_value() && !term.home && term.name.empty())
         refuse_moved("value", at);
     if (!term.expression.has_value() && !term.home)

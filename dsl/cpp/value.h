@@ -1,5 +1,5 @@
 #pragma once
-// Typed handles over expressions, with which operators are written in C++.
+// Typed handles over expressions, for operators written in C++.
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -12,17 +12,17 @@
 
 namespace segfold {
 
-/// The f16 of the language in C++: a number of IEEE binary16, by its bits.
+/// A number of IEEE binary16, kept as its bits. C++ name of f16.
 struct half {
     std::uint16_t bits = 0;
 };
 
-/// The bf16 of the language in C++: a number of bfloat16, by its bits.
+/// A number of bfloat16, kept as its bits. C++ name of bf16.
 struct bfloat16 {
     std::uint16_t bits = 0;
 };
 
-/// The place of `T` among kTypes; -1 for a type that the language does not have.
+/// Index of `T` in kTypes; -1 if the language has no such type.
 template <class T>
 inline constexpr int kTypeNumber = -1;
 template <>
@@ -52,11 +52,11 @@ inline constexpr int kTypeNumber<float> = static_cast<int>(Type::f32);
 template <>
 inline constexpr int kTypeNumber<double> = static_cast<int>(Type::f64);
 
-/// A C++ type that the language has.
+/// A C++ type that the language has too.
 template <class T>
 concept ValueType = (kTypeNumber<T> != -1);
 
-/// The language's type that `T` is.
+/// The language's name for `T`.
 template <ValueType T>
 inline constexpr Type kTypeOf = static_cast<Type>(kTypeNumber<T>);
 
@@ -67,20 +67,20 @@ concept IntegerType = ValueType<T> && is_integer(kTypeOf<T>);
 template <class T>
 concept NumberType = RealType<T> || IntegerType<T>;
 
-/// The type in which many values of `T` are added up: float for half and bfloat16, `T` itself for the others.
+/// The type for sums of many values of `T`: float for half and bfloat16, else `T` itself.
 template <ValueType T>
 using Acc = std::conditional_t<accumulator_type(kTypeOf<T>) == kTypeOf<T>, T, float>;
 
-/// A number or truth value of C++ itself: a literal in place of a Value. Characters are none.
+/// A number or truth value of C++. In place of a Value it is a literal. Character types do not count.
 template <class N>
 concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, char> &&
                 !std::same_as<N, wchar_t> && !std::same_as<N, char8_t> && !std::same_as<N, char16_t> &&
                 !std::same_as<N, char32_t> && !std::same_as<N, long double>;
 
-/// The part of a definition that a handle belongs to; its definition itself where `definition` is null.
+/// The part of a definition to which a handle belongs. If `definition` is null, the definition itself.
 struct Home {
     std::string op;    ///< the operator's name
-    std::string part;  ///< "lift"; empty for handles of no part: columns, tables, results
+    std::string part;  ///< such as "lift"; empty for handles of no part: columns, tables, results
     std::shared_ptr<const Home> definition;
 };
 
@@ -92,47 +92,48 @@ inline Position place(const SourceLocation& at)
     return {static_cast<int>(at.line()), static_cast<int>(at.column()), 1, at.file_name()};
 }
 
-/// A Value without its type.
+/// The content of a Value, except its type.
 struct Term {
-    Expression expression;  ///< none: it can be set and not be read
-    HomePointer home;       ///< none: it is made of plain numbers
-    bool untyped = false;   ///< made of plain numbers alone, so it takes the type of its context
-    std::string name = {};  ///< of a handle that can be set
+    Expression expression;  ///< null: may be set but not read
+    HomePointer home;       ///< null: made of plain numbers
+    bool untyped = false;   ///< made of plain numbers alone, which take their type from the context
+    std::string name = {};  ///< set only for handles that may be set
 };
 
-/// Makes terms of terms. All functions throw SpecError where the terms are of different definitions or parts.
+/// Combines terms into terms. Every function throws SpecError if the terms belong to different definitions or
+/// parts.
 struct Terms {
     static Term truth(bool value, Position at);
     static Term integer(std::int64_t value, Position at);
     static Term integer(std::uint64_t value, Position at);
     static Term real(double value, Position at);
-    /// The shortest number that is `value` as a float: 0.1f is the 0.1 of the text form.
+    /// The shortest decimal number that rounds to `value` as a float: 0.1f becomes 0.1, as in the text form.
     static Term short_real(float value, Position at);
     static Term constant(const char* name, Position at);
     static Term limit(const char* name, Type type, Position at);
 
-    /// `term` as it is read at `at`. Throws if it can only be set, or was moved from.
+    /// Returns `term`, read at the place `at`. Throws SpecError if it may only be set, or was moved from.
     static Term read(const Term& term, Position at);
-    /// Throws SpecError for the use of a handle that another one has taken the place of.
+    /// Throws SpecError for the use of a handle that was moved from.
     [[noreturn]] static void refuse_moved(const char* what, Position at);
-    /// `type` is that of the argument.
+    /// `type` is the argument's.
     static Term unary(const char* symbol, const Term& argument, Type type, Position at);
-    /// `type` is that of the operands.
+    /// `type` is the operands'.
     static Term binary(const char* symbol, const Term& left, const Term& right, Type type, Position at);
-    /// `type` is that of the two.
+    /// `type` is that of `yes` and `no`.
     static Term conditional(const Term& condition, const Term& yes, const Term& no, Type type, Position at);
-    /// `type` is that of the arguments.
+    /// `type` is the arguments'.
     static Term call(const char* function, std::initializer_list<Term> arguments, Type type, Position at);
     static Term gather(const Term& table, const Term& index, Position at);
     static Term convert(Type to, const Term& argument, Type from, Position at);
-    /// `term`, as an expression that states its type by itself.
+    /// Returns `term` as an expression that states its type by itself.
     static Term stated(const Term& term, Type type);
 };
 
 template <ValueType T>
 class Value;
 
-/// True for Value<T> and its derived classes: fields, columns.
+/// True for Value<T> and classes derived from it, such as fields and columns.
 template <class A>
 concept AnyValue = requires
 {
@@ -140,7 +141,7 @@ concept AnyValue = requires
 }
 &&std::derived_from<A, Value<typename A::ScalarType>>;
 
-/// A Value<T> or a plain number in its place, and the line that says it.
+/// A Value<T>, or a plain number in its place, with the source line.
 template <ValueType T>
 class Argument {
 public:
@@ -183,10 +184,10 @@ private:
     Term term_;
 };
 
-/// A value that the operator will compute: of a column, a field, or made of others.
+/// A value that the operator will compute, from columns, fields or other values.
 ///
 /// `T` is bool, std::int8_t to std::int64_t, std::uint8_t to std::uint64_t, float, double, half or bfloat16.
-/// Both operands of an operation are of one type, or one of them is a plain number. `==` makes a comparison.
+/// Both operands of an operation have one type, or one of them is a plain number. `==` makes a comparison.
 template <ValueType T>
 class Value {
 public:
@@ -274,7 +275,7 @@ private:
 
 namespace detail {
 
-/// Says at compile time that two operands are of different types.
+/// Refuses, at compile time, operands of different types.
 template <class L, class R>
 Value<L> refuse_mixed(const Value<L>& left)
 {

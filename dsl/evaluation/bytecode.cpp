@@ -86,7 +86,7 @@ double real_limit(const std::string& name, Type type)
 
 bool is_constant(ExpressionKind kind) { return kind <= ExpressionKind::limit; }
 
-/// The value of a literal, constant or limit; `slot` is left 0.
+/// Value of a literal, constant or limit. `slot` stays 0.
 Constant constant_of(const ExpressionNode& node)
 {
     Constant constant{0, *node.type, 0, 0};
@@ -112,7 +112,7 @@ Constant constant_of(const ExpressionNode& node)
     return constant;
 }
 
-/// Flattens one block.
+/// Turns one block into instructions.
 class Flattener {
 public:
     Flattener(const Operator& op, const std::vector<std::string>& inputs) : op_(op)
@@ -131,7 +131,7 @@ public:
         return std::move(program_);
     }
 
-    /// The program that gives slots `first` and the following as they are.
+    /// Returns a program whose outputs are the first `count` inputs.
     Program copies(std::size_t count) &&
     {
         for (std::size_t i = 0; i < count; ++i)
@@ -139,7 +139,7 @@ public:
         return std::move(program_);
     }
 
-    /// Lets finish read the identity as the state.
+    /// Makes finish read the identity as its state.
     void name_identity()
     {
         for (const auto& field : op_.state)
@@ -241,7 +241,7 @@ private:
 
     static Expression typed(bool value) { return with_type(Expression(value), {}, Type::boolean); }
 
-    /// Both sides are computed and one is chosen, unless a table read must not happen on the other side.
+    /// Computes both sides and selects one. If a side reads a table, jumps so that only the chosen side runs.
     std::uint16_t conditional(const Expression& condition, const Expression& yes, const Expression& no)
     {
         const auto chosen = value(condition);
@@ -298,7 +298,7 @@ std::vector<std::string> with_prefix(const char* prefix, const std::vector<State
     return names;
 }
 
-/// Behind `inputs` those of an element.
+/// Appends the inputs of an element to `inputs`.
 std::vector<std::string> with_element(std::vector<std::string> inputs, const Operator& op)
 {
     for (const auto& parameter : op.parameters)
@@ -336,7 +336,7 @@ Block identity_block(const Operator& op)
     return block;
 }
 
-/// finish(identity), with segment and length as inputs.
+/// Compiles `empty`; without it, finish(identity). The inputs are segment and length.
 Program compile_empty(const Operator& op)
 {
     Flattener flattener(op, {"segment", "length"});

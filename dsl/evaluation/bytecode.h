@@ -1,5 +1,6 @@
 #pragma once
-// Operators flattened to instructions for the interpreter, on the host and inside Thrust's functors.
+// Operators as flat lists of instructions, which the interpreter runs on the host and inside Thrust's
+// functors.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,16 +61,17 @@ enum class Opcode : std::uint8_t {
 
 /// One step: `slots[out] = opcode(slots[a], slots[b], slots[c])`.
 ///
-/// gather: `b` is the table's number. jump, jump_unless: `out` is the instruction to go to, `a` the
-/// condition.
+/// In a gather, `b` is the number of the table. In jump and jump_unless, `out` is the next instruction and
+/// `a` the condition.
 struct Instruction {
     Opcode opcode;
-    Type type;    ///< of the operands
-    Type target;  ///< type of the value, if it differs: convert, gather
+    Type type;    ///< the operands' type
+    Type target;  ///< the value's type, if different: convert, gather
     std::uint16_t out, a, b, c;
 };
 
-/// A constant that a slot holds before the first instruction; integers and bools in `bits`, floats in `real`.
+/// A constant that is put into a slot before the first instruction. Integers and bools are in `bits`, floats
+/// in `real`.
 struct Constant {
     std::uint16_t slot;
     Type type;
@@ -77,7 +79,7 @@ struct Constant {
     double real;
 };
 
-/// A block as instructions. Slots 0 .. num_inputs-1 are its inputs.
+/// A block as instructions. Slots 0 to num_inputs - 1 hold its inputs.
 struct Program {
     std::vector<Instruction> code;
     std::vector<Constant> constants;
@@ -96,15 +98,15 @@ struct Program {
 ///   empty    segment, length                         ->  result
 ///   map      columns, result, then index, position, segment, length  ->  outputs
 ///
-/// Where the operator has no `finish`, the program copies the state; where it has no `empty`, `empty`
-/// finishes the identity, and is without code if there is none (has_empty is false).
+/// If the operator has no `finish`, that program copies the state. If it has no `empty`, that program
+/// finishes the identity; without an identity it has no code, and has_empty is false.
 struct Bytecode {
     Program identity, lift, combine, append, finish, empty, map;
     bool has_identity = false, has_append = false, has_empty = false, has_map = false;
     std::vector<Type> columns, state, results, outputs;
     std::vector<std::string> column_names, table_names;
     std::vector<Type> tables;
-    std::vector<bool> are_scalars;  ///< of the tables: those of one value, which is read at 0
+    std::vector<bool> are_scalars;  ///< for each table: true for a scalar, which is read at index 0
 };
 
 /// Flattens a checked operator. Throws SpecError if it needs more than 65535 slots.

@@ -14,8 +14,7 @@ bool is_narrower(Type target, Type type)
            size_bytes_of_type(target) <= size_bytes_of_type(type);
 }
 
-/// True where a small change of a float operand can change the value by much, or where the text asks for a
-/// rounding.
+/// True if a small change of a float operand may change the value by much, or if the text asks for rounding.
 bool decides(const Instruction& step)
 {
     if (!is_float(step.type))
@@ -29,7 +28,7 @@ bool decides(const Instruction& step)
     }
 }
 
-/// True where working precision may round the value.
+/// True if working precision may round the value.
 bool rounds(const Instruction& step)
 {
     switch (step.opcode) {
@@ -47,8 +46,8 @@ bool rounds(const Instruction& step)
     }
 }
 
-/// Runs a program in both precisions, step by step; what decides, and so every jump, integer and truth, is
-/// as working precision has it.
+/// Runs a program in both precisions, step by step. Decisions follow working precision, and with them all
+/// jumps, integers and truth values.
 Outcome run_side_by_side(const Program& program, Slot<long double>* wide, Slot<double>* working,
                          const TableView* tables)
 {
@@ -254,7 +253,7 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     const auto& combine_code = bytecode_.combine.code;
     const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
     const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
-    // The earlier operand stays in combine's frame; `state` holds the outputs while they move there.
+    // combine's frame keeps the earlier operand. `state` holds the outputs on their way there.
     std::copy_n(state, n, earlier);
     for (std::int64_t i = begin + 1; i < end; ++i) {
         if (i % kElementsBetweenLooks == 0)

@@ -8,8 +8,8 @@ namespace {
 
 int width_of(Type type) { return type == Type::boolean ? 1 : static_cast<int>(size_bytes(type)) * 8; }
 
-/// The interval around `operation` of all pairs of ends, which must be monotonic in each operand; nothing
-/// where a value does not fit.
+/// The interval around `operation` on all pairs of ends. `operation` must be monotonic in each operand. None
+/// if a value overflows.
 template <class Operation>
 std::optional<Interval> around_corners(const Interval& left, const Interval& right, Operation operation)
 {
@@ -32,7 +32,7 @@ Interval product(Type type, const Interval& left, const Interval& right)
     return exact ? wrapped(type, *exact) : values_of(type);
 }
 
-/// x / y with the sign of y settled.
+/// Range of x / y if all y have the same sign.
 Interval signed_quotient(const Interval& left, const Interval& right)
 {
     if (right.is_empty())
@@ -52,7 +52,7 @@ Interval quotient(Type type, const Interval& left, const Interval& right)
     return wrapped(type, exact);
 }
 
-/// Of the sign of x, less than |y| and at most |x|; x itself where y is 0 or farther from 0.
+/// Range of x % y. It has the sign of x, is less than |y| and at most |x|. It is x if y is 0 or |y| > |x|.
 Interval remainder(const Interval& left, const Interval& right)
 {
     const auto absolute = [](WideInteger x) { return x < 0 ? -x : x; };
@@ -67,7 +67,7 @@ Interval remainder(const Interval& left, const Interval& right)
     return right.contains(0) ? hull(divided, left) : divided;
 }
 
-/// The least 2^k - 1 that is not below `value`, which is not negative.
+/// The least 2^k - 1 that is at least `value`, which must not be negative.
 WideInteger all_ones(WideInteger value)
 {
     WideInteger ones = 0;
@@ -97,7 +97,7 @@ Interval shifted(std::string_view symbol, Type type, const Interval& left, const
     Interval count = {0, width - 1};
     if (right.is_within(count))
         count = right;
-    else if (right.low == right.high)  // a shift counts modulo the width
+    else if (right.low == right.high)  // shift counts are taken modulo the width
         count.low = count.high = right.low & (width - 1);
     if (symbol == "<<") {
         const auto power = [](WideInteger exponent) { return WideInteger{1} << static_cast<int>(exponent); };
@@ -159,7 +159,7 @@ Interval wrapped(Type type, const Interval& exact)
         return exact;
     if (type == Type::boolean)
         return {exact.contains(0) ? 0 : 1, 1};
-    // Both ends by the same multiple of 2^width, or the values are torn apart.
+    // Both ends must move by the same multiple of 2^width; otherwise the values split into two intervals.
     const auto size = all.high - all.low + 1;
     const auto turns = [&](WideInteger value) {
         const auto away = value - all.low;

@@ -10,9 +10,9 @@
 namespace segfold {
 namespace {
 
-/// Expressions up to so many nodes are compared with what conditions say.
+/// Most nodes of an expression that is compared with known conditions.
 constexpr int kLargestKnown = 24;
-/// Nodes looked at before everything is held possible.
+/// Most nodes that are analysed. After these, every value is considered possible.
 constexpr int kMostSteps = 1'000'000;
 
 bool is_counted(const Expression& expression)
@@ -26,7 +26,7 @@ bool is_constant(const Expression& expression)
            expression->kind == ExpressionKind::limit;
 }
 
-/// The comparison that holds where `symbol` does not.
+/// The comparison that is true exactly if `symbol` is false.
 std::string opposite(std::string_view symbol)
 {
     using Pair = std::pair<std::string_view, std::string_view>;
@@ -36,7 +36,7 @@ std::string opposite(std::string_view symbol)
     return found == kOpposites.end() ? "" : std::string(found->second);
 }
 
-/// What `left SYMBOL right` leaves of the left operand's values.
+/// The values of `left` for which `left SYMBOL right` may be true.
 Interval left_where(const std::string& symbol, const Interval& left, const Interval& right)
 {
     if (right.is_empty())
@@ -92,7 +92,7 @@ private:
         Interval values;
     };
 
-    /// Looks at every read of a table that may happen.
+    /// Analyses every read of a table that may happen.
     void visit(const Expression& expression)
     {
         if (!gathers(expression))
@@ -132,7 +132,7 @@ private:
         return values(gather.arguments[0]).is_within({0, data_.length(gather.name) - 1});
     }
 
-    /// Adds what a condition says to the facts.
+    /// Adds the facts that follow if the condition is true or false, as `holds` says.
     void assume(const Expression& condition, bool holds)
     {
         const auto& node = *condition;
@@ -162,7 +162,7 @@ private:
         if (is_constant(expression) || expression->size > kLargestKnown)
             return;
         facts_.push_back({expression, values_there});
-        // A conversion that keeps every value says the same of what it converts.
+        // If a conversion keeps every value, the fact is true of its argument too.
         if (expression->kind != ExpressionKind::convert || !is_counted(expression->arguments[0]))
             return;
         const auto& inner = expression->arguments[0];
@@ -170,7 +170,7 @@ private:
             know(inner, values_there);
     }
 
-    /// Values that an expression of integers or bools may have, where the facts hold.
+    /// Range of an expression of integers or bools under the present facts.
     Interval values(const Expression& expression)
     {
         if (++steps_ > kMostSteps)
@@ -204,7 +204,7 @@ private:
                 return is_counted(node.arguments[0]) ? wrapped(type, values(node.arguments[0]))
                                                      : values_of(type);
             case ExpressionKind::gather: {
-                // A checked read outside of the table gives 0.
+                // A checked read past the end gives 0.
                 const auto index = values(node.arguments[0]);
                 if (index.is_empty())
                     return {};
@@ -222,7 +222,7 @@ private:
             return data_.values(name);
         auto& known = let->second;
         if (!known.is_known) {
-            // Kept for all places of the name, so without what holds at this one.
+            // The range is kept for all uses of the local, so facts of this use must not enter.
             const auto facts = std::exchange(facts_, {});
             known.values = values(known.value);
             known.is_known = true;
@@ -236,7 +236,7 @@ private:
         const auto& left = node.arguments[0];
         const auto& right = node.arguments[1];
         if (node.symbol == "&&" || node.symbol == "||") {
-            const bool stops = node.symbol == "||";  // at the value of the left side that needs no right one
+            const bool stops = node.symbol == "||";  // the left value that settles the result
             const auto first = values(left);
             Interval result = first.contains(stops) ? Interval{stops, stops} : Interval{};
             if (first.contains(!stops))
@@ -246,7 +246,7 @@ private:
         if (!is_counted(left))
             return values_of(Type::boolean);
         auto first = values(left);
-        if (node.symbol == "*" && same(left, right) && !first.is_empty()) {  // a square's sign is known
+        if (node.symbol == "*" && same(left, right) && !first.is_empty()) {  // a square is not negative
             const auto ends = std::minmax(
                 {first.low < 0 ? -first.low : first.low, first.high < 0 ? -first.high : first.high});
             first = {first.contains(0) ? 0 : ends.first, ends.second};
@@ -292,7 +292,7 @@ private:
     int steps_ = 0;
 };
 
-/// Whether an expression rounds anything, through the lets that it names.
+/// True if an expression rounds anything, directly or through its locals.
 bool rounds(const Expression& expression, const std::vector<Let>& lets)
 {
     const auto& node = *expression;
@@ -318,7 +318,7 @@ bool reads_by_rounding(const Expression& expression, const std::vector<Let>& let
                                [&](const auto& argument) { return reads_by_rounding(argument, lets); });
 }
 
-/// The names that indices of tables depend on, through `let` too.
+/// The names on which indices of tables depend, directly or through locals.
 class PlaceNames {
 public:
     explicit PlaceNames(const Operator& op) : op_(op) {}

@@ -12,10 +12,10 @@ namespace {
 constexpr std::size_t kMostConstants = 12;
 constexpr std::size_t kMostValues = 64;
 
-/// Whole numbers below this are the same in a double.
+/// Integers below this limit are exact in a double.
 constexpr double kMostExact = 0x1p53;
 
-/// A constant of the text: a whole number of 64 bits and a sign, or a real one.
+/// A constant of the text: an integer of 64 bits with a sign, or a real number.
 struct Number {
     bool is_whole = false;
     std::uint64_t bits = 0;  ///< two's complement
@@ -43,7 +43,7 @@ Number number_of(const Constant& constant)
     return whole(constant.bits, is_signed_integer(constant.type) && constant.bits >> 63 != 0);
 }
 
-/// 0, 1 and -1 are among the edge values of every type.
+/// False for 0, 1 and -1, which are edge values of every type anyway.
 bool is_telling(const Number& number)
 {
     return std::isfinite(number.real) && std::fabs(number.real) != 1 && number.real != 0;
@@ -66,7 +66,7 @@ std::vector<Number> numbers_of(const Bytecode& bytecode)
     return numbers;
 }
 
-/// Values of one type, each once.
+/// Distinct values of one type.
 class Values {
 public:
     explicit Values(Type type) : type_(type) {}
@@ -92,7 +92,7 @@ private:
         put(slot);
     }
 
-    /// The next value of the type; what is added to a value is rounded to the type.
+    /// The neighbour of a value in its type.
     [[nodiscard]] double neighbour(double value, int step) const
     {
         const double end = step * std::numeric_limits<double>::infinity();

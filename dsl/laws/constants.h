@@ -1,14 +1,15 @@
 #pragma once
-// Values that an operator's own text suggests: where it compares with 100, elements of 99 to 101 tell most.
+// Values that the text of an operator suggests for trials. A comparison with 100 calls for elements 99 to
+// 101.
 #include <vector>
 
 #include "dsl/evaluation/interpreter.h"
 
 namespace segfold {
 
-/// The constants of identity, lift and combine as values of `type`, then the neighbours of each, its
-/// negative, and sums and differences of two; each once, few at most. Values that the type cannot hold are
-/// left out.
+/// Returns the constants of identity, lift and combine as values of `type`, then their neighbours, their
+/// negatives, and sums and differences of two. Each value occurs once, and there are few. Values that the
+/// type cannot hold are omitted.
 std::vector<Slot<double>> constant_values(const Bytecode& bytecode, Type type);
 
 }  // namespace segfold

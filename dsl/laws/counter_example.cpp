@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t kMostColumns = 96;
 
-/// Of more elements than that, so many are shown at each end.
+/// Longer lists of elements show so many at each end.
 constexpr std::size_t kMostListed = 12;
 constexpr std::size_t kShownElements = 4;
 
 constexpr std::string_view kOperandNames[] = {"a", "b", "c"};
 
-/// What the law says, and the terms on both sides.
+/// The statement about the law, and the formulas of both sides.
 struct Wording {
     std::string_view headline, left, right;
 };
@@ -65,7 +65,7 @@ std::string print_values(const std::vector<std::string>& names, const std::vecto
     return fmt::format("{}{}{}", open, text, close);
 }
 
-/// Prints the values of one operator.
+/// Prints states and elements of one operator.
 class StatePrinter {
 public:
     StatePrinter(const Operator& op, const Bytecode& bytecode) : columns_(bytecode.column_names)
@@ -79,7 +79,7 @@ public:
         return print_values(fields_, values, "{", "}");
     }
 
-    /// ", of x = 1, 2": the elements of a state; of many, the first, the last and their number.
+    /// The elements of a state, ", of x = 1, 2". A long list shows the first, the last and the number.
     [[nodiscard]] std::string origin(const ReachedState& state) const
     {
         const std::size_t count = state.elements.size();
@@ -103,7 +103,7 @@ private:
     std::vector<std::string> fields_, columns_;
 };
 
-/// True if the state is its only element.
+/// True if the state is equal to its only element.
 bool is_element(const ReachedState& state)
 {
     bool alike =
@@ -114,7 +114,7 @@ bool is_element(const ReachedState& state)
     return alike;
 }
 
-/// All states on one line where they are short and nothing need be said of their elements.
+/// Prints the states on one line if `one_line` is set and they are short, else one below the other.
 std::string print_states(const std::vector<std::string>& states, bool one_line)
 {
     std::string line;
@@ -126,7 +126,7 @@ std::string print_states(const std::vector<std::string>& states, bool one_line)
     return one_line && line.size() <= kMostColumns ? "\n    " + line : lines;
 }
 
-/// `data` says where the elements lie in the data; empty where they were drawn.
+/// `data` names the place of the elements in the data; empty if they were drawn.
 std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
                  const std::vector<FieldValue>& identity, const std::string& data)
 {
@@ -160,7 +160,7 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     return text;
 }
 
-/// That states are made of tables that nobody gave: a reader looks for their entries in the data else.
+/// Says that the entries of tables were made up. Otherwise readers would look for them in their data.
 std::string table_note(const Operator& op)
 {
     std::string names;
@@ -172,7 +172,7 @@ std::string table_note(const Operator& op)
                : fmt::format("\n    with entries of {} that were made up; laws hold for any", names);
 }
 
-/// The names of lift that tell the place of an element, with their values.
+/// Index, position and segment of an element, as far as lift uses them.
 std::string place_text(const Operator& op, const ElementPlace& place, std::size_t start)
 {
     const auto at = static_cast<std::int64_t>(start);
@@ -185,7 +185,7 @@ std::string place_text(const Operator& op, const ElementPlace& place, std::size_
     return text;
 }
 
-/// " on elements 4 to 6 of the data"; empty where they were drawn.
+/// " on elements 4 to 6 of the data"; empty if the elements were drawn.
 std::string data_text(const LawMachine& machine, std::size_t count)
 {
     if (!machine.has_given_tables())

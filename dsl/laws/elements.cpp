@@ -24,7 +24,7 @@ Slot<double> real_slot(Type type, double value)
     return slot;
 }
 
-/// Exponents of the least denormal, of the least normal number, and of the highest power of two.
+/// Exponents of the least denormal number, the least normal number and the highest power of two.
 struct Exponents {
     int denormal, normal, highest;
 };
@@ -39,7 +39,7 @@ Exponents exponents(Type type)
     }
 }
 
-/// In [-1, 1), of 53 bits.
+/// Draws a number in [-1, 1) with 53 bits.
 double draw_unit(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 10), -53) - 1; }
 
 Slot<double> draw_real(Type type, std::mt19937_64& random)
@@ -95,7 +95,7 @@ std::vector<Slot<double>> real_edges(Type type)
     return edges;
 }
 
-/// So many edge values come first, then so many constants, the other edge values, the other constants.
+/// Order of values: this many edge values, this many constants, the other edge values, the other constants.
 constexpr std::size_t kFirstEdges = 5;
 constexpr std::size_t kFirstConstants = 5;
 
@@ -239,12 +239,12 @@ Slot<double> ElementDrawer::kept(std::size_t column, const Slot<double>& slot,
     return is_allowed(column, slot) ? slot : other;
 }
 
-/// Any value from the lowest to the highest of the data.
+/// Draws any value between the lowest and the highest of the data.
 Slot<double> ElementDrawer::between_ends(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
     const auto& [lowest, highest] = std::tie((*data_)[column].lowest, (*data_)[column].highest);
-    if (!lowest)  // infinities and NaN alone
+    if (!lowest)  // the data hold only infinities and NaN
         return edges_[column][random_() % edges_[column].size()];
     if (is_float(type)) {
         const double share = std::ldexp(static_cast<double>(random_() >> 11), -53);
@@ -345,7 +345,7 @@ Slot<double> ElementDrawer::edge(std::size_t column, std::size_t number) const
 Slot<double> ElementDrawer::other(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
-    if (is_index(column))  // places of drawn tables, whatever the data's
+    if (is_index(column))  // indices into drawn tables, whatever the data's range
         return draw_index(type, table_length_, random_);
     if (const auto& constants = constants_[column]; !constants.empty() && random_() % 4 == 0)
         return constants[random_() % constants.size()];

@@ -1,5 +1,5 @@
 #pragma once
-// Values for the search for counter-examples: the ends of the types, and random values between them.
+// Values for the search for counter-examples: the ends of the types, and drawn values between them.
 #include <random>
 #include <vector>
 
@@ -11,14 +11,14 @@ namespace segfold {
 /// A value for every column.
 using Element = std::vector<Slot<double>>;
 
-/// The source of drawn elements.
+/// The set from which elements are drawn.
 enum class Draw : std::uint8_t { all, small_integers };
 
-/// Small integers lie between this and its negative.
+/// Small integers range from -kSmallInteger to kSmallInteger.
 inline constexpr std::uint64_t kSmallInteger = 100;
 bool is_small_integer(Type type, std::uint64_t bits);
 
-/// The ends of a type, as a slot holds them; a bool's are 0 and 1.
+/// The ends of a type as slots hold them; for a bool 0 and 1.
 std::uint64_t lowest_integer(Type type);
 std::uint64_t highest_integer(Type type);
 double highest_float(Type type);
@@ -27,43 +27,43 @@ double highest_float(Type type);
 /// denormals.
 std::vector<Slot<double>> edge_values(Type type);
 
-/// How many edge values of a type count as simple.
+/// Number of edge values of a type that count as simple.
 inline constexpr std::size_t kSimpleValues = 12;
 
-/// Any value of a type: small ones, ones close to the ends, powers of two, and ones of all sizes.
+/// Draws any value of a type: a small one, one near the ends, a power of two, or one of any size.
 Slot<double> draw_value(Type type, std::mt19937_64& random);
 
-/// An integer below `length`, often below 4.
+/// Draws an integer from 0 to `length` - 1, often below 4.
 Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random);
 
-/// True if a column of that range may have the value.
+/// True if a column with this range may have the value.
 bool is_in(const ColumnRange& range, Type type, const Slot<double>& slot);
 
-/// Draws elements, column by column. Integers that say where a table is read are kept below `table_length`.
-/// Where `data` is given, all values but those lie in its ranges.
+/// Draws elements column by column. Integers that decide where a table is read stay below `table_length`. If
+/// `data` is given, all other values lie in its ranges.
 class ElementDrawer {
 public:
-    /// `are_places` says of each column whether it tells where tables are read.
+    /// `are_places` is true for each column that decides where tables are read.
     ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
                   Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
-    /// An element of simple edge values: in their order for one column, else drawn among them.
+    /// Returns an element of simple edge values. With one column they come in order; else they are drawn.
     Element simple(std::size_t number);
 
-    /// An element of an edge value, or of a constant of the operator's text, that is the same in all columns,
-    /// as far as their types have it: the lowest one, or NaN.
+    /// Returns an element with the same kind of value in all columns, if their types have it: the lowest one,
+    /// NaN, or a constant of the operator's text.
     [[nodiscard]] Element alike(std::size_t number) const;
 
-    /// Numbers from which on alike() gives the same elements once more.
+    /// Number of different elements of alike(); beyond it they repeat.
     [[nodiscard]] std::size_t num_alike() const;
 
-    /// An element of edge values or of others.
+    /// Draws an element, either of edge values or of any values.
     Element any();
 
-    /// The element with one value changed by a constant of the operator's text, or by 1.
+    /// Changes one value of the element by 1 or by a constant of the operator's text.
     Element related(Element element);
 
-    /// The element with every value one higher.
+    /// Raises every value of the element by one.
     Element next(Element element) const;
 
 private:
@@ -82,10 +82,9 @@ private:
     bool small_;
     const DataRanges* data_;
     std::mt19937_64& random_;
-    std::vector<std::vector<Slot<double>>> edges_;      ///< of every column, constants among them
-    std::vector<std::vector<Slot<double>>> constants_;  ///< of every column
-    /// Of every column, in an order that columns of one kind of type share: edges, constants, ends of the
-    /// data.
+    std::vector<std::vector<Slot<double>>> edges_;      ///< [column], with constants
+    std::vector<std::vector<Slot<double>>> constants_;  ///< [column]
+    /// [column]: edge values, constants, then ends of the data. Columns of similar types share one order.
     std::vector<std::vector<Slot<double>>> alike_;
 };
 

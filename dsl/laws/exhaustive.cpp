@@ -12,13 +12,13 @@ constexpr std::size_t kMostElements = 65536;
 constexpr std::size_t kMostSuspects = 48;
 constexpr std::size_t kMostSuspectElements = 12;
 
-/// Values of a type that has few; 0 for the others.
+/// Number of values of bool and 8-bit integers; 0 for larger types.
 std::size_t num_values(Type type)
 {
     return type == Type::boolean ? 2 : is_integer(type) && size_bytes(type) == 1 ? kMostStates : 0;
 }
 
-/// 0, 1, -1, 2, ... for i8; 0, 1, 2, ... for the others.
+/// The `number`-th value: 0, 1, -1, 2, ... for i8; 0, 1, 2, ... for other types.
 Slot<double> value_number(Type type, std::size_t number)
 {
     Slot<double> slot{};
@@ -27,7 +27,7 @@ Slot<double> value_number(Type type, std::size_t number)
     return slot;
 }
 
-/// How many elements there are, if few enough to lift them all; 0 else.
+/// Number of possible elements if all of them can be lifted; else 0.
 std::size_t num_elements(const Operator& op, const Bytecode& bytecode)
 {
     const bool by_place =
@@ -103,7 +103,7 @@ void StateTable::combine_all()
         }
 }
 
-/// The states that single elements give, each once, with the first element that gave it.
+/// The distinct states of single elements, each with the first element that gave it.
 std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, std::mt19937_64& random)
 {
     const auto& columns = machine_.bytecode().columns;
@@ -134,8 +134,8 @@ std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, st
     return lifted;
 }
 
-/// Breadth first, so that recipes are short. Adding elements on the right reaches all states if combine is
-/// associative.
+/// Reaches states breadth first, so that recipes are short. If combine is associative, appending elements on
+/// the right reaches every state.
 void StateTable::reach_all(const std::vector<std::pair<int, Element>>& lifted)
 {
     std::vector<bool> seen(static_cast<std::size_t>(size_));

@@ -1,5 +1,5 @@
 #pragma once
-// Tries all states of an operator that has few: 256 at most.
+// Tries all states of an operator that has at most 256.
 #include <chrono>
 #include <optional>
 
@@ -9,29 +9,29 @@ namespace segfold {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// The outcome of trying all cases of an equation.
+/// Outcome of trying all cases of an equation.
 struct Exhaustion {
     std::int64_t cases = 0;
-    bool finished = false;          ///< false: the time ran out
-    std::vector<LawCase> suspects;  ///< cases that break the equation, few and simplest first
+    bool finished = false;          ///< false: time ran out
+    std::vector<LawCase> suspects;  ///< a few cases that break the equation, simplest first
 };
 
-/// The states that can occur, and combine of every pair, as a table.
+/// All reachable states, and a table of combine for every pair of them.
 ///
-/// Only for operators with `num_small_states(op)`, whose combine is exact.
+/// Requires num_small_states(op) and a combine that is exact.
 class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);
 
-    /// True if no state is missing: all elements were lifted, or every state was reached.
+    /// True if no reachable state is missing: all elements were lifted, or every state was reached.
     [[nodiscard]] bool complete() const { return complete_; }
-    /// The states that can occur.
+    /// Number of reachable states.
     [[nodiscard]] std::size_t num_states() const { return reached_.size(); }
 
     [[nodiscard]] Exhaustion try_all(Equation equation, Deadline deadline) const;
 
 private:
-    /// How a state was first reached: an element, combined to the right of another state.
+    /// The way in which a state was first reached: an element, combined to the right of another state.
     struct Origin {
         std::optional<int> earlier;
         Element element;
@@ -51,12 +51,12 @@ private:
     int size_;
     std::vector<std::uint8_t> table_;  ///< [earlier][later]
     std::vector<int> reached_;
-    std::vector<Origin> origins_;  ///< [state], for reached ones
+    std::vector<Origin> origins_;  ///< [state], for reached states
     int identity_ = 0;
     bool complete_ = false;
 };
 
-/// How many states the fields can hold, if they are bools and 8-bit integers and it is 256 at most.
+/// Number of states that the fields can hold, if all are bools and 8-bit integers and it is at most 256.
 std::optional<int> num_small_states(const Operator& op);
 
 }  // namespace segfold

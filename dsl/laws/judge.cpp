@@ -9,15 +9,15 @@
 namespace segfold {
 namespace {
 
-/// Differences of so many roundings of the coarsest type are never held against a law.
+/// Differences of up to this many roundings of the coarsest type never refute a law.
 constexpr double kRoundings = 8;
 
-/// A wide difference counts if it is so many times what other rounding modes change.
+/// A difference in wide precision counts if it exceeds this multiple of the change by other rounding modes.
 constexpr long double kClearly = 16;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// How a type rounds: relative to a number, and the least number for which that is so.
+/// Rounding of a type: its relative error, and the least number to which that applies.
 struct Rounding {
     double epsilon, least_normal;
 };
@@ -32,7 +32,7 @@ Rounding rounding_of(Type type)
     }
 }
 
-/// The rounding of the coarsest floating-point type in combine: its literals are rounded to that in any
+/// Rounding of the coarsest floating-point type in combine. Literals of that type are rounded to it in any
 /// precision.
 Rounding coarsest_rounding(const Bytecode& bytecode)
 {
@@ -62,7 +62,7 @@ bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
     return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
 }
 
-/// How far apart two values are: 0 if equal, infinite if no number says it. With `lenient`, NaN is alike to
+/// Distance of two values: 0 if they are equal, infinite if no number tells. With `lenient`, NaN equals
 /// everything.
 template <class Real>
 Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool lenient = false)
@@ -78,7 +78,7 @@ Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool l
     return std::isfinite(l) && std::isfinite(r) ? std::fabs(l - r) : static_cast<Real>(kInfinity);
 }
 
-/// Rounds as `mode` says until the end of the scope.
+/// Sets the rounding mode until the end of the scope.
 class RoundingMode {
 public:
     explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
@@ -254,7 +254,8 @@ bool LawJudge::refutes(Equation equation, const LawCase& recipes)
     return exact_ || refutes_in_wide(equation, recipes);
 }
 
-/// Drawn tables hold finite floats alone, so that only columns can bring others in.
+/// True if all floats of the elements are finite. Drawn tables hold only finite floats, so columns alone
+/// decide.
 bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) const
 {
     const auto& columns = machine_.bytecode().columns;
@@ -266,8 +267,8 @@ bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) co
     return true;
 }
 
-/// Overflow and underflow of wide precision leave nothing to decide by. A NaN on one side alone is excused
-/// where an element is not finite, never where all are: then the operator itself makes it.
+/// Decides a case in wide precision. Wide overflow or underflow leaves it undecided. A NaN on one side alone
+/// is excused if an element is not finite. If all are finite, the operator itself makes the NaN.
 bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
 {
     const std::size_t n = types_.size();

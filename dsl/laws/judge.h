@@ -1,5 +1,5 @@
 #pragma once
-// Decides whether a case breaks a law: both sides of an equation, and the difference that rounding explains.
+// Decides whether a case breaks a law: evaluates both sides of an equation and allows for rounding.
 #include <array>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The equations of the laws.
+/// The equations that make up the laws.
 enum class Equation : std::uint8_t {
     associative,     ///< combine(combine(a, b), c) == combine(a, combine(b, c))
     identity_left,   ///< combine(identity, a) == a
@@ -19,13 +19,13 @@ enum class Equation : std::uint8_t {
     append_first,    ///< append(identity, x) == combine(identity, lift(x)), where a is lift(x)
 };
 
-/// True for the equations of append, whose last state is of one element.
+/// True for the equations of append. Their last state consists of one element.
 constexpr bool is_of_append(Equation equation)
 {
     return equation == Equation::append || equation == Equation::append_first;
 }
 
-/// False for an equation that an operator without identity cannot be asked.
+/// False for equations that need an identity if the operator has none.
 constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
 {
     return equation != Equation::append_first || bytecode.has_identity;
@@ -34,7 +34,7 @@ constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
 /// The equations that a law consists of.
 std::vector<Equation> equations(Law law);
 
-/// How many states the equation speaks of, 0 to 3.
+/// Number of states in the equation, 0 to 3.
 constexpr std::size_t num_states(Equation equation)
 {
     switch (equation) {
@@ -46,8 +46,8 @@ constexpr std::size_t num_states(Equation equation)
     }
 }
 
-/// The recipes of a case, as many as the equation has states; their elements follow one another in one
-/// segment, from place number `place` of LawMachine::places() on.
+/// The recipes of a case, one for each state of the equation. Their elements follow one another in one
+/// segment, beginning at place number `place` of LawMachine::places().
 struct LawCase {
     std::array<Recipe, 3> recipes;
     std::size_t place = 0;
@@ -56,13 +56,14 @@ struct LawCase {
     const Recipe& operator[](std::size_t i) const { return recipes[i]; }
 };
 
-/// Where the states begin in the segment.
+/// Offsets of the states' first elements in the case.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
-/// The recipe of state `i` as the equation takes it: of its first element alone, where that is appended.
+/// Returns the recipe of state `i` for the equation. For a state that is appended, only its first element
+/// remains.
 Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
 
-/// Both sides of an equation; `first` and `second` hold states computed on the way.
+/// Both sides of an equation. `first` and `second` hold intermediate states.
 template <class Real>
 struct Sides {
     explicit Sides(std::size_t num_fields)
@@ -71,39 +72,39 @@ struct Sides {
     std::vector<Slot<Real>> left, right, first, second;
 };
 
-/// The states of a case; null where the equation has none. For an equation of append the last one is the
-/// element, as Evaluator::append takes it.
+/// The states of a case; null if the equation does not have them. For an equation of append, the last one is
+/// the element in the form of Evaluator::append.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 
-/// Outcome of the comparison of both sides in working precision.
+/// Outcome of comparing both sides in working precision.
 enum class Agreement : std::uint8_t {
     equal,
     rounded,   ///< apart by no more than a few roundings
-    doubtful,  ///< wide precision must decide; for a combine that never rounds: refuted
+    doubtful,  ///< wide precision must decide; if combine never rounds: refuted
 };
 
-/// Evaluates both sides of equations and decides whether they differ by more than rounding.
+/// Evaluates both sides of equations and decides whether they differ by more than rounding explains.
 class LawJudge {
 public:
     LawJudge(const Operator& op, LawMachine& machine);
 
-    /// Evaluates and compares in working precision; raises `spread` to the relative difference if that is
+    /// Evaluates and compares in working precision. `spread` becomes the relative difference if that is
     /// larger.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
-    /// True if the case breaks the equation. Also decides cases that compare() calls doubtful.
+    /// True if the case breaks the equation. Decides cases that compare() calls doubtful.
     bool refutes(Equation equation, const LawCase& recipes);
 
-    /// True if a case was let pass because of a NaN on one side alone, made of elements that are not finite.
+    /// True if a case passed although one side alone was NaN, because an element was not finite.
     [[nodiscard]] bool excused_nan() const { return excused_nan_; }
     void forget_nan() { excused_nan_ = false; }
 
-    /// The sides that were evaluated last in working precision.
+    /// The sides of the last evaluation in working precision.
     [[nodiscard]] const Sides<double>& sides() const { return sides_; }
 
 private:
-    /// All of a case in one precision.
+    /// The states and sides of a case in one precision.
     template <class Real>
     struct Evaluation {
         explicit Evaluation(std::size_t num_fields)
@@ -113,8 +114,8 @@ private:
         Sides<Real> sides;
     };
 
-    /// The largest finite float of a case, no less than the least normal number, and whether the states and
-    /// all that was computed from them are finite.
+    /// The largest finite float of a case, at least the least normal number. `finite` tells whether the
+    /// states and everything computed from them are finite.
     template <class Real>
     struct Scale {
         Real largest;

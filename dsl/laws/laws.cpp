@@ -17,43 +17,43 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The share of the time that the search may take; the rest is for trying all states.
+/// Share of the time for the search. The rest is for trying all states.
 constexpr double kSearchShare = 0.6;
 
-/// The clock is looked at once in so many cases, and not before the first of them.
+/// The clock is read once in this many cases, and not before the first kSureCases.
 constexpr std::int64_t kCasesPerLook = 16;
 constexpr std::int64_t kSureCases = 64;
 
-/// How many recipes are drawn.
+/// Bounds on the number of drawn recipes.
 constexpr std::int64_t kLeastRecipes = 96;
 constexpr std::int64_t kMostRecipes = 1024;
 
-/// One in so many has 16 to 1000 elements, and so many have at most.
+/// One in this many recipes has 16 to 1000 elements, up to a maximum number of such recipes.
 constexpr std::int64_t kRecipesPerLong = 8;
 constexpr std::int64_t kMostLongRecipes = 48;
 
-/// Tries to make a counter-example smaller, per instruction.
+/// Tries to shrink a counter-example: this work divided by the number of instructions, within bounds.
 constexpr int kShrinkingWork = 200000;
 constexpr int kLeastTries = 100;
 constexpr int kMostTries = 3000;
 
-/// Cases of small integers that are tried after a law is refuted by large ones.
+/// Cases of small integers tried after large integers refute a law.
 constexpr std::int64_t kSmallCases = 2000;
 
-/// Elements that the identity is tried on besides those of the pool, where there are several columns: one for
-/// so many cases, at least and at most.
+/// For several columns, the identity is tried on elements beyond those of the pool: one for this many cases,
+/// within bounds.
 constexpr std::int64_t kCasesPerElement = 8;
 constexpr std::int64_t kLeastMoreElements = 256;
 constexpr std::int64_t kMostMoreElements = std::int64_t{1} << 16;
 
-/// States of an operator narrowed to 8 bits, usually.
+/// Usual number of states of an operator narrowed to 8 bits.
 constexpr int kNarrowedStates = 256;
 
-/// Seconds per case of all states: a table look-up, and a combine to fill the table.
+/// Seconds for each case of all states: a table look-up, and a combine that fills the table.
 constexpr double kLookUpSeconds = 2e-9;
 constexpr double kCombineSeconds = 60e-9;
 
-/// True if an element has an integer that is not small in the sense of Draw::small_integers.
+/// True if an element has an integer too large for Draw::small_integers.
 bool has_large_integer(const CounterExample& example)
 {
     const auto large = [](const FieldValue& value) {
@@ -140,7 +140,7 @@ public:
         const auto laws = claimed_laws(op_);
         LawReport report;
         for (std::size_t i = 0; i < laws.size(); ++i) {
-            // Associativity has the most cases; what a law leaves of its share is the next one's.
+            // Associativity has the most cases. Time that a law leaves goes to the next.
             const double share = static_cast<double>(i + 2) / static_cast<double>(laws.size() + 1);
             report.findings.push_back(search(laws[i], deadline(kSearchShare * share)));
         }
@@ -193,7 +193,7 @@ private:
             const auto states = pool_.states(equation, chosen);
             if (!states)
                 continue;
-            if (equation == equations(finding.law).front())  // others take the same states once more
+            if (equation == equations(finding.law).front())  // the law's other equations take the same states
                 ++finding.cases;
             if (judge_.compare(equation, *states, finding.spread) == Agreement::doubtful &&
                 refute(equation, pool_.recipes(equation, chosen), finding))
@@ -201,8 +201,8 @@ private:
         }
     }
 
-    /// Tries the identity on more elements than the pool has. A state of several columns is lowest, or NaN,
-    /// only where all of them are, which few elements of the pool have. They are not counted as cases.
+    /// Tries the identity on more elements than the pool has. With several columns, a state may be the lowest
+    /// or NaN only if every column is, which is rare in the pool. These trials do not count as cases.
     void search_elements(Deadline deadline, LawFinding& finding)
     {
         if (machine_.bytecode().columns.size() < 2)
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    /// False where an element has a value that the data have not.
+    /// False if an element has a value outside of the data's ranges.
     [[nodiscard]] bool is_in_data(const LawCase& tried) const
     {
         const auto& columns = machine_.bytecode().columns;
@@ -243,7 +243,7 @@ private:
         return true;
     }
 
-    /// If the case breaks the equation, writes the counter-example that it shrinks to.
+    /// If the case breaks the equation, stores the shrunk counter-example and returns true.
     bool refute(Equation equation, LawCase recipes, LawFinding& finding)
     {
         const auto breaks = [&](const LawCase& tried) {
@@ -264,7 +264,7 @@ private:
         return true;
     }
 
-    /// How many cases of small integers hold; 0 if one does not.
+    /// Number of cases of small integers, which all hold; 0 if one does not.
     std::int64_t try_small_integers(Equation equation)
     {
         LawPool pool(op_, machine_, draw_recipes(machine_, kLeastRecipes, random_, Draw::small_integers));
@@ -284,7 +284,7 @@ private:
         return tried;
     }
 
-    /// Where the operator or its 8-bit version has few states, tries them all, as far as the time goes.
+    /// Tries all states if the operator or its 8-bit version has few, as far as time allows.
     void try_all_states(LawReport& report)
     {
         if (!combines_exactly(op_))
@@ -337,7 +337,7 @@ private:
         finding.means = Means::all_states;
     }
 
-    /// What is close to an end of the 8-bit type as close to the end of the column's type.
+    /// Moves values close to an end of the 8-bit type as close to the end of the column's type.
     [[nodiscard]] LawCase at_the_ends(LawCase recipes) const
     {
         const auto& columns = machine_.bytecode().columns;

@@ -1,5 +1,5 @@
 #pragma once
-// The laws that an operator claims, and the search for counter-examples to them.
+// The laws that an operator claims, and the search for counter-examples.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,111 +10,112 @@
 
 namespace segfold {
 
-/// A law of combine, or of append. Associativity is always claimed, the identity where the state has one,
-/// append where there is one, the others where declared.
+/// A law of combine or append. An operator always claims associativity, claims `identity` if its state has
+/// one and `append` if it has that part, and claims the others if they are declared.
 enum class Law : std::uint8_t { associative, identity, commutative, idempotent, append };
 
-/// "associative", "identity", ...
+/// Name of a law, such as "associative".
 std::string_view name(Law law);
 
-/// How far a law can be relied on, from most to least.
+/// Degrees of reliance on a law, from most to least.
 enum class Verdict : std::uint8_t {
-    proved,                          ///< for every state that elements reach, by a theorem prover
-    proved_while_nothing_overflows,  ///< the same, as far as every integer stays inside of its type
-    proved_over_reals,     ///< the same, with floats taken for real numbers and integers for unbounded ones
-    holds_exhaustively,    ///< for every state of the operator, or of its 8-bit version
-    not_refuted,           ///< no case of the search breaks it
-    holds_up_to_rounding,  ///< both sides differ, but by no more than rounding explains
-    refuted,               ///< there is a counter-example
+    proved,                          ///< proved for every reachable state by a theorem prover
+    proved_while_nothing_overflows,  ///< proved as long as no integer leaves its type
+    proved_over_reals,               ///< proved with floats as real numbers and integers without bounds
+    holds_exhaustively,              ///< holds for every state of the operator, or of its 8-bit version
+    not_refuted,                     ///< the search found no counter-example
+    holds_up_to_rounding,            ///< both sides differ, but rounding explains it
+    refuted,                         ///< there is a counter-example
 };
 
-/// "proved", "proved_while_nothing_overflows", "holds_exhaustively", ...
+/// Name of a verdict, such as "proved".
 std::string_view name(Verdict verdict);
 
-/// How a verdict was found.
+/// The method that gave a verdict.
 enum class Means : std::uint8_t {
     search,       ///< drawn states
     all_states,   ///< every state of the operator, or of its 8-bit version
-    bit_vectors,  ///< Z3, with integers as words and floats bit for bit
+    bit_vectors,  ///< Z3, with integers and floats bit for bit
     integers,     ///< Z3, with unbounded integers
     reals,        ///< Z3, with real numbers
 };
 
-/// "search", "all states", "bit vectors", ...
+/// Name of a method, such as "all states".
 std::string_view name(Means means);
 
-/// True for the three that a prover gives.
+/// True for the three verdicts of a prover.
 constexpr bool is_proof(Verdict verdict) { return verdict <= Verdict::proved_over_reals; }
 
-/// A value of one field or column; integers and bools sign- or zero-extended in `bits`, floats in `real`.
+/// A value of one field or column. Integers and bools are sign- or zero-extended in `bits`; floats are in
+/// `real`.
 struct FieldValue {
     Type type = Type::i32;
     std::uint64_t bits = 0;
     double real = 0;
 };
 
-/// The value as a literal of the language, the shortest that its type reads back: "-3", "0.1", "nan", "true".
+/// Prints the value as the shortest literal that its type reads back: "-3", "0.1", "nan", "true".
 std::string print(const FieldValue& value);
 
-/// A state with the elements it was made of.
+/// A state with the elements that make it.
 struct ReachedState {
     std::vector<FieldValue> fields;
     std::vector<std::vector<FieldValue>>
         elements;            ///< [element][column], lifted and combined from left to right
-    std::string place = {};  ///< where the first element lies, "index 2147483645", if that matters
+    std::string place = {};  ///< index of the first element, "index 2147483645", if it matters
 };
 
-/// States that break a law, and the two states that should have been equal.
+/// States that break a law, and the two states that should be equal.
 struct CounterExample {
-    std::vector<ReachedState> states;  ///< a, b, c; as many as the law speaks of; of append a and lift(x)
+    std::vector<ReachedState> states;  ///< a, b, c, as many as the law has; for append: a and lift(x)
     std::vector<FieldValue> left, right;
     std::vector<std::pair<std::string, FieldValue>> scalars =
-        {};                             ///< their names and values, where there are any
-    std::string left_side, right_side;  ///< what they are: "combine(combine(a, b), c)"
-    std::string text;                   ///< all of it for a reader, several lines without a final newline
+        {};                             ///< names and values of scalars, if there are any
+    std::string left_side, right_side;  ///< formulas of the sides: "combine(combine(a, b), c)"
+    std::string text;                   ///< for readers: several lines without a final newline
 };
 
-/// The finding on one law.
+/// The verdict on one law, with its evidence.
 struct LawFinding {
     Law law = Law::associative;
     Verdict verdict = Verdict::not_refuted;
-    std::int64_t cases = 0;             ///< tried with the operator's own types
-    std::int64_t exhaustive_cases = 0;  ///< tried where all states were tried; 0: they were not
-    bool eight_bit = false;             ///< all states of the 8-bit version, not of the operator itself
+    std::int64_t cases = 0;             ///< cases tried with the operator's own types
+    std::int64_t exhaustive_cases = 0;  ///< cases of trying all states; 0: not done
+    bool eight_bit = false;             ///< all states of the 8-bit version were tried
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
-    bool nan_differs = false;           ///< where states are not finite, one side alone may be NaN
-    std::int64_t small_cases = 0;       ///< refuted by large integers: small ones tried, all of which hold
-    /// Refuted, though no case does it whose elements are sorted by this column, of `sorted_cases` that break
-    /// the law in other orders. Empty: there is no such column.
+    bool nan_differs = false;           ///< if states are not finite, one side alone may be NaN
+    std::int64_t small_cases = 0;       ///< refuted by large integers: number of small cases, which all hold
+    /// Refuted, but no case breaks the law if its elements are sorted by this column; `sorted_cases` break it
+    /// in other orders. Empty if there is no such column.
     std::string sorted_by = {};
     std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
     Means means = Means::search;
-    double seconds = 0;           ///< that the prover took
-    std::string invariants = {};  ///< that the proof needs and every state keeps: "0 <= leading <= flights"
-    std::string unproved = {};    ///< why there is no proof, where one was tried
-    /// Refuted by what overflows alone: proved while nothing does.
+    double seconds = 0;           ///< time of the prover
+    std::string invariants = {};  ///< facts about states that the proof needs: "0 <= leading <= flights"
+    std::string unproved = {};    ///< reason for the missing proof, if one was tried
+    /// Refuted by overflow alone: proved as long as nothing overflows.
     bool holds_without_overflow = false;
 };
 
-/// The verdict as documents give it: that on the 8-bit version alone is "holds_exhaustively_in_8_bits".
+/// Name of the verdict in documents. If only the 8-bit version was tried: "holds_exhaustively_in_8_bits".
 std::string_view name_of_verdict(const LawFinding& finding);
 
-/// The findings on all laws that an operator claims.
+/// The findings on all laws of an operator.
 struct LawReport {
     std::vector<LawFinding> findings;
-    std::vector<LawFinding> undeclared = {};  ///< laws that the operator does not claim, and that are proved
-    std::string prover = {};  ///< "Z3 4.8.12", or why nothing was proved; empty: none was asked
+    std::vector<LawFinding> undeclared = {};  ///< proved laws that the operator does not claim
+    std::string prover = {};  ///< "Z3 4.8.12", or why nothing was proved; empty: no prover was asked
 
-    /// The finding on `law`, or nullptr if the operator does not claim it.
+    /// Returns the finding on `law`, or nullptr if the operator does not claim it.
     [[nodiscard]] const LawFinding* find(Law law) const;
     [[nodiscard]] bool refuted(Law law) const;
     [[nodiscard]] bool any_refuted() const;
 };
 
-/// What is known of the values of a column.
+/// Known range of a column's values.
 struct ColumnRange {
-    std::optional<FieldValue> lowest, highest;  ///< of the finite ones; absent where there are none
+    std::optional<FieldValue> lowest, highest;  ///< of the finite values; none if there are none
     bool has_negative_zero = false;
     bool has_positive_infinity = false;
     bool has_negative_infinity = false;
@@ -126,69 +127,68 @@ struct ColumnRange {
     }
 };
 
-/// The values of data: one entry for each column, in the order of the parameters; tables have none.
+/// One entry for each column, in the order of the parameters. Tables have no entry.
 using DataRanges = std::vector<ColumnRange>;
 
-/// Values of the scalars, in the order of the parameters; nothing for one that may have any value.
+/// Values of the scalars, in the order of the parameters; none for a scalar that may have any value.
 using ScalarValues = std::vector<std::optional<FieldValue>>;
 
-/// How long to search. `seed` alone decides which cases are tried, `most_seconds` at most how many of them.
+/// Limits of a search. `seed` decides which cases are tried; `most_seconds` may stop it early.
 struct LawOptions {
     std::int64_t most_cases = 200000;  ///< per law
     double most_seconds = 0.2;         ///< for all laws together
     std::uint64_t seed = 1;
-    const DataRanges* data = nullptr;       ///< elements are drawn from these ranges alone, where given
-    const ScalarValues* scalars = nullptr;  ///< null: none is known; of those not known many values are tried
+    const DataRanges* data = nullptr;       ///< if given, elements lie in these ranges
+    const ScalarValues* scalars = nullptr;  ///< null: no value is known; many are tried for each unknown one
 };
 
-/// A search short enough to run before every emit; it finds the obvious counter-examples.
+/// Limits of a search short enough to run before every emit. It finds obvious counter-examples.
 inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 
 /// Searches for counter-examples to the laws that a checked operator claims.
 ///
-/// The states are reachable ones: elements are drawn (edge values, small and random ones), lifted, and some
-/// are combined; those of a case are neighbours in one segment, earlier ones first. Where combine never
-/// rounds, both sides must agree in every bit, any NaN being equal to any other. Otherwise the decision is
-/// made in wide precision: a law is refuted only if its sides differ there too, by more than the rounding of
-/// the operator's types and by far more than what the wide results change under other rounding modes (Vignes
-/// 1993, "A stochastic arithmetic for reliable scientific computation"). There a NaN that comes of
-/// infinite states does not refute the law. Where the state is small, or is so with all integers narrowed to
-/// 8 bits, all states are tried. A counter-example is shrunk, and is always one of the operator itself.
+/// All states are reachable: elements are drawn (edge values, small and random ones) and lifted, and some of
+/// them combined. The states of a case are neighbours in one segment, earlier ones first. If combine never
+/// rounds, both sides must agree in every bit, where all NaN are equal. Otherwise wide precision decides. It
+/// refutes a law only if the sides differ by more than the rounding of the operator's types, and by far more
+/// than the wide results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for
+/// reliable scientific computation"). A NaN that comes of infinite states then does not refute the law. If
+/// the state is small, or is so with all integers narrowed to 8 bits, all states are tried. A counter-example
+/// is shrunk, and always holds for the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
-/// The counter-example that the elements of `states`, one list for each state that `law` speaks of, shrink
-/// to; nothing where the evaluator does not find that they break the law. They begin at element 10 of a
-/// segment.
+/// Shrinks the counter-example made of `states`, which lists the elements of each state of `law`. None if the
+/// evaluator finds that they do not break the law. The elements begin at position 10 of a segment.
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
                                         const ScalarValues* scalars = nullptr);
 
-/// False where the identity changes some state of the kind that lift gives: fields that lift computes have
-/// values of their types' whole range, whether an element makes them or not. Differences that rounding and
-/// overflow explain count as well, but for a few roundings.
+/// False if the identity changes a state that lift might give. Fields that lift computes take any value of
+/// their types, even values that no element gives. Differences of a few roundings are allowed; larger ones
+/// count even if rounding or overflow explains them.
 bool is_neutral_to_any_lifted(const Operator& op);
 
-/// The operator as a semigroup, without its identity. A state that no element has reached is absent. The
-/// result of an empty segment is that of `empty` or, where there is none, finish of the removed identity.
+/// Removes the identity: the operator becomes a semigroup, and a state without elements is absent. An empty
+/// segment gives the result of `empty` or, if there is none, finish of the removed identity.
 ///
-/// Gives the same results wherever the identity is neutral, and those of a fold from the first element
-/// wherever it is not. An operator without identity is returned as it is.
+/// Results are unchanged if the identity is neutral. If it is not, results are those of a fold that begins
+/// with the first element. An operator without identity is returned unchanged.
 Operator without_identity(Operator op);
 
-/// The laws that the operator claims: associativity, the identity where it states one, what it declares, and
-/// that its append gives what combine and lift give.
+/// The laws that the operator claims: associativity, the identity if it states one, its declared laws, and
+/// the agreement of append with combine and lift.
 std::vector<Law> claimed_laws(const Operator& op);
 
-/// True if a stage may rely on `law`: the operator claims it and the report does not refute it.
+/// True if a stage may rely on `law`: the operator claims it, and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
 
-/// One line, or the text of the counter-example; without a final newline.
+/// Prints one line, or the text of the counter-example, without a final newline.
 std::string print(const LawFinding& finding, const Operator& op);
 
-/// All findings, each ended by a newline.
+/// Prints all findings, each with a final newline.
 std::string print(const LawReport& report, const Operator& op);
 
-/// The first four of a proof's invariants, and how many more there are. JSON documents have all.
+/// The first four invariants of a proof, and the number of further ones. JSON documents hold all.
 [[nodiscard]] std::string few_invariants(const std::string& invariants);
 
 }  // namespace segfold

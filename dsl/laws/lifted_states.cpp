@@ -1,4 +1,4 @@
-// Whether an identity is neutral to whatever lift may give, element by element.
+// Decides whether an identity is neutral to every state that lift may give.
 #include <random>
 
 #include "dsl/check/check.h"
@@ -7,10 +7,10 @@
 namespace segfold {
 namespace {
 
-/// Elements of any values, besides those whose columns are alike.
+/// Number of drawn elements, besides those of ElementDrawer::alike().
 constexpr std::int64_t kElements = 512;
 
-/// True where the value is the same for all elements.
+/// True if the value is the same for all elements.
 bool is_the_same_for_all(const Expression& value)
 {
     if (value->kind == ExpressionKind::name || value->kind == ExpressionKind::gather)
@@ -21,8 +21,8 @@ bool is_the_same_for_all(const Expression& value)
     return true;
 }
 
-/// The fold of columns that hold what lift computes: any values of the fields' types. Fields that lift sets
-/// to constants have these, and fields that it sets to the same share a column.
+/// An operator whose columns replace the values that lift computes. Constants stay constants, and fields with
+/// equal values share a column.
 Operator of_any_lifted(const Operator& op)
 {
     Operator any;
@@ -46,7 +46,7 @@ Operator of_any_lifted(const Operator& op)
         }
         any.lift.assignments.push_back({field.name, lifted, {}});
     }
-    if (any.parameters.empty())  // an operator has one at least
+    if (any.parameters.empty())  // an operator needs at least one
         any.parameters.push_back({"unused", Type::i32, false, {}});
     return check(std::move(any));
 }

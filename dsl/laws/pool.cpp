@@ -5,21 +5,21 @@
 namespace segfold {
 namespace {
 
-/// The first recipes, of which all triples or all pairs are tried.
+/// The first recipes are tried in all triples or all pairs.
 constexpr std::size_t kTripledRecipes = 10;
 constexpr std::size_t kPairedRecipes = 32;
 
-/// One drawn case in so many has equal elements, which ties need and which would come up too seldom.
+/// One drawn case in this many repeats an element. Ties need that, and would be too rare otherwise.
 constexpr std::uint64_t kCasesPerTie = 8;
 
-/// One in so many takes recipes that were drawn one after the other, which may be related.
+/// One in this many takes recipes drawn one after the other, which may be related.
 constexpr std::uint64_t kCasesPerRelation = 8;
 
-/// One in so many has a long recipe; fewer where states cannot be kept.
+/// One in this many has a long recipe; fewer if states depend on the place and cannot be kept.
 constexpr std::uint64_t kCasesPerLong = 8;
 constexpr std::uint64_t kCasesPerLongByPlace = 64;
 
-/// One in so many begins at another place.
+/// One in this many begins at another place.
 constexpr std::uint64_t kCasesPerPlace = 3;
 
 }  // namespace

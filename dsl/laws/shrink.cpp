@@ -64,10 +64,10 @@ std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
     return candidates;
 }
 
-/// Trying a case of so many elements costs as much as two tries of short ones.
+/// A try counts once more for every this many elements.
 constexpr std::size_t kElementsPerTry = 16;
 
-/// Shorter runs are dropped element by element.
+/// Runs shorter than this are dropped element by element.
 constexpr std::size_t kShortestRun = 4;
 
 class Shrinker {
@@ -107,7 +107,7 @@ private:
         return false;
     }
 
-    /// Halves of long recipes go first, then quarters, and so on.
+    /// Drops halves of long recipes first, then quarters, and so on.
     bool drop_runs()
     {
         for (std::size_t r = 0; r < best_.recipes.size(); ++r)
@@ -139,7 +139,7 @@ private:
         return false;
     }
 
-    /// Tries `change` with every simpler value of every place; `change` puts a value there.
+    /// Tries every simpler value in every place. `change` puts it into a case.
     template <class Change>
     bool simplify(Change change)
     {
@@ -161,7 +161,7 @@ private:
                            std::size_t i, std::size_t k) { recipes[r][i][k] = value; });
     }
 
-    /// Where values must stay equal, they change together.
+    /// Changes all equal values of a column together, for laws that break only if they stay equal.
     bool simplify_all_alike()
     {
         return simplify([](LawCase& recipes, const Slot<double>& old, const Slot<double>& value, std::size_t,

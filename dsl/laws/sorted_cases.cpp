@@ -9,11 +9,11 @@
 namespace segfold {
 namespace {
 
-/// Cases that are tried, and how many of them must break the equation as they are drawn.
+/// Number of cases tried, and the least number that must break the equation unsorted.
 constexpr std::int64_t kCases = 512;
 constexpr std::int64_t kLeastBroken = 64;
 
-/// Drawn elements, of which each case takes some.
+/// Number of drawn recipes, of which each case takes some.
 constexpr std::int64_t kRecipes = 96;
 
 bool has_finite(const LawCase& tried, const std::vector<Type>& columns)
@@ -43,7 +43,7 @@ std::vector<LawCase> drawn_cases(const Operator& op, Equation equation, LawMachi
     return cases;
 }
 
-/// The same elements, so that column `k`, of this type, does not decrease from the first to the last.
+/// Sorts the elements of a case by column `k` of type `type`, in ascending order.
 LawCase sorted_by(LawCase tried, std::size_t k, Type type)
 {
     Recipe all;

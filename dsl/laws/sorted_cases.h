@@ -1,12 +1,12 @@
 #pragma once
-// Laws that hold for sorted elements alone, as those of an operator on readings by time do.
+// Finds laws that hold for sorted elements alone, such as those of operators on readings in order of time.
 #include "dsl/laws/judge.h"
 
 namespace segfold {
 
-/// Looks for a column by which elements may be sorted so that no case breaks `equation`, which is refuted: of
-/// cases of small numbers, at least 64 of which break it as drawn. Where there is one, `finding` says so, and
-/// counts those.
+/// Looks for a column such that cases sorted by it never break the refuted `equation`. Draws cases of small
+/// numbers, of which at least 64 must break it unsorted. Stores the column and the number of broken cases in
+/// `finding`.
 void find_sorting_column(const Operator& op, Equation equation, LawMachine& machine, LawJudge& judge,
                          const LawOptions& options, LawFinding& finding);
 

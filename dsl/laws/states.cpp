@@ -10,28 +10,28 @@
 namespace segfold {
 namespace {
 
-/// Index and position differ, so that an operator which mixes them up is seen.
+/// Index and position differ, so that an operator that confuses them is found.
 constexpr std::int64_t kFirstIndex = 10;
 constexpr std::int64_t kSegment = 3;
 
-/// Sets of values that scalars have, and so many of them that give all scalars the same value.
+/// Number of sets of scalar values. The first few give all scalars the same value.
 constexpr std::size_t kSettings = 14;
 constexpr std::size_t kAlikeSettings = 5;
 
-/// Longer than any index or position near the front of a segment.
+/// Larger than any index or position near the front of a segment.
 constexpr std::int64_t kTableLength = 64;
 
-/// One recipe in so many begins with an element that differs from one of the recipe before by a constant.
+/// One recipe in this many begins with an element of the previous recipe, changed by a constant.
 constexpr std::uint64_t kRecipesPerRelation = 4;
 
-/// Places and lengths that the constants of the text suggest, at most.
+/// Most places, and most lengths, that constants of the text suggest.
 constexpr std::size_t kMostSuggested = 8;
 
-/// Elements of long recipes, besides those that the constants suggest.
+/// Lengths of long recipes, besides those that constants suggest.
 constexpr std::size_t kLongLengths[] = {16, 17, 33, 64, 100, 127, 129, 255, 257, 300, 500, 1000};
 constexpr std::size_t kMostLongElements = 1000;
 
-/// A case begins a little below the bounds of narrow types and of the constants of the text.
+/// Places a little below the limits of narrow types and below constants of the text.
 std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& bytecode)
 {
     std::vector<ElementPlace> places = {{kFirstIndex, 0, kSegment}};
@@ -97,7 +97,7 @@ Slot<Real> in_precision(Type type, const Slot<double>& value)
     return slot;
 }
 
-/// Whether lift or append reads the table.
+/// True if lift or append reads the table.
 bool is_read(const Bytecode& bytecode, std::size_t table)
 {
     const auto reads = [&](const Instruction& step) {
@@ -116,8 +116,7 @@ Slot<double> slot_of(const FieldValue& value)
     return slot;
 }
 
-/// The programs, which have known values of scalars among their constants: elements are drawn near those, as
-/// near the numbers of the text.
+/// Adds known values of scalars to the constants, because elements are drawn near these.
 Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
 {
     auto& program = bytecode.combine;
@@ -129,8 +128,8 @@ Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
     return bytecode;
 }
 
-/// The value of scalar `number` in a setting: small numbers first, the same for all in the first settings;
-/// then finite ones of any size.
+/// Value of scalar `number` in a setting. Small numbers come first, and the first settings give all scalars
+/// the same one. Later values are finite and of any size.
 Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std::mt19937_64& random)
 {
     constexpr double kReals[] = {2, -1, 0, 1, 0.5, -3, 100};
@@ -180,7 +179,7 @@ LawMachine::LawMachine(const Operator& op, std::vector<Array> given_tables)
 
 void LawMachine::add_settings(const ScalarValues* scalars)
 {
-    std::mt19937_64 random(1);  // whatever the search draws: remembered counter-examples are found again
+    std::mt19937_64 random(1);  // fixed, so that remembered counter-examples are found again in any search
     ScalarValues known;
     std::size_t scalar = 0;
     for (std::size_t table = 0; table < bytecode_.tables.size(); ++table) {
@@ -205,7 +204,7 @@ void LawMachine::add_settings(const ScalarValues* scalars)
             places_.push_back({kFirstIndex, 0, kSegment, setting});
         }
     }
-    setting_ = scalar_values_.size();  // none yet
+    setting_ = scalar_values_.size();  // no setting yet, so that set_scalars() stores the first
     set_scalars(0);
 }
 
@@ -295,7 +294,7 @@ std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::m
                 recipe.push_back(drawer.related(recipes.back().back()));
             else
                 recipe.push_back(drawer.any());
-        // Only a table can refuse an element.
+        // An element can be refused only by a read past a table's end.
         if (machine.bytecode().tables.empty() || machine.reach(recipe, 0, state.data()))
             recipes.push_back(std::move(recipe));
     }
@@ -330,7 +329,7 @@ std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, s
     std::vector<Recipe> recipes;
     for (std::int64_t n = 0; n < count; ++n) {
         const auto number = static_cast<std::size_t>(n);
-        // The constants' lengths first, then lengths by lot.
+        // First the lengths that constants suggest, then random ones.
         const std::size_t length =
             number < kMostSuggested ? lengths[number] : lengths[random() % lengths.size()];
         const auto pattern = static_cast<Pattern>(number % 4);
@@ -345,7 +344,7 @@ std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, s
                 recipe.push_back(drawer.next(recipe.back()));
             else if (pattern == Pattern::by_turns)
                 recipe.push_back(drawer.any());
-            else  // 1, -1, 2, ... where one element is repeated
+            else  // 1, -1, 2, ... for repeated elements
                 recipe.push_back(drawer.simple(1 + number / 4 + i));
         }
         if (machine.bytecode().tables.empty() || machine.reach(recipe, 0, state.data()))

@@ -1,6 +1,6 @@
 #pragma once
-// States for the search for counter-examples, made of drawn elements by lift and combine, so that each of
-// them can occur.
+// States for the search for counter-examples. They are made of drawn elements by lift and combine, so each
+// one can occur.
 #include <random>
 #include <vector>
 
@@ -10,26 +10,26 @@
 
 namespace segfold {
 
-/// How a state is reached: its elements are lifted and combined from left to right.
+/// The elements of a state. They are lifted and combined from left to right.
 using Recipe = std::vector<Element>;
 
-/// Most elements of a drawn recipe.
+/// Most elements of a short recipe.
 inline constexpr std::size_t kMostDrawnElements = 4;
 
-/// Where the first element of a case lies, and which values the scalars have there.
+/// The place of the first element of a case, and the values of the scalars there.
 struct ElementPlace {
     std::int64_t index, position, segment;
-    std::size_t setting = 0;  ///< number of the scalars' values, 0 where there are none
+    std::size_t setting = 0;  ///< number of the set of scalar values; 0 if there are no scalars
 };
 
-/// A bytecode with tables drawn for it, ready to run in both precisions.
+/// An operator with drawn tables, ready to run in both precisions.
 class LawMachine {
 public:
-    /// Elements are drawn from `data` where it is given, which must outlive the machine. Scalars of which
-    /// `scalars` says nothing have one value after the other.
+    /// If `data` is given, elements are drawn from it; it must outlive the machine. Scalars with no value in
+    /// `scalars` take several values by turns.
     LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
                const ScalarValues* scalars = nullptr);
-    /// With the tables and scalars of a fold, and elements that lie where begin_at() says.
+    /// Uses the tables and scalars of a fold. begin_at() says where the elements lie.
     LawMachine(const Operator& op, std::vector<Array> given_tables);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
@@ -46,31 +46,32 @@ public:
             return wide_;
     }
 
-    /// Makes the state of `recipe`, whose first element is element `start` of a case that begins at place
-    /// number `place`; false if a table is read outside of its length.
+    /// Makes the state of `recipe`. Its first element is element `start` of a case that begins at place
+    /// number `place`. Returns false if the recipe reads past a table's end.
     template <class Real>
     bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
 
-    /// An element of a case as Evaluator::append takes it: columns, then index, position and segment.
+    /// Returns an element of a case in the form of Evaluator::append: columns, then index, position and
+    /// segment.
     template <class Real>
     std::vector<Slot<Real>> element(const Element& values, std::size_t start, std::size_t place = 0) const;
 
-    /// Whether each column tells where a table is read.
+    /// For each column: true if it decides where a table is read.
     [[nodiscard]] const std::vector<bool>& columns_of_places() const { return columns_of_places_; }
 
-    /// Where cases begin: near the front, and where narrow conversions of large places wrap; then near the
-    /// front once more for each set of scalars but the first. One alone where lift does not look at the place
-    /// and there are no scalars.
+    /// The places where cases begin: near the front, then where large places wrap in narrow conversions, then
+    /// near the front again for each further set of scalar values. A single place if lift ignores places and
+    /// there are no scalars.
     [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
 
-    /// The numbers of places that differ in scalars alone; the first is 0.
+    /// Numbers of the places that differ in scalars alone. The first is 0.
     [[nodiscard]] const std::vector<std::size_t>& settings() const { return settings_; }
 
-    /// Of given tables: the first element of a case is element `index` of the data, and of the only segment.
+    /// For given tables: begins the next case at element `index` of the data, all of which is one segment.
     void begin_at(std::int64_t index) { places_ = {{index, index, 0}}; }
     [[nodiscard]] bool has_given_tables() const { return has_given_tables_; }
 
-    /// The scalars' values at a place, by name.
+    /// Names and values of the scalars at a place.
     [[nodiscard]] std::vector<std::pair<std::string, FieldValue>> scalars(std::size_t place) const;
 
 private:
@@ -85,22 +86,22 @@ private:
     std::vector<std::size_t> settings_ = {0};
     std::vector<std::size_t> scalar_tables_;                ///< the tables that are scalars
     std::vector<std::vector<Slot<double>>> scalar_values_;  ///< [setting][scalar]
-    std::size_t setting_ = 0;                               ///< that the tables hold
+    std::size_t setting_ = 0;                               ///< the set of scalar values in the tables
     std::vector<Array> tables_;
     Evaluator<double> working_;
     Evaluator<long double> wide_;
 };
 
-/// Draws `count` recipes, or fewer where a table cannot be read at most of the elements drawn: first single
-/// elements of edge values, then other single ones, then longer recipes.
+/// Draws `count` recipes, or fewer if most drawn elements read past a table's end. First come single elements
+/// of edge values, then other single elements, then longer recipes.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
-/// Single elements of columns that are alike, lowest or NaN in each of them, and `count` any ones. Fewer
-/// where a table cannot be read at some.
+/// Draws single elements: those of ElementDrawer::alike(), then `count` any ones. Elements that read past a
+/// table's end are left out.
 std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random);
 
-/// Draws `count` recipes of 16 to 1000 elements, or fewer: one element repeated, ascending ones, a few by
-/// turns, and any. Their lengths are near powers of two and near the constants of the operator's text.
+/// Draws up to `count` recipes of 16 to 1000 elements: one repeated element, ascending elements, two by
+/// turns, or simple ones. Lengths are near powers of two and near constants of the operator's text.
 std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
                                       Draw draw);
 

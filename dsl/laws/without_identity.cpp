@@ -10,8 +10,8 @@ const StateField& field_of(const Operator& op, const Expression& expression)
     return *std::ranges::find(op.state, expression->name, &StateField::name);
 }
 
-/// A checked `expression` with every field of the state replaced by its identity, converted to the field's
-/// type: a number alone takes the type that its surroundings want, as 0 in f32(0).
+/// Replaces the state's fields in a checked `expression` by their identities. Each is converted to the
+/// field's type, because a bare number takes its type from the context, as 0 does in f32(0).
 Expression of_identity(const Operator& op, const Expression& expression)
 {
     if (expression->kind == ExpressionKind::field) {
@@ -26,14 +26,15 @@ Expression of_identity(const Operator& op, const Expression& expression)
     return with_type(expression, std::move(arguments), *expression->type);
 }
 
-/// Likewise of what is assigned: the result wants the type that the field has.
+/// Does the same for an assigned value. A bare number needs no conversion, since the result has the field's
+/// type.
 Expression assigned_identity(const Operator& op, const Expression& expression)
 {
     return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity
                                                      : of_identity(op, expression);
 }
 
-/// What makes the result of an empty segment of the operator's identity.
+/// Makes the result of an empty segment from the operator's identity.
 Block empty_block(const Operator& op)
 {
     Block block;

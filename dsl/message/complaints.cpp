@@ -14,7 +14,7 @@ PlacedError placed_error(const SourcePointer& source, Position position, const s
 
 namespace {
 
-/// In the order of messages.
+/// Sorting key of messages.
 auto order(Position place)
 {
     const std::string_view file = place.file == nullptr ? std::string_view() : place.file;
@@ -34,7 +34,7 @@ void Complaints::add(const PlacedError& error)
     more_ = errors_.size() == kMostComplaints;
     if (!more_)
         errors_.push_back(error);
-    // An operator made without a text has no places that would tell messages apart.
+    // In an operator made without a text, messages have no places that tell them apart.
     if (more_ || place.line == 0)
         raise_if_any();
 }

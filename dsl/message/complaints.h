@@ -1,5 +1,5 @@
 #pragma once
-// The faults of one text, collected so that one run tells several of them.
+// Collects the faults of a text, so that one run reports several.
 #include <string>
 #include <vector>
 
@@ -17,26 +17,26 @@ private:
     Position position_;
 };
 
-/// `spec_error` with its place.
+/// Makes the error of spec_error() and keeps its place.
 PlacedError placed_error(const SourcePointer& source, Position position, const std::string& message,
                          const std::string& hint = {});
 
-/// Thrown instead of a message that would only follow from an earlier one.
+/// Thrown in place of a message that would only follow from an earlier one.
 struct Silence {};
 
-/// Most faults of a text that one run tells.
+/// Most faults of one text that are reported.
 inline constexpr std::size_t kMostComplaints = 10;
 
-/// Collects the faults of a text. A step that goes on after a fault must not report what follows from it.
+/// Collects the faults of a text. After a fault, later steps must not report its consequences.
 class Complaints {
 public:
-    /// Throws all of them where this one is more than are told.
+    /// Adds a fault. Throws all of them once there are more than are reported.
     void add(const PlacedError& error);
     [[nodiscard]] bool empty() const { return errors_.empty(); }
-    /// Throws one SpecError: the messages in the order of their places, one below the other.
+    /// Throws one SpecError with all messages, one below the other, in the order of their places.
     void raise_if_any() const;
 
-    /// Runs `step`; false if it has failed, with its message kept.
+    /// Runs `step`. If it fails, keeps its message and returns false.
     template <class Step>
     bool attempt(const Step& step)
     {

@@ -8,15 +8,15 @@
 
 namespace segfold {
 
-/// Where something stands in the text of an operator, or in the C++ that defines it; line 0: nowhere.
+/// A place in the text of an operator, or in the C++ that defines it. Line 0 means no place.
 struct Position {
     int line = 0;                ///< from 1
     int column = 0;              ///< from 1, in bytes
     int length = 1;              ///< bytes to underline
-    const char* file = nullptr;  ///< the C++ source, a string that lives on; null for a place in a text
+    const char* file = nullptr;  ///< the C++ source, a string that is never freed; null for a place in a text
 };
 
-/// A text with the name by which messages call it: a file's path, or "--op".
+/// A text and its name in messages: the path of a file, or "--op".
 struct SourceText {
     std::string name;
     std::string text;
@@ -24,7 +24,7 @@ struct SourceText {
 
 using SourcePointer = std::shared_ptr<const SourceText>;
 
-/// Bytes of the UTF-8 sequence that `text` begins with; 0 where it begins with none.
+/// Bytes of the UTF-8 sequence at the beginning of `text`; 0 if the bytes are not UTF-8.
 std::size_t utf8_length(std::string_view text);
 
 /// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by

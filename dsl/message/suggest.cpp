@@ -18,7 +18,7 @@ std::string lower_case(std::string_view word)
     return lower;
 }
 
-/// Letters dropped, added, changed or exchanged with a neighbour on the way from one word to the other.
+/// Number of edits between two words. An edit drops, adds or changes a letter, or exchanges two neighbours.
 std::size_t edit_distance(std::string_view from, std::string_view to)
 {
     std::vector<std::size_t> before(to.size() + 1), above(to.size() + 1), row(to.size() + 1);
@@ -36,13 +36,13 @@ std::size_t edit_distance(std::string_view from, std::string_view to)
     return row[to.size()];
 }
 
-/// The most edits between a word and one that is close to it.
+/// Most edits between a word and one close to it.
 std::size_t most_edits(std::string_view word) { return std::max<std::size_t>(1, word.size() / 3); }
 
-/// The only known word of which a part up to an underscore is close to `wanted`; empty where there is none.
+/// The only known word with a part up to an underscore that is close to `wanted`; empty if there is none.
 std::string_view with_close_beginning(std::string_view wanted, std::span<const std::string_view> known)
 {
-    constexpr std::size_t kShortest = 4;  // fewer letters are close to too much
+    constexpr std::size_t kShortest = 4;  // fewer letters are close to too many words
     std::string_view found;
     for (const std::string_view candidate : known) {
         bool is_close = false;
@@ -70,7 +70,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
         if (candidate.empty() || candidate.size() > kLongestWord)
             continue;
         const std::size_t distance = edit_distance(wanted, lower_case(candidate));
-        // A word of which nothing is left is not a misspelling of it.
+        // If every letter is edited, the word is no misspelling.
         if (distance < least && distance < std::max(wanted.size(), candidate.size())) {
             least = distance;
             closest = candidate;

@@ -6,12 +6,12 @@
 
 namespace segfold {
 
-/// "; did you mean 'offsets'?" for the known word closest to `word`, or "" if none is close.
+/// Returns "; did you mean 'offsets'?" for the known word closest to `word`, or "" if none is close.
 ///
-/// Close means: equal but for case, or at most one edit (a letter dropped, added, changed, or exchanged with
-/// its neighbour) for every three letters of `word`, one at least. Of equally close words the first of
-/// `known` is taken. Where none is close, the one counts whose beginning up to an underscore is: 'blok' for
-/// 'block_threads', from four letters on, and unless several begin so.
+/// Two words are close if they differ only in case, or by few edits: one for every three letters of `word`,
+/// at least one. An edit drops, adds or changes a letter, or exchanges two neighbours. Of equally close
+/// words, the first of `known` wins. If no word is close, words of which `word` resembles the part before an
+/// underscore count: 'blok' suggests 'block_threads'. This needs four letters and exactly one such word.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace segfold

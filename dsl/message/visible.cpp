@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// The code point that `letter`, one valid UTF-8 sequence, stands for.
+/// The code point of `letter`, which is one valid UTF-8 sequence.
 unsigned code_point(std::string_view letter)
 {
     const auto first = static_cast<unsigned char>(letter[0]);

@@ -11,14 +11,14 @@
 namespace segfold {
 namespace {
 
-/// What a value is never above: so many times the elements of the earlier operand, and of the later one.
+/// An upper bound: multiples of the numbers of elements of the earlier and of the later operand.
 struct Bound {
     int earlier = 0;
     int later = 0;
 };
 
-/// How a block's values are bounded. In `lift` and `append` the later operand is one element, and a literal 1
-/// counts it.
+/// Bounds the values of a block. In `lift` and `append`, the later operand is one element, which a literal 1
+/// counts.
 class Counts {
 public:
     Counts(const FieldNames& fields, bool has_element) : fields_(fields), has_element_(has_element) {}
@@ -29,7 +29,7 @@ public:
             lets_[let.name] = {*bound, mentions(let.value)};
     }
 
-    /// Nothing where the value may be below zero, or count an element twice.
+    /// None if the value may be negative or count an element twice.
     std::optional<Bound> of(const Expression& expression) const
     {
         const auto& arguments = expression->arguments;
@@ -60,7 +60,7 @@ public:
         }
     }
 
-    /// Whether a state's count stands in the expression, itself or by way of a let.
+    /// True if the expression uses a state's count, directly or through a local.
     bool mentions(const Expression& expression) const
     {
         if (expression->kind == ExpressionKind::field)
@@ -70,14 +70,14 @@ public:
         return std::ranges::any_of(expression->arguments, [&](const auto& e) { return mentions(e); });
     }
 
-    /// Whether a let holds a count of a state, and so is an i32.
+    /// True if a local holds a state's count, and is therefore an i32.
     bool is_short_let(const std::string& name) const
     {
         const auto let = lets_.find(name);
         return let != lets_.end() && let->second.is_short;
     }
 
-    /// Whether both sides of a comparison are counts, or numbers, and a state holds one of them.
+    /// True if both sides of a comparison are counts or numbers, and a state holds one of them.
     bool compares(const Expression& expression) const
     {
         return is_comparison(expression) && mentions(expression) &&
@@ -85,7 +85,7 @@ public:
                                    [&](const auto& side) { return is_number(side) || of(side).has_value(); });
     }
 
-    /// Whether a count is converted to another type.
+    /// True if a count is converted to another type.
     bool converts(const Expression& expression) const
     {
         return expression->kind == ExpressionKind::convert && mentions(expression) &&
@@ -130,7 +130,7 @@ private:
     std::map<std::string, LetBound> lets_;
 };
 
-/// The counts of a block, with its lets.
+/// Bounds of a block's values, with those of its locals.
 Counts counts_of(const Operator& op, const Block& block, const FieldNames& fields)
 {
     Counts counts(fields, &block != &op.combine);
@@ -139,7 +139,7 @@ Counts counts_of(const Operator& op, const Block& block, const FieldNames& field
     return counts;
 }
 
-/// Whether argument `i` of an expression stands for a count, given that the expression itself does or not.
+/// True if argument `i` must be a count, given whether the expression itself must be.
 bool is_argument_wanted(const Expression& expression, std::size_t i, bool is_wanted, const Counts& counts)
 {
     if (counts.compares(expression) || counts.converts(expression))
@@ -150,7 +150,7 @@ bool is_argument_wanted(const Expression& expression, std::size_t i, bool is_wan
     return (expression->kind == ExpressionKind::conditional && i > 0) || is_selection(expression) || is_sum;
 }
 
-/// Adds the fields that an expression mentions, by way of lets too.
+/// Adds the fields that an expression uses, directly or through locals.
 void add_mentioned(const Expression& expression, const Block& block, FieldNames& names)
 {
     if (expression->kind == ExpressionKind::field)
@@ -163,7 +163,7 @@ void add_mentioned(const Expression& expression, const Block& block, FieldNames&
         add_mentioned(argument, block, names);
 }
 
-/// Adds to `others` the fields that an expression uses as more than counts.
+/// Adds to `others` the fields that an expression does not use only as counts.
 void add_others(const Expression& expression, bool is_wanted, const Counts& counts, const Block& block,
                 FieldNames& others)
 {
@@ -206,8 +206,8 @@ FieldNames count_fields(const Operator& op)
     return fields;
 }
 
-/// `expression` where the state holds `fields` in 32 bits. Only the types that the text names stay; check()
-/// finds the others again.
+/// Rewrites `expression` for a state that holds counts in 32 bits. Keeps only types that the text names;
+/// check() finds the others again.
 Expression shorten(const Expression& expression, bool is_wanted, const Counts& counts)
 {
     ExpressionNode node = *expression;
@@ -255,7 +255,7 @@ Operator short_counts(Operator op)
         }
     try {
         return check(std::move(shorter));
-    } catch (const SpecError&) {  // larger than operators may be
+    } catch (const SpecError&) {  // the operator would become too large
         return op;
     }
 }

@@ -1,16 +1,16 @@
 #pragma once
-// Counts that a state keeps in 32 bits, for inputs of fewer than 2^31 elements.
+// Narrows counts in the state to 32 bits, for inputs with fewer than 2^31 elements.
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// A checked `op` with some i64 fields kept in an i32, for inputs of fewer than 2^31 elements. Results stay
-/// the same to the last bit.
+/// Returns a checked `op` whose states keep counts in i32 instead of i64. Results are the same bit for bit if
+/// the input has fewer than 2^31 elements.
 ///
-/// These fields are certain to lie between zero and the number of elements that a state covers. `lift` gives
-/// them 0 or 1; `combine` copies, adds and selects them by `? :`, `min` and `max`, so that no value counts an
-/// element twice. They may be compared with each other and converted. An operator without such fields stays
-/// as it is.
+/// A field is narrowed if it is surely never negative and never above the number of elements that a state
+/// covers. `lift` gives it 0 or 1. `combine` copies, adds and selects it by `? :`, `min` and `max`, and never
+/// counts an element twice. Such fields may be compared with each other and converted. An operator without
+/// such fields is returned unchanged.
 [[nodiscard]] Operator short_counts(Operator op);
 
 }  // namespace segfold

@@ -7,8 +7,8 @@
 namespace segfold {
 namespace {
 
-/// `expression` of a finish, with the fields as they were. Only the types that the text names stay; check()
-/// finds the others again.
+/// Rewrites an expression of finish so that fields have their old type. Keeps only types that the text names;
+/// check() finds the others again.
 Expression lengthen(const Expression& expression, const FieldNames& fields,
                     const std::set<std::string>& limits)
 {

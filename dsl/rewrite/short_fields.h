@@ -1,5 +1,5 @@
 #pragma once
-// Shared by short_places.cpp and short_counts.cpp: fields of an i64 that a state keeps in an i32.
+// Shared by short_places.cpp and short_counts.cpp: narrows i64 fields of a state to i32.
 #include <set>
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ using FieldNames = std::set<std::string>;
 /// The parts of an operator that make states: `lift`, `combine`, and `append` where there is one.
 [[nodiscard]] std::vector<const Block*> state_blocks(const Operator& op);
 
-/// The finish of `op` if the state holds `fields` in an i32: it converts them to i64 first, and turns the i32
-/// limits named in `limits` into those of i64.
+/// Returns `finish` for a state that holds `fields` in i32. It first converts them back to i64, and maps the
+/// i32 limits of fields in `limits` to those of i64.
 [[nodiscard]] Block finish_of_short_fields(const Operator& op, const FieldNames& fields,
                                            const std::set<std::string>& limits);
 

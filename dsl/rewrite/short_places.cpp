@@ -13,10 +13,10 @@ namespace {
 
 using Fields = FieldNames;
 
-/// Whether an expression's value is a place, or stands for one.
+/// True if the value is a place, or a number or limit that may stand in one's stead.
 bool is_place(const Expression& expression, const Fields& fields)
 {
-    // One less than the limits of i32, which stand for those of i64.
+    // One less than the limits of i32, which replace those of i64.
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()) - 1;
     const auto at = [&](std::size_t i) { return is_place(expression->arguments[i], fields); };
     switch (expression->kind) {
@@ -38,14 +38,14 @@ bool mentions(const Expression& expression, const Fields& fields)
                                [&](const Expression& argument) { return mentions(argument, fields); });
 }
 
-/// Whether both sides of a comparison are places, of which a state holds one.
+/// True if both sides of a comparison are places and a state holds one of them.
 bool compares_places(const Expression& expression, const Fields& fields)
 {
     return is_comparison(expression) && is_place(expression->arguments[0], fields) &&
            is_place(expression->arguments[1], fields) && mentions(expression, fields);
 }
 
-/// Takes out of `fields` those that an expression uses as more than places.
+/// Removes from `fields` those that an expression does not use only as places.
 void take_out_others(const Expression& expression, bool is_place_wanted, Fields& fields)
 {
     if (expression->kind == ExpressionKind::field && !is_place_wanted)
@@ -83,8 +83,8 @@ Fields place_fields(const Operator& op)
     return fields;
 }
 
-/// `expression` where the state holds `fields` in 32 bits. Only the types that the text names stay; check()
-/// finds the others again.
+/// Rewrites `expression` for a state that holds `fields` in 32 bits. Keeps only types that the text names;
+/// check() finds the others again.
 Expression shorten(const Expression& expression, bool is_place_wanted, const Fields& fields)
 {
     ExpressionNode node = *expression;
@@ -114,7 +114,7 @@ Block shorten(Block block, const Fields& fields)
     return block;
 }
 
-/// The limits of i64 that stand in an expression.
+/// Adds the limits of i64 in an expression.
 void add_limits(const Expression& expression, std::set<std::string>& limits)
 {
     if (expression->kind == ExpressionKind::limit && expression->type == Type::i64)
@@ -123,7 +123,7 @@ void add_limits(const Expression& expression, std::set<std::string>& limits)
         add_limits(argument, limits);
 }
 
-/// The limits that may stand in one of the fields.
+/// The limits that a field may hold.
 std::set<std::string> limits_of(const Operator& op, const Fields& fields)
 {
     std::set<std::string> limits;
@@ -159,7 +159,7 @@ Operator short_places(Operator op)
         }
     try {
         return check(std::move(op));
-    } catch (const SpecError&) {  // larger than operators may be
+    } catch (const SpecError&) {  // the operator would become too large
         return whole;
     }
 }

@@ -1,16 +1,16 @@
 #pragma once
-// Places that a state keeps in 32 bits, for inputs with small indices.
+// Narrows places in the state to 32 bits, for inputs whose indices fit.
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// A checked `op` with some i64 fields kept in an i32, for inputs whose indices never exceed 2^31 - 2^27.
-/// Results stay the same to the last bit.
+/// Returns a checked `op` whose states keep places in i32 instead of i64. Results are the same bit for bit if
+/// no index of the input exceeds 2^31 - 2^27.
 ///
-/// These fields hold only places (`index`, `position`, `segment`), the limits of i64 and numbers, and that
-/// `combine` copies, compares and selects by `? :`, `min` and `max`, but never calculates with. Limits of i64
-/// become those of i32, which compare with places in the same way, and `finish` makes them those of i64
-/// again. An operator without such fields stays as it is.
+/// A field is narrowed if it holds only places (`index`, `position`, `segment`), limits of i64 and numbers,
+/// and if `combine` only copies, compares and selects it by `? :`, `min` and `max`. Limits of i64 become
+/// those of i32, which compare with places in the same way; `finish` restores them. An operator without such
+/// fields is returned unchanged.
 [[nodiscard]] Operator short_places(Operator op);
 
 }  // namespace segfold

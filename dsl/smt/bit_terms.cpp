@@ -1,4 +1,4 @@
-// Operations as the machine makes them: words that wrap, floats of IEEE 754.
+// Operations with the machine's rounding and wrapping: words of fixed width, floats of IEEE 754.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ std::string bool_term(Opcode opcode, const std::string& a, const std::string& b)
     }
 }
 
-/// The bits counted into an i32.
+/// The number of set bits, as an i32.
 std::string count_ones_term(Type type, const std::string& a)
 {
     std::string sum = "#x00000000";
@@ -43,7 +43,7 @@ std::string leading_zeros_term(Type type, const std::string& a)
     return zeros;
 }
 
-/// The lesser where `test` holds: a NaN operand loses, and -0 is less than 0.
+/// The lesser of two floats if `least`, else the greater. A number wins against NaN, and -0 is less than 0.
 std::string extreme_term(const std::string& a, const std::string& b, bool least)
 {
     const auto& first = least ? a : b;
@@ -64,7 +64,7 @@ std::string float_to_integer(Type from, Type to, const std::string& a)
 {
     const int width = width_of(to);
     const bool is_signed = is_signed_integer(to);
-    if (from == Type::f16 || from == Type::bf16) {  // f32 holds every end of the integer types
+    if (from == Type::f16 || from == Type::bf16) {  // f32 holds the ends of all integer types
         const auto wide = fmt::format("((_ to_fp 8 24) RNE {})", a);
         return float_to_integer(Type::f32, to, wide);
     }
@@ -127,12 +127,17 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
         return fmt::format("({} RNE {} {})", function, a, b);
     };
     switch (opcode) {
-        // f16 and bf16 are computed in f32, whose 24 bits are enough for a second rounding to change nothing.
-        case Opcode::add: return rounded("fp.add");
-        case Opcode::subtract: return rounded("fp.sub");
-        case Opcode::multiply: return rounded("fp.mul");
-        case Opcode::divide: return rounded("fp.div");
-        case Opcode::square_root: return fmt::format("(fp.sqrt RNE {})", a);
+        // f16 and bf16 are computed in f32. Its 24 bits are enough: the second rounding changes nothing.
+        case Opcode::add:
+            return rounded("fp.add");
+        case Opcode::subtract:
+            return rounded("fp.sub");
+        case Opcode::multiply:
+            return rounded("fp.mul");
+        case Opcode::divide:
+            return rounded("fp.div");
+        case Opcode::square_root:
+            return fmt::format("(fp.sqrt RNE {})", a);
         case Opcode::multiply_add:
             if (type == Type::f16 || type == Type::bf16)
                 break;

@@ -12,13 +12,13 @@
 namespace segfold::smt {
 namespace {
 
-/// Drawn and looked at, at most; the first of each form come first.
+/// Limits: candidates generated, recipes drawn to test them, and constants of the text.
 constexpr std::size_t kMostDrawn = 2400;
 constexpr std::int64_t kSampledRecipes = 400;
 constexpr std::int64_t kSampledLongRecipes = 12;
 constexpr std::size_t kMostConstants = 4;
 
-/// Makes the candidates of an operator.
+/// Generates the candidates of an operator.
 class Generator {
 public:
     explicit Generator(const Operator& op) : op_(op), bytecode_(compile_bytecode(op)) {}
@@ -52,7 +52,7 @@ private:
             list_.push_back({kind, x, y, std::move(claim), std::move(text)});
     }
 
-    /// "x = 0", of a bool "not x".
+    /// "x = 0"; for a bool "not x".
     [[nodiscard]] Expression is_zero(std::size_t x) const
     {
         return is_number(x) ? field(x) == Expression(0) : !field(x);
@@ -83,8 +83,8 @@ private:
         if (is_float(type(x)))
             return;
         std::set<std::uint64_t> seen;
-        // A constant may belong to a wider field: a number that the type does not hold is refused, and says
-        // nothing.
+        // A constant may belong to a wider field. Types refuse numbers that do not fit, so such constants are
+        // skipped.
         const int digits = 8 * static_cast<int>(size_bytes(type(x))) - (is_signed_integer(type(x)) ? 1 : 0);
         const std::uint64_t most = digits < 20 ? (std::uint64_t{1} << digits) - 1 : 1000000;
         const auto ends = [&](std::uint64_t bits) {
@@ -155,8 +155,8 @@ private:
     std::vector<Candidate> list_;
 };
 
-/// The operator of one feature with a bool for each candidate as its results: results of an operator over
-/// rows would have to depend on a row, and candidates are of single fields too.
+/// The operator for one feature, with a bool for each candidate as its results. It drops rows, because every
+/// result of an operator over rows must depend on a row, and candidates about single fields need not.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
     op = of_one_feature(without_map(std::move(op)));
@@ -171,7 +171,7 @@ Operator with_candidates(Operator op, const std::vector<Candidate>& list)
     return check(std::move(op));
 }
 
-/// States with all their numbers finite.
+/// True if all floats of a state are finite.
 bool is_finite(const Bytecode& bytecode, const Slot<double>* state)
 {
     for (std::size_t i = 0; i < bytecode.state.size(); ++i)
@@ -181,7 +181,7 @@ bool is_finite(const Bytecode& bytecode, const Slot<double>* state)
     return true;
 }
 
-/// Whether a claim that a float is 0 fails by no more than rounding of the state's other numbers.
+/// True if a float that should be 0 differs from it by no more than the rounding of the state's other floats.
 bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<double>* state)
 {
     if (claim.kind != Candidate::Kind::zero || !is_float(bytecode.state[claim.x]))
@@ -197,7 +197,7 @@ bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<do
     return magnitude(claim.x) <= std::ldexp(most, 4 - (bytes == 8 ? 53 : bytes == 4 ? 24 : 8));
 }
 
-/// Drawn states, one after the other in one array.
+/// Draws states and returns them one after the other.
 std::vector<Slot<double>> sample(const Operator& op, bool tame)
 {
     std::mt19937_64 random(1);
@@ -268,7 +268,7 @@ std::vector<Candidate> surviving_candidates(const Operator& op, bool tame)
 
 std::string print(const Operator& op, const std::vector<Candidate>& invariants)
 {
-    // Chains of x <= y, from each x that nothing is below.
+    // Chains of x <= y. Each begins with an x that is above nothing.
     std::vector<const Candidate*> ordered;
     std::set<std::size_t> not_negative, above;
     for (const auto& one : invariants) {
@@ -281,7 +281,7 @@ std::string print(const Operator& op, const std::vector<Candidate>& invariants)
     }
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    for (const bool from_below : {true, false})  // what is in a circle has something below
+    for (const bool from_below : {true, false})  // in a cycle, every field is above another
         for (std::size_t i = 0; i < ordered.size(); ++i) {
             if (ordered[i] == nullptr || (from_below && above.contains(ordered[i]->x)))
                 continue;

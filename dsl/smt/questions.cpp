@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kStates = {"a", "b", "c"};
 
-/// Both sides of an equation, as one term that holds where they are equal.
+/// A term that is true if both sides of an equation are equal.
 std::string equation_term(Script& script, Equation equation, const std::vector<State>& states)
 {
     switch (equation) {
@@ -31,11 +31,11 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
     }
 }
 
-/// What a value can be: one of some inputs or constants that a program chooses among.
+/// The sources of a value: inputs and constants between which a program chooses.
 struct Origin {
     std::set<std::uint16_t> inputs;
     std::map<std::uint64_t, Constant> constants;
-    bool is_computed = false;  ///< of something else
+    bool is_computed = false;  ///< true if it may be computed from others
 
     void add(const Origin& other)
     {
@@ -45,7 +45,7 @@ struct Origin {
     }
 };
 
-/// The origins of a program's outputs.
+/// The sources of a program's outputs.
 std::vector<Origin> origins(const Program& program)
 {
     std::vector<Origin> slots(program.num_slots);
@@ -72,7 +72,7 @@ std::vector<Origin> origins(const Program& program)
     return outputs;
 }
 
-/// The fields of a state that hold the index of an element that it covers, or one of some constants.
+/// The fields of a state that hold an element's index or a constant, with these constants.
 std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& bytecode)
 {
     const auto lifted = origins(bytecode.lift);
@@ -106,13 +106,13 @@ std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& byteco
     return result;
 }
 
-/// The same of an equation of append; `state` is a, or the identity.
+/// A term that is true if an equation of append holds. `state` is a or the identity.
 std::string append_term(Script& script, const State& state, const State& element)
 {
     return script.equal(script.appended(state, element), script.combined(state, script.lifted(element)));
 }
 
-/// That what a state keeps of places belongs to elements before the one at `index`.
+/// Requires that indices in a state are less than `index`, since its elements come earlier.
 void require_earlier_places(Script& script, const Bytecode& bytecode, const State& state,
                             const std::string& index)
 {
@@ -126,7 +126,7 @@ void require_earlier_places(Script& script, const Bytecode& bytecode, const Stat
     }
 }
 
-/// That the integers among values are far from the ends of their types.
+/// A term that is true if the integers among `values` are far from the ends of their types.
 std::string far_from_ends(const std::vector<std::string>& values, const std::vector<Type>& types,
                           bool has_products)
 {
@@ -142,11 +142,11 @@ std::string far_from_ends(const std::vector<std::string>& values, const std::vec
     return fmt::format("(and {})", all);
 }
 
-/// That a state is ordinary: no operation on such overflows in a law that holds while nothing does.
+/// Requires an ordinary state: the identity, or integers far from the ends of their types.
 void require_ordinary(Script& script, const Bytecode& bytecode, const State& state, bool has_products)
 {
     if (std::ranges::none_of(bytecode.state, is_integer))
-        return;  // of real numbers all are
+        return;  // without integers, every state is ordinary
     auto term = far_from_ends(state, bytecode.state, has_products);
     if (bytecode.has_identity)
         term += " " + script.equal(state, script.identity());
@@ -160,7 +160,7 @@ void require_ordinary_element(Script& script, const Bytecode& bytecode, const St
     script.require(far_from_ends(element, types, false));
 }
 
-/// That all equations hold, as one term.
+/// A term that is true if all equations hold.
 std::string terms_of(Script& script, const Bytecode& bytecode, std::span<const Equation> equations,
                      const std::vector<State>& states, const State& element)
 {
@@ -197,7 +197,7 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
 {
     Script script(bytecode, options);
     const bool of_append = is_of_append(equations.front());
-    // Of what overflows there are ordinary states alone.
+    // Questions about overflow concern ordinary states alone.
     const bool of_ordinary = options.in_range && asked != Asked::breaks;
     const bool has_products = !of_append && equations.front() != Equation::identity_left;
     std::size_t count = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// The questions that a prover is asked about an operator's laws, as texts in SMT-LIB 2.
+// Questions to a prover about an operator's laws, as texts in SMT-LIB 2.
 //
-// Every question is satisfiable exactly where something breaks: "unsat" is a proof.
+// A question is satisfiable exactly if something breaks, so the answer "unsat" is a proof.
 #include <span>
 
 #include "dsl/laws/judge.h"
@@ -10,37 +10,37 @@
 
 namespace segfold::smt {
 
-/// The kind of a question about equations for states a, b, c that keep its invariants.
+/// Purpose of a question about equations. It concerns states a, b, c that keep the invariants.
 enum class Asked : std::uint8_t {
-    breaks,     ///< whether one of the equations breaks while nothing overflows: "unsat" proves them
-    possible,   ///< whether anything is left of these assumptions: after "unsat" that proof is one of nothing
-    overflows,  ///< of ordinary states, whether something overflows all the same: then the proof leaves out
-                ///< more than what is large
+    breaks,     ///< whether an equation breaks while nothing overflows: "unsat" proves all of them
+    possible,   ///< whether any state meets the assumptions: "unsat" makes the proof an empty one
+    overflows,  ///< whether ordinary states can overflow: if so, the proof leaves out more than large values
 };
 
-/// Whether some of the equations breaks, or what its assumptions are worth. With invariants, these are
-/// asserted of every state, named inv.0, inv.1, ..., so that an unsatisfiable core tells which were needed.
+/// Returns a question about some equations, of the purpose `asked`. Invariants are asserted for every state
+/// and named inv.0, inv.1, ..., so that an unsatisfiable core tells which of them were needed.
 ///
-/// Empty where it asks whether something overflows and nothing can. An ordinary state is the identity, or has
-/// integers far from the ends of their types: by an eighth of their number in laws that combine a state with
-/// the identity or an element, and of half their digits in the others, so that products fit.
+/// Empty if it asks for overflows and no operation can overflow. An ordinary state is the identity, or has
+/// small integers: at most 2^(width - 3) in laws that combine a state with the identity or an element, and at
+/// most 2^(width / 2 - 1) in other laws, so that products fit.
 std::string law_question(const Bytecode& bytecode, std::span<const Equation> equations,
                          const ScriptOptions& options, Candidates* invariants = nullptr,
                          Asked asked = Asked::breaks);
 
-/// A question about states made of elements.
+/// A question about states made of unknown elements.
 struct ElementQuestion {
     std::string text;
-    std::array<std::vector<UnknownElement>, 3> elements;  ///< of a, b, c
+    std::array<std::vector<UnknownElement>, 3> elements;  ///< elements of a, b, c
 };
 
-/// Whether elements break the equation, so many of each state; a case of LawMachine's first place.
+/// Asks whether elements break the equation. `counts` is the number of elements of each state; the case
+/// begins at `place`.
 ElementQuestion element_question(const Bytecode& bytecode, Equation equation, const ScriptOptions& options,
                                  std::array<std::size_t, 3> counts, const ElementPlace& place);
 
-/// The scripts of Houdini's method. `head` declares states with all candidates as terms on them; the
-/// candidates of lifted, combined and identity states are `lifted.I`, `combined.I`, `identity.I`, those of
-/// the operands `earlier.I` and `later.I`.
+/// Returns the script for Houdini's method. It declares states, and defines every candidate I as a term for
+/// each of them: `earlier.I` and `later.I` for the operands, `lifted.I` and `combined.I` for states made by
+/// lift and combine.
 std::string invariant_script(const Bytecode& bytecode, Candidates& candidates, const ScriptOptions& options);
 
 }  // namespace segfold::smt

@@ -9,7 +9,7 @@
 namespace segfold::smt {
 namespace {
 
-/// Sums of exponents are compared with so many exponents that came before, at most.
+/// Most exponentials among which the law of sums of exponents is stated.
 constexpr std::size_t kMostPowers = 12;
 
 bool is_arithmetic(Opcode opcode)
@@ -21,7 +21,7 @@ bool is_arithmetic(Opcode opcode)
 
 }  // namespace
 
-/// A program under way.
+/// State of translating one program.
 struct Script::Run {
     std::vector<std::string> slots;
     std::vector<Type> types;
@@ -68,7 +68,7 @@ std::string Script::declare(const std::string& name, Type type, Unknown* unknown
     return name;
 }
 
-/// Long texts get short names, so that keys of keys stay short.
+/// Gives short names to long texts, so that nested keys stay short.
 std::string Script::key(const std::string& text)
 {
     const auto [found, is_new] = keys_.emplace(text, fmt::format("#{}", keys_.size()));
@@ -210,7 +210,7 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto& instruction : program.code) {
         if (instruction.opcode == Opcode::jump || instruction.opcode == Opcode::jump_unless)
             continue;
-        if (instruction.opcode == Opcode::copy) {  // one of two sides, of which one reads a table
+        if (instruction.opcode == Opcode::copy) {  // joins two sides, of which one reads a table
             if (run.moved.insert(instruction.out).second) {
                 run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
                 run.types[instruction.out] = instruction.type;
@@ -228,7 +228,8 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     return outputs;
 }
 
-/// Backwards from the outputs: where a slot's value is used, as a term; empty where nobody uses it.
+/// Finds, from the outputs backwards, the condition under which each slot's value is used; empty if it never
+/// is.
 void Script::add_ranges(const Run& run, const Program& program)
 {
     std::vector<std::string> used(program.num_slots);
@@ -248,7 +249,7 @@ void Script::add_ranges(const Run& run, const Program& program)
         const auto& where = used[step->out];
         const bool is_jump = step->opcode == Opcode::jump || step->opcode == Opcode::jump_unless;
         if (is_jump || step->opcode == Opcode::copy || where.empty())
-            continue;  // what a side copies is left open
+            continue;  // values that copies join are left open
         const auto result = result_type(*step);
         if (is_integer(result) && is_arithmetic(step->opcode))
             in_range_ += fmt::format(" (=> {} {})", where, in_range_term(result, run.slots[step->out]));
@@ -301,7 +302,7 @@ std::string Script::translate(Run& run, const Instruction& instruction, Type res
         throw OutOfReach(bytecode_.are_scalars[instruction.b] ? "a scalar" : "a table");
     const bool reads_floats = is_float(type);
     if (theory == Theory::integers && (reads_floats || is_float(result))) {
-        // Equal operations on equal floats give one value, of which nothing else is known.
+        // Equal operations on equal floats give equal values. Nothing else is known of them.
         const auto made =
             key(fmt::format("{} {} {} {} {} {} {}", static_cast<int>(opcode), static_cast<int>(type),
                             static_cast<int>(target), a, b, c, static_cast<int>(result)));
@@ -345,8 +346,8 @@ std::string Script::converted(const Instruction& instruction, const std::string&
                                            : number_conversion(instruction.type, instruction.target, a);
 }
 
-/// A function of which nothing is known but that equal arguments give equal values; for roots and powers also
-/// what defines them, at the arguments that occur.
+/// Calls an uninterpreted function: equal arguments give equal values. Adds the defining properties of roots
+/// and powers at the arguments that occur.
 std::string Script::uninterpreted(Opcode opcode, const std::vector<std::string>& arguments)
 {
     const auto function = fmt::format("real.{}", word_for(opcode));

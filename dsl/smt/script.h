@@ -1,5 +1,5 @@
 #pragma once
-// Builds the text of a question: states of an operator as terms, and their requirements.
+// Builds the text of a question: states of an operator as terms, and requirements on them.
 #include <map>
 #include <set>
 #include <string>
@@ -10,11 +10,10 @@
 
 namespace segfold::smt {
 
-/// A value for every field, as terms.
+/// One term for each field.
 using State = std::vector<std::string>;
 
-/// A constant whose value a model gives: its name, and the type that it was declared with. Floats are
-/// declared by their bits.
+/// A constant whose value a model gives: its name and its type. A float is declared as its bits.
 struct Unknown {
     std::string name;
     Type type;
@@ -23,57 +22,57 @@ struct Unknown {
 /// The unknowns of an element: one for each column.
 using UnknownElement = std::vector<Unknown>;
 
-/// How a script treats values.
+/// Treatment of values in a script.
 struct ScriptOptions {
     Theory theory = Theory::bits;
-    /// Integers of states and elements are inside of their types; nothing_overflows() keeps computed ones
-    /// inside.
+    /// Requires the integers of states and elements to stay in the ranges of their types. nothing_overflows()
+    /// then says the same of computed integers.
     bool in_range = false;
 };
 
-/// Text in SMT-LIB 2 that grows by declarations, definitions and requirements.
+/// A growing text in SMT-LIB 2: declarations, definitions and requirements.
 ///
-/// Every function that translates throws OutOfReach where the theory has no words for an operation of combine
-/// or identity. In lift such a value is left open, so that a lifted state stands for more states than there
-/// are, never for fewer.
+/// Functions that translate combine or identity throw OutOfReach if the theory cannot express an operation.
+/// In lift, such a value is left open: the lifted state then stands for too many states, never for too few.
 class Script {
 public:
     Script(const Bytecode& bytecode, ScriptOptions options) : bytecode_(bytecode), options_(options) {}
 
-    /// Any state: its fields are NAME.0, NAME.1, ...
+    /// Declares any state; its fields are NAME.0, NAME.1, ...
     State any_state(const std::string& name);
     State identity();
-    /// The state of an unknown element; `place` is that of index, position and segment, which are unknown
-    /// and not negative without it.
+    /// The state of an unknown element. `place` holds index, position and segment; if null, they are unknown
+    /// and not negative.
     State lifted(const std::string& name, const std::array<std::int64_t, 3>* place = nullptr,
                  UnknownElement* element = nullptr);
-    /// The element that lifted() makes a state of: terms for its columns, then index, position and segment.
+    /// The element of lifted(): terms for its columns, then index, position and segment.
     State element(const std::string& name, const std::array<std::int64_t, 3>* place = nullptr,
                   UnknownElement* element = nullptr);
     State lifted(const State& element);
     State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
-    /// `finish` of a state, by some bytecode with the same state; nothing_overflows() leaves it out.
+    /// Runs `finish` of another bytecode, which must have the same state, on a state. nothing_overflows()
+    /// ignores it.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
-    /// "(and (= l r) ...)", field by field. A float is equal where its bits are, and NaN to NaN.
+    /// "(and (= l r) ...)", field by field. Floats are equal if their bits are, or if both are NaN.
     [[nodiscard]] std::string equal(const State& left, const State& right) const;
 
     void require(const std::string& term);
-    /// Appends as it is; a newline follows.
+    /// Appends a line and a newline.
     void add(const std::string& line) { text_ += line + "\n"; }
     void comment(const std::string& line) { text_ += "; " + line + "\n"; }
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const ScriptOptions& options() const { return options_; }
 
-    /// With `in_range`: a term that holds where no operation overflows whose value is used, in combine and
-    /// append. What is not used may have any value: the side of a condition that is not taken, a `let` that
-    /// nobody reads. What overflows in lift is left open instead.
+    /// Requires `in_range`. A term that is true if no operation in combine and append overflows whose value
+    /// is used. Sides of conditions that are not taken, and unused `let`s, may have any value. Values that
+    /// overflow in lift are left open instead.
     [[nodiscard]] std::string nothing_overflows() const { return "(and true" + in_range_ + ")"; }
-    /// Whether there is any such operation.
+    /// True if there is any such operation.
     [[nodiscard]] bool may_overflow() const { return !in_range_.empty(); }
 
-    /// The operations that were left open in lift, in words.
+    /// Describes the operations that were left open in lift.
     [[nodiscard]] const std::set<std::string>& left_open() const { return left_open_; }
 
 private:
@@ -84,7 +83,7 @@ private:
     std::string step(Run& run, const Instruction& instruction);
     /// Adds the requirements of a program that has run to nothing_overflows().
     void add_ranges(const Run& run, const Program& program);
-    /// What a side of a condition reads that is not taken otherwise: a table where there is one, or a scalar.
+    /// Describes, for messages, what the side of a condition reads: a table if there is one, else a scalar.
     [[nodiscard]] std::string read_of_tables() const;
     std::string translate(Run& run, const Instruction& instruction, Type result);
     std::string converted(const Instruction& instruction, const std::string& a);
@@ -99,13 +98,13 @@ private:
     std::string text_, in_range_;
     int num_names_ = 0;
     std::set<std::string> left_open_, functions_;
-    std::map<std::string, std::string> keys_;  ///< integers: values computed by floats, by their operands
-    std::map<std::string, std::string> open_;  ///< integers: decisions of floats
+    std::map<std::string, std::string> keys_;  ///< theory of integers: short names of computed floats
+    std::map<std::string, std::string> open_;  ///< theory of integers: open values that floats decide
     std::map<std::string, std::vector<std::pair<std::string, std::string>>>
-        powers_;  ///< exp: argument, value
+        powers_;  ///< exp: argument and value of each call
 };
 
-/// The type of an instruction's value.
+/// Type of an instruction's value.
 Type result_type(const Instruction& instruction);
 
 }  // namespace segfold::smt

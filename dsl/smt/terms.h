@@ -1,5 +1,5 @@
 #pragma once
-// Single operations of the language as terms of SMT-LIB 2, theory by theory.
+// Translates single operations of the language into terms of SMT-LIB 2, for each theory.
 #include <stdexcept>
 #include <string>
 
@@ -7,18 +7,18 @@
 
 namespace segfold::smt {
 
-/// The theory that an operator's values are taken in.
+/// The mathematical model of an operator's values.
 enum class Theory : std::uint8_t {
-    bits,       ///< as they are: words of their width, floats of IEEE 754
-    integers,   ///< integers as unbounded ones; decisions of floats are left open
-    reals,      ///< floats as real numbers, and integers as unbounded ones
-    all_reals,  ///< both as real numbers: a law of these is a law of integers, and easier to prove
+    bits,       ///< exact: words of their width, floats of IEEE 754
+    integers,   ///< unbounded integers; decisions by floats are left open
+    reals,      ///< floats as real numbers, integers unbounded
+    all_reals,  ///< both as real numbers: easier to prove, and true of integers as well
 };
 
-/// "bit vectors", "integers", "reals"
+/// Name of a theory: "bit vectors", "integers", "reals".
 std::string_view name(Theory theory);
 
-/// An operation that a theory cannot express; `what()` names it.
+/// Thrown if a theory cannot express an operation. `what()` names it.
 class OutOfReach : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -30,25 +30,25 @@ std::string sort_of(Theory theory, Type type);
 /// `constant` as a term. Throws OutOfReach for infinities and NaN among the reals.
 std::string constant_term(Theory theory, const Constant& constant);
 
-/// `bits` of a float or an integer as a literal of as many bits.
+/// `bits` of a float or an integer as a literal of its type's width.
 std::string bits_literal(Type type, std::uint64_t bits);
 
-/// An integer or bool operation on words.
+/// An integer or bool operation on machine words.
 std::string word_term(Opcode opcode, Type type, const std::string& a, const std::string& b);
-/// An operation on floats of IEEE 754, tests among them.
+/// An operation or test on floats of IEEE 754.
 std::string float_term(Opcode opcode, Type type, const std::string& a, const std::string& b,
                        const std::string& c);
-/// A conversion as the machine makes it.
+/// A conversion with the machine's rounding and wrapping.
 std::string bits_conversion(Type from, Type to, const std::string& a);
 
-/// An operation on unbounded integers. `b_constant` is the second operand where that is a constant.
+/// An operation on unbounded integers. `b_constant` is the second operand if it is a constant, else null.
 std::string integer_term(Opcode opcode, Type type, const std::string& a, const std::string& b,
                          const Constant* b_constant);
-/// An operation on real numbers that has a meaning of its own; empty for sqrt, exp and their like.
+/// An operation on real numbers; empty for sqrt, exp and other functions without an exact term.
 std::string real_term(Opcode opcode, const std::string& a, const std::string& b, const std::string& c);
-/// An integer operation that means the same of real numbers.
+/// An integer operation in the form that real numbers share with integers.
 std::string relaxed_term(Opcode opcode, const std::string& a, const std::string& b);
-/// A conversion that loses nothing, but for fractions.
+/// A conversion between unbounded integers and real numbers. Only fractions are lost.
 std::string number_conversion(Type from, Type to, const std::string& a);
 
 /// An integer of any size as a term: "5", "(- 5)".
@@ -59,13 +59,13 @@ std::string in_range_term(Type type, const std::string& a);
 /// "(function a b)".
 std::string apply(std::string_view function, const std::string& a, const std::string& b);
 
-/// The bits of a type's values in memory.
+/// Number of bits of a type's values in memory.
 constexpr int width_of(Type type) { return static_cast<int>(size_bytes(type)) * 8; }
 
-/// The exponent's and the significand's bits of a floating-point type: "5 11".
+/// Bits of exponent and significand of a floating-point type: "5 11".
 std::string_view format_of(Type type);
 
-/// The word for an operation in messages: "popcount", "<<".
+/// Word for an operation in messages: "popcount", "<<".
 std::string_view word_for(Opcode opcode);
 
 }  // namespace segfold::smt

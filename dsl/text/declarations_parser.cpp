@@ -100,7 +100,7 @@ void OperatorParser::state(Operator& op)
         });
         if (read)
             continue;
-        // A field that begins on a line of its own follows one that is complete.
+        // A field that begins its own line is read; only the end of the previous one was faulty.
         if (!cursor_.begins_line() || !cursor_.is(":", 1))
             skip_declaration(start);
         if (cursor_.is("{"))
@@ -122,7 +122,7 @@ void OperatorParser::state_field(Operator& op)
     const auto size = array_size();
     if (size)
         shorthands_.state.emplace(field, *size);
-    std::vector<Expression> identities;  // one for all entries, or one for each
+    std::vector<Expression> identities;  // one for all entries, or one for each entry
     if (cursor_.accept("=")) {
         const Position list = cursor_.peek().position;
         if (!size && cursor_.is("["))

@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// `a.mean`, before check() knows what `a` is: a field whose operand is still a name.
+/// `a.mean` while `a` is not resolved: a field whose `symbol` names the operand.
 Expression make_member(const Token& owner, std::string field, Position position)
 {
     ExpressionNode node;
@@ -21,7 +21,7 @@ Expression make_member(const Token& owner, std::string field, Position position)
     return Expression(std::move(node));
 }
 
-/// `a.bins[k]`, before the arrays are known: a gather whose owner is still a name.
+/// `a.bins[k]` while arrays are not resolved: a gather whose `symbol` names the operand.
 Expression make_entry(const Expression& member, Expression index)
 {
     ExpressionNode node = *member;
@@ -53,9 +53,9 @@ std::string suggest_type(std::string_view word)
 
 }  // namespace
 
-/// Counts parentheses, lists and prefixes for as long as it lives, so that no text can exhaust the stack.
+/// Counts open parentheses, lists and prefixes while it lives, so that no text can exhaust the stack.
 ///
-/// Printing a tree of depth d opens at most 2 * d of them.
+/// A printed tree of depth d has at most 2 * d of them open.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)
@@ -79,7 +79,7 @@ void ExpressionParser::too_deep(Position position) const
                  "name parts of it with 'let'");
 }
 
-/// One message for all uses of T.
+/// Reports the first use of T; further uses are silent.
 void ExpressionParser::refuse_generic(Position position)
 {
     if (std::exchange(refused_generic_, true))
@@ -106,7 +106,7 @@ Type ExpressionParser::type()
     cursor_.fail(token.position, "unknown type '" + word + "'" + suggest_type(word));
 }
 
-/// Refuses trees whose later walks would be too deep or too long.
+/// Refuses trees that are too deep or too large for later walks.
 Expression ExpressionParser::bounded(Expression made)
 {
     if (made->depth > kDeepestExpression)
@@ -158,7 +158,7 @@ Expression ExpressionParser::unary()
     return primary();
 }
 
-/// A word such as `if` that is followed by a value, which no name of the language's own can be.
+/// Refuses a foreign word such as `if` before a value, where no name can stand.
 void ExpressionParser::refuse_foreign_word() const
 {
     const Token& word = cursor_.peek();

@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// Recursive descent over the tokens of `cursor`, which others read on.
+/// A recursive-descent parser of expressions. It shares its `cursor` with the parsers of other constructs.
 class ExpressionParser {
 public:
-    /// `generic` is the type of the name `T`.
+    /// The type name `T` stands for `generic`.
     ExpressionParser(TokenCursor& cursor, std::optional<Type> generic) : cursor_(cursor), generic_(generic) {}
 
     /// expression ::= binary ["?" expression ":" expression]
@@ -20,10 +20,11 @@ public:
     /// A type's name.
     Type type();
 
-    /// Meanings of names: the counter of a loop is a number, a local of its body that of one round.
+    /// Replacements for names: a loop's counter by its number, a local of the loop's body by that of one
+    /// round.
     std::map<std::string, Expression> replaced;
 
-    /// True once a limit of the whole text is passed, so that reading on is no use.
+    /// True if the text exceeds a limit, so that reading on is useless.
     [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }
 
 private:
@@ -41,7 +42,7 @@ private:
     [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
-    /// The type of `word` in a generic text: `T`, or `Acc`, in which many values of `T` are added up.
+    /// The type that `word` names in a generic text: `T`, or `Acc`, the type for sums of many values of `T`.
     [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
 
     std::optional<Type> generic_;

@@ -26,7 +26,7 @@ public:
         if (text_.size() > longest)
             throw SpecError(visible(source_->name) + ": the text is " + std::to_string(text_.size()) +
                             " bytes long; at most " + std::to_string(longest) + " are read");
-        if (text_.starts_with("\xEF\xBB\xBF"))  // a byte order mark, which some editors put in front
+        if (text_.starts_with("\xEF\xBB\xBF"))  // a byte order mark, which some editors write
             line_start_ = at_ = 3;
         for (skip_blanks(); at_ < text_.size(); skip_blanks())
             result_.tokens.push_back(next());
@@ -58,14 +58,14 @@ private:
         }
     }
 
-    /// True for a carriage return that a newline or the end of the text follows.
+    /// True for a carriage return before a newline or the end of the text.
     [[nodiscard]] bool ends_line(std::size_t at) const
     {
         return text_[at] == '\r' && (at + 1 == text_.size() || text_[at + 1] == '\n');
     }
 
-    /// A character that is not shown could end the comment for a compiler, or hide what it says from a
-    /// reader.
+    /// Skips a comment. Refuses control characters, which might end the comment for a compiler or hide text
+    /// from readers.
     void skip_comment()
     {
         const std::size_t begin = at_ + 1;
@@ -168,7 +168,7 @@ private:
             while (is_digit(peek(n)))
                 ++n;
             if (peek(n) == '.' && peek(n + 1) == '.' && peek(n + 2) != '.')
-                return take(kind, n);  // the first bound of 0..8
+                return take(kind, n);  // begins a range such as 0..8
             if (peek(n) == '.') {
                 kind = TokenKind::real;
                 for (++n; is_digit(peek(n));)

@@ -30,7 +30,7 @@ Operator OperatorParser::whole_operator()
     cursor_.expect("{");
     while (!cursor_.accept("}")) {
         if (cursor_.at_end() && !complaints_.empty())
-            return op;  // a fault told before has swallowed the end
+            return op;  // an earlier fault, already reported, has swallowed the '}'
         if (cursor_.at_end())
             cursor_.fail(open, "this '{' is never closed", "the text ends inside the operator");
         const auto start = cursor_.place();
@@ -143,7 +143,7 @@ void OperatorParser::refuse_what_follows(const Token& keyword) const
         cursor_.fail(cursor_.peek().position, "expected a part of the operator, found '='",
                      "fields are set in braces: " + keyword.text + " { FIELD = VALUE; ... }");
     if (cursor_.is(";") && (cursor_.at_part(1) || cursor_.is("}", 1)))
-        return;  // which part() refuses and passes over
+        return;  // part() refuses and skips it
     if (!advice_at(cursor_.tokens(), cursor_.place()).empty())
         cursor_.unexpected("the next part");
 }
@@ -201,7 +201,7 @@ void OperatorParser::check_operand_of_append(const Operator& op)
 {
     if (!appended_ || std::ranges::find(seen_, "combine") == seen_.end() || appended_->text == op.earlier)
         return;
-    unread_.blocks["append"].insert(appended_->text);  // where it stands is no further fault
+    unread_.blocks["append"].insert(appended_->text);  // avoids further faults about its uses
     cursor_.fail(appended_->position,
                  "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
                      op.earlier + "'",

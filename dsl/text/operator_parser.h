@@ -1,5 +1,5 @@
 #pragma once
-// The grammar of operators: reads the parts of a text, and goes on after faults.
+// The grammar of operators. Goes on after faults, to report several.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace segfold {
 
-/// The grammar of operators, one function per production; goes on after a fault at the next declaration,
+/// The grammar of operators, one function per production. After a fault it goes on at the next declaration,
 /// statement or part.
 class OperatorParser {
 public:
@@ -32,15 +32,15 @@ public:
     {}
     /// operator ::= "operator" name "(" [parameter {"," parameter}] ")" ["->" results] "{" {part} "}"
     Operator whole_operator();
-    /// Parts that faults have left out.
+    /// The parts that faults made unreadable.
     [[nodiscard]] Unread& unread() { return unread_; }
     [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
     [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
-    /// The first part that is neither `use` nor `def`; empty where there is none.
+    /// The first part other than `use` and `def`; empty if there is none.
     [[nodiscard]] std::string first_part() const { return seen_.empty() ? std::string() : seen_.front(); }
 
 private:
-    /// Items with commas between them, up to the closing parenthesis.
+    /// Reads items separated by commas, up to the closing parenthesis.
     template <class Item>
     void declarations(const Item& item)
     {
@@ -61,16 +61,15 @@ private:
         }
     }
 
-    /// Moves to the end of a declaration whose words nobody asks about any more.
+    /// Skips to the end of a declaration whose names are of no further use.
     void skip_declaration(std::size_t start);
-    /// Moves to the next part, or to the end of the operator.
+    /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
-    /// Moves behind a statement that could not be read, with the blocks that another language would put
-    /// there.
+    /// Skips a statement that could not be read, and any blocks that belong to it in other languages.
     void skip_statement();
     void stop_if_exhausted() const;
     [[nodiscard]] std::span<const Token> read_since(std::size_t start) const;
-    /// Notes the names that a statement would have made known.
+    /// Records the names that an unread statement would have declared.
     void note_names(std::size_t start, std::set<std::string>& names) const;
     [[nodiscard]] bool begins_part() const;
     /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
@@ -80,12 +79,12 @@ private:
     /// results ::= ["each"] type | "(" result {"," result} ")"
     /// result ::= ["each"] name ":" type [size]
     void results(Operator& op);
-    /// Reads the word `each`, which begins an output; it may be a name too.
+    /// Reads the word `each`, which marks an output. `each` may also be an ordinary name.
     std::vector<ResultField>& results_or_outputs(Operator& op);
     /// part ::= state | lift | combine | append | finish | empty | map | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Refuses words behind the expression of a part that its author may have meant as part of it.
+    /// Refuses text after a part's expression that someone may have meant to belong to it.
     void refuse_what_follows(const Token& keyword) const;
     /// lift, finish, empty or map
     void one_state_part(Operator& op, const Token& keyword);
@@ -97,51 +96,51 @@ private:
     void use();
     /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
     void definition();
-    /// Refuses names in a definition that are none of its arguments.
+    /// Refuses names in a definition that are not among its arguments.
     void check_arguments(const OwnFunction& made, const Expression& value) const;
     /// combine ::= "(" name "," name ")" block
     void combine(Operator& op, const Token& keyword);
     /// append ::= "(" name ")" block
     void append(Operator& op, const Token& keyword);
-    /// combine's earlier operand and the state of append have one name.
+    /// Requires that append's state has the same name as combine's earlier operand.
     void check_operand_of_append(const Operator& op);
     /// laws ::= ("commutative" | "idempotent") {"," ...}
     void laws(Operator& op);
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
     Block block(const Token& keyword);
     [[nodiscard]] std::string unclosed() const;
-    /// Reads a statement with its end; goes on behind it whatever it holds. False after a fault.
+    /// Reads a statement and its end, and goes on behind it in any case. Returns false if it has a fault.
     bool terminated_statement(Block& block, const std::string& part);
-    /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}", read once a round
+    /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}"
     ///
-    /// False where its body has a fault, of which one round tells.
+    /// The body is read once for each round. Returns false if it has a fault, which is reported for one round
+    /// only.
     bool loop(Block& block, const std::string& part);
-    /// A bound of a loop, or the index of an entry that is set.
+    /// Reads a bound of a loop, or the index of an entry that is set.
     std::int64_t bound();
-    /// A local of a loop's body gets a name of its own in each round.
+    /// Returns the name of a loop's local in this round. Each round has its own.
     std::string local_of_round(const Block& block, const std::string& target);
 
-    /// Names that the lets of a block have taken, kept so that long loops need not look through all lets each
-    /// round.
+    /// Names taken by the locals of a block. Kept so that long loops need not search all of them each round.
     struct LetNames {
-        std::size_t num_read = 0;  ///< lets of the block whose names are here
+        std::size_t num_read = 0;  ///< number of the block's locals that are recorded here
         std::set<std::string, std::less<>> taken;
-        std::map<std::string, std::int64_t, std::less<>> next_number;  ///< of a name; all below are taken
+        std::map<std::string, std::int64_t, std::less<>> next_number;  ///< name -> lowest free number
     };
     LetNames& names_of(const Block& block);
     void statement(Block& result, const std::string& part);
-    /// A field that `part` sets, for an example.
+    /// A field that `part` sets, for examples in messages.
     [[nodiscard]] std::string field_of(const std::string& part) const;
     std::string heading_;
-    const Operator* op_ = nullptr;  ///< the part read so far
+    const Operator* op_ = nullptr;  ///< the operator as read so far
     TokenCursor cursor_;
     ExpressionParser expressions_;
     Complaints& complaints_;
     Unread unread_;
     Shorthands shorthands_;
     std::vector<Use> uses_;
-    int loops_ = 0;   ///< that are open
-    int rounds_ = 0;  ///< of all loops
+    int loops_ = 0;   ///< open loops
+    int rounds_ = 0;  ///< rounds of all loops
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
     std::optional<Token> appended_;  ///< append's name for its state

@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// A checked expression with other names of fields and locals, as if it stood at `position`.
+/// Renames fields and locals in a checked expression, and moves it to `position` for messages.
 Expression renamed(const Expression& expression, const Names& fields, const Names& locals,
                    const std::map<std::string, Expression>& parameters, Position position)
 {
@@ -40,7 +40,7 @@ Expression renamed(const Expression& expression, const Names& fields, const Name
     return Expression(std::move(node));
 }
 
-/// What the results and fields of one factor are called in the product.
+/// New names of one factor's results and fields in the product.
 struct Renaming {
     std::string label;
     Names fields;
@@ -125,7 +125,7 @@ public:
     }
 
 private:
-    /// Where one factor has an append, the others join what they lift, unless they need a table for that.
+    /// True if a factor has an append and the others can do without tables in theirs. They join their lift.
     [[nodiscard]] bool can_append(const Operator& whole) const
     {
         return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&
@@ -135,7 +135,8 @@ private:
                std::ranges::find(whole.parameters, whole.earlier, &Parameter::name) == whole.parameters.end();
     }
 
-    /// All have identities, or none has. Where one says what an empty segment gives, all do.
+    /// Keeps the identities only if every factor has one. Keeps the results of empty segments only if every
+    /// factor has these; if one factor defines `empty`, the others get one too.
     void settle_identities()
     {
         const bool is_monoid =
@@ -155,7 +156,7 @@ private:
         }
     }
 
-    /// What a result is called where no other of the product has its name: a nameless one as its operator.
+    /// The name of a result if no other takes it. A nameless result takes its operator's name.
     [[nodiscard]] std::string wished_name(std::size_t factor, const ResultField& result) const
     {
         const auto& label = renamings_[factor].label;
@@ -227,7 +228,7 @@ private:
                              kind(*known) + "; name their types, as in sum_f32 & max_f32");
     }
 
-    /// Without finish the results are the fields, in their order.
+    /// Makes a finish that copies the fields in their order.
     static Block copies(const Operator& op)
     {
         Block block;
@@ -275,7 +276,7 @@ Operator product(std::vector<Factor> factors) { return Product(std::move(factors
 
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
 {
-    Scope scope;  // of lift, where the arguments are computed
+    Scope scope;  // of lift, which computes the arguments
     for (const auto& parameter : head.parameters)
         (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
     for (const auto* place : {"index", "position", "segment"})
@@ -286,7 +287,7 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
         const auto fail = [&](const std::string& message, const std::string& hint = {}) {
             throw placed_error(head.source, use.position, message, hint);
         };
-        // A table is given by its name, everything else as lift would have it.
+        // Tables are passed by name. Other arguments are expressions, typed as in lift.
         const auto type_of = [&](const DeclaredParameter& declared, const Expression& argument) {
             const auto known = std::ranges::find(head.parameters, argument->name, &Parameter::name);
             return declared.table && known != head.parameters.end() ? std::optional(known->type)

@@ -1,5 +1,5 @@
 #pragma once
-// Several operators in one pass over the same elements.
+// Joins several operators into one, which folds them in one pass over the elements.
 #include <map>
 #include <string>
 #include <vector>
@@ -8,25 +8,24 @@
 
 namespace segfold {
 
-/// One of the operators of a product, and the names of its results.
+/// One of the operators of a product, with names for its results.
 struct Factor {
     Operator op;
-    std::string label =
-        {};  ///< stands before the names of its results; empty: only before those that collide
-    std::map<std::string, Expression> arguments = {};  ///< values of its parameters, in those of the product
-    Position position = {};  ///< text that messages quote; parts of standard operators stand in other texts
+    std::string label = {};  ///< prefix for the names of its results; empty: prefix only names that collide
+    std::map<std::string, Expression> arguments =
+        {};                  ///< its parameters as expressions of the product's parameters
+    Position position = {};  ///< place for messages; parts of standard operators stand in other texts
 };
 
-/// The operator that folds to the results of all `factors`, in their order.
+/// Returns the operator that folds to the results of all `factors`, in their order.
 ///
-/// Parameters of one name are one parameter, and must be of one type. Fields and locals whose names collide
-/// get their operator's name before theirs, as do results; a result without a name of its own is called as
-/// its operator and keeps that name. A law holds where it holds for all. Where one factor has no identity the
-/// product has none. Throws InputError.
+/// Parameters of the same name are one parameter and must have one type. Colliding fields, locals and results
+/// get their operator's name as a prefix. A result without a name takes its operator's name. A law holds if
+/// it holds for all factors. If one factor has no identity, the product has none. Throws InputError.
 Operator product(std::vector<Factor> factors);
 
-/// product() of two operators: `mean_variance & argmax`. Where one is such a product itself, the result is
-/// that of all their factors: `a & b & c` has the names that product() of the three gives.
+/// product() of two operators: `mean_variance & argmax`. If one is such a product itself, all of its factors
+/// join: `a & b & c` has the same names as product() of the three.
 Operator operator&(const Operator& left, const Operator& right);
 
 }  // namespace segfold

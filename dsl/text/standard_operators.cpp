@@ -14,9 +14,9 @@ std::span<const EmbeddedFile> standard_operator_files();
 
 namespace {
 
-/// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers,
-/// gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg unsigned ones. The last two come before
-/// a file for all integers.
+/// The types allowed for T, by the file's name: sum.seg any number, max.float.seg floats, trace.integer.seg
+/// integers, gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg unsigned integers. The last
+/// two take precedence over a file for all integers.
 enum class Family : std::uint8_t { number, integer, narrow, unsigned_integer, real };
 
 struct File {
@@ -79,7 +79,7 @@ struct NameAndType {
     std::optional<Type> type;
 };
 
-/// "affine_u32" is affine with u32; "mean_variance" has no type in its name.
+/// Splits a type from a name: "affine_u32" is affine with u32; "mean_variance" has none.
 NameAndType split(std::string_view name)
 {
     const auto underscore = name.rfind('_');
@@ -106,7 +106,7 @@ std::string list(const std::vector<Type>& types)
     return text;
 }
 
-/// The rest of the line that begins with `mark`, behind the operator.
+/// The rest of the line behind the operator that begins with `mark`.
 std::string note_of(std::string_view text, std::string_view mark)
 {
     const auto at = text.rfind("\n" + std::string(mark));
@@ -116,13 +116,13 @@ std::string note_of(std::string_view text, std::string_view mark)
     return std::string(rest.substr(0, rest.find('\n')));
 }
 
-/// `split` of a name that is known; throws for others.
+/// Splits a known name. Throws InputError for an unknown one.
 NameAndType known(std::string_view name)
 {
     const auto parts = split(name);
     if (files().contains(parts.name))
         return parts;
-    // Names without a type first: they are taken where both are equally close.
+    // Names without a type come first, so that they win among equally close ones.
     std::vector<std::string> all;
     for (const auto& entry : files())
         all.push_back(entry.first);
@@ -135,7 +135,7 @@ NameAndType known(std::string_view name)
                      did_you_mean(name, names));
 }
 
-/// The versions that some type takes, as they are read, without what stands behind the operator.
+/// The versions of an operator, without the notes behind its text.
 std::vector<StandardVersion> versions_of(std::string_view name, const std::vector<File>& files)
 {
     std::vector<StandardVersion> versions;

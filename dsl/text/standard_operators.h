@@ -10,21 +10,21 @@
 
 namespace segfold {
 
-/// The text of a standard operator for some of its types.
+/// The text of a standard operator for some types.
 struct StandardVersion {
     std::vector<Type> types;
-    std::string text;  ///< as it is read, without source and example
+    std::string text;  ///< the operator's text, without source and example
 };
 
 /// A standard operator, before a type is chosen.
 struct StandardOperator {
     std::string name;
-    std::string summary;      ///< first sentence of its description
-    std::vector<Type> types;  ///< types that T may be, in the order of kTypes
-    std::string source = {};  ///< author, year and title of its source
+    std::string summary;      ///< the first sentence of its description
+    std::vector<Type> types;  ///< the types allowed for T, in the order of kTypes
+    std::string source = {};  ///< author, year and title of its origin
     std::string example =
-        {};  ///< "x = 1 2 3 -> 6": a segment's columns, its results and outputs; may be empty
-    std::vector<StandardVersion> versions = {};  ///< one, or one for each kind of types
+        {};  ///< "x = 1 2 3 -> 6": a segment's columns, then results and outputs; may be empty
+    std::vector<StandardVersion> versions = {};  ///< one, or one for each group of types
 };
 
 /// All standard operators, by name.
@@ -33,14 +33,14 @@ std::vector<StandardOperator> standard_operators();
 /// True if `name` is a standard operator, alone ("sum") or with its type ("sum_i32").
 bool is_standard_operator(std::string_view name);
 
-/// The parameters of a standard operator; those of type T have none where `name` names no type.
+/// The parameters of a standard operator. Those of type T have no type if `name` names none.
 std::vector<DeclaredParameter> standard_parameters(std::string_view name);
 
-/// The standard operator `name` for `type`; a type in the name ("affine_u32") is enough, and must agree with
-/// `type` where both are given. Without either the type is f32, or i32 where the operator takes no
+/// Returns the standard operator `name` for `type`. A type in the name ("affine_u32") suffices, and must
+/// agree with `type` if both are given. Without either the type is f32, or i32 if the operator takes no
 /// floating-point type.
 ///
-/// Throws InputError for an unknown name, or a type that the operator does not take.
+/// Throws InputError for an unknown name, or for a type that the operator does not take.
 Operator standard_operator(std::string_view name, std::optional<Type> type = {});
 
 }  // namespace segfold

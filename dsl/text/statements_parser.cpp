@@ -1,4 +1,4 @@
-// Blocks, their statements and their loops.
+// Parses blocks, their statements and their loops.
 #include "dsl/text/operator_parser.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace segfold {
 
 void OperatorParser::skip_statement()
 {
-    if (cursor_.is("for") && cursor_.is("(", 1))  // which holds semicolons
+    if (cursor_.is("for") && cursor_.is("(", 1))  // a `for (...)` of other languages holds semicolons
         while (!cursor_.at_end() && !cursor_.is(")") && !cursor_.is("{") && !cursor_.is("}"))
             cursor_.take();
     for (int depth = 0; !cursor_.at_end(); cursor_.take()) {
@@ -42,7 +42,7 @@ Block OperatorParser::block(const Token& keyword)
     let_names_.clear();
     if (!cursor_.is("{")) {
         const Position start = cursor_.peek().position;
-        result.assignments.push_back({"", expressions_.expression(), start});  // check() names the field
+        result.assignments.push_back({"", expressions_.expression(), start});  // check() fills in the field
         refuse_what_follows(keyword);
         return result;
     }
@@ -132,7 +132,7 @@ bool OperatorParser::loop(Block& block, const std::string& part)
     const auto outer = expressions_.replaced;
     bool good = true;
     Block unused;
-    let_names_.erase(&unused);  // of an earlier block in the same place
+    let_names_.erase(&unused);  // may be left from an earlier block at the same address
     for (auto k = first; good && (k < last || (k == first && first == last)); ++k) {
         if (++rounds_ > kMostNodes)
             cursor_.fail(position, "loops of more than " + std::to_string(kMostNodes) + " rounds in all",
@@ -168,7 +168,7 @@ std::int64_t OperatorParser::bound()
 OperatorParser::LetNames& OperatorParser::names_of(const Block& block)
 {
     auto& names = let_names_[&block];
-    if (block.lets.size() < names.num_read)  // a statement with a fault has been taken back
+    if (block.lets.size() < names.num_read)  // a faulty statement was removed
         names = {};
     for (; names.num_read < block.lets.size(); ++names.num_read)
         names.taken.insert(block.lets[names.num_read].name);

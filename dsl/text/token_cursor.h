@@ -16,10 +16,10 @@ namespace segfold {
 inline constexpr std::array<std::string_view, 8> kParts = {"state",  "lift",  "combine", "append",
                                                            "finish", "empty", "map",     "laws"};
 
-/// True for a word of kParts, which may be a name elsewhere.
+/// True for a word of kParts. Outside of parts it may be a name.
 inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
 
-/// Reads tokens one after the other; every complaint is a PlacedError at the token it is about.
+/// Reads tokens in order. Every complaint is a PlacedError at the token that it concerns.
 class TokenCursor {
 public:
     TokenCursor(SourcePointer source, std::vector<Token> tokens)
@@ -27,34 +27,34 @@ public:
     {}
 
     [[nodiscard]] const SourcePointer& source() const { return source_; }
-    /// The token `ahead` of the next one; the last one again beyond the end.
+    /// Returns the token `ahead` places behind the next one; beyond the end, the last token.
     [[nodiscard]] const Token& peek(std::size_t ahead = 0) const;
     [[nodiscard]] bool at_end() const { return peek().kind == TokenKind::end; }
     [[nodiscard]] bool is(std::string_view text, std::size_t ahead = 0) const;
-    /// How many tokens have been read.
+    /// Number of tokens read.
     [[nodiscard]] std::size_t place() const { return at_; }
-    /// Reads on from a place that was read before.
+    /// Goes back to an earlier place.
     void go_back(std::size_t place) { at_ = place; }
-    /// True where a part begins: a word of kParts, or `def NAME (` or `use NAME`, whose words may be names
-    /// elsewhere.
+    /// True if a part begins here: a word of kParts, or `def NAME (` or `use NAME`. Elsewhere `def` and `use`
+    /// may be names.
     [[nodiscard]] bool at_part(std::size_t ahead = 0) const;
     /// True if the next token is the first of its line.
     [[nodiscard]] bool begins_line() const;
     [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }
 
-    /// Reads a token, but not beyond the end.
+    /// Reads a token. At the end it stays on the last one.
     const Token& take();
     bool accept(std::string_view text);
     void expect(std::string_view text);
     void expect_word(std::string_view word);
     void expect_end() const;
-    /// Reads a word; messages call the wanted word `what`.
+    /// Reads a word. `what` names the expected word in messages.
     std::string name(const std::string& what);
 
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const;
-    /// Complains that the next token is not `what`, with advice where it is a known slip.
+    /// Complains that `what` was expected here. Adds advice for known slips.
     [[noreturn]] void unexpected(const std::string& what) const;
-    /// The next token for a message: "'x'" or "the end of the text".
+    /// Describes the next token in messages: "'x'" or "the end of the text".
     [[nodiscard]] std::string found() const;
 
 private:
@@ -63,7 +63,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// A word or number in quotes; a message shows the beginning of a long one.
+/// Quotes a word or number. Of a long one, only the beginning.
 std::string quoted(const std::string& text);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Signs of C, Python and Rust, alone and beside others, and what to write instead of them here.
+// Signs of C, Python and Rust, and their replacements in this language.
 #include <span>
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// What to write instead of `tokens[at]`, which the grammar refuses; "" if it is no known slip.
+/// Advice if `tokens[at]` is not what the grammar expects; empty if it is no known slip.
 std::string advice_at(std::span<const Token> tokens, std::size_t at);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// `use` in a text: an operator made of standard ones.
+// `use` in a text: makes an operator of standard ones.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// `use NAME(arguments) as LABEL` of a text; without arguments the parameters of its own names.
+/// `use NAME(arguments) as LABEL`. Without arguments, the standard operator's parameters keep their names.
 struct Use {
     std::string name;
     std::vector<Expression> arguments = {};
@@ -16,7 +16,7 @@ struct Use {
     Position position = {};
 };
 
-/// The operator that `head`, of which the name and the parameters count, makes of standard operators. Throws
+/// Returns the operator that `uses` make. Only the name and the parameters of `head` are used. Throws
 /// PlacedError.
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses);
 

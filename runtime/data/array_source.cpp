@@ -17,10 +17,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // that a thread reads, at least
+constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // least bytes that a thread reads
 constexpr std::uint64_t kHashedBytes = std::uint64_t{1} << 20;
 
-/// Tells one array from another at the rate of the memory: nobody attacks it.
+/// A hash at the speed of memory. It tells arrays apart, and need not resist attacks.
 std::uint64_t quick_hash(std::span<const std::byte> bytes)
 {
     std::uint64_t hash = bytes.size();
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
     std::int64_t read(std::int64_t begin, Array& into) override
     {
-        // From the page cache one core copies slower than a link to a GPU.
+        // Several threads read, because one core copies from the page cache more slowly than a link to a GPU.
         const auto from = offset_ + static_cast<std::uint64_t>(begin) * size_bytes(type_);
         const std::span bytes(into.data(), into.bytes());
         parallel_for(std::ssize(bytes), kBytesAtOnce, [&](std::int64_t first, std::int64_t last) {
@@ -70,7 +70,8 @@ public:
     }
 
 private:
-    /// Of the first and the last megabyte: what writes over a file may keep its length and its time.
+    /// Hash of the first and the last megabyte. Overwriting a file may change neither its length nor its
+    /// time.
     [[nodiscard]] std::uint64_t ends_hash() const
     {
         const auto count = std::min(kHashedBytes, file_.bytes());

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that a caller lends: on the host or on a GPU, by pointer, type and length.
+// Arrays that a caller lends, on the host or on a GPU: pointer, type and length.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace segfold {
 
-/// The language's type of a 16-bit floating-point type of C++, which is specialised for each such type:
+/// The language's type of a 16-bit floating-point type of C++. Specialise it for each such type:
 ///
 ///     template <>
 ///     struct segfold::HalfElement<my::half> { static constexpr Type type = Type::f16; };
 ///
-/// segfold's own half and bfloat16 are known, and CUDA's __half and __nv_bfloat16 where their headers are
+/// segfold's own half and bfloat16 are known, and so are CUDA's __half and __nv_bfloat16 if their headers are
 /// included before this one.
 template <class T>
 struct HalfElement;
@@ -80,18 +80,18 @@ constexpr Type type_of_element()
     }
 }
 
-/// Where an array lies.
+/// The memory that holds an array.
 enum class Place : std::uint8_t { host, device };
 
 struct MutableArrayView;
 
-/// An array that is read. The memory is the caller's and must stay while it is in use.
+/// An array that is only read. The memory is the caller's and must stay valid while it is in use.
 struct ArrayView {
     Type type = Type::f32;
     const void* data = nullptr;
     std::int64_t length = 0;  ///< in elements, or in numbers of rows
     Place place = Place::host;
-    std::int64_t num_features = 1;  ///< numbers of a row, where it holds rows
+    std::int64_t num_features = 1;  ///< numbers in a row, if it holds rows
 
     ArrayView() = default;
     ArrayView(Type element, const void* pointer, std::int64_t count, Place where = Place::host)
@@ -117,7 +117,7 @@ struct ArrayView {
     ArrayView(const MutableArrayView& array);  // NOLINT(google-explicit-constructor): can be read as well
 };
 
-/// An array that is written.
+/// An array that is written. The memory is the caller's.
 struct MutableArrayView {
     Type type = Type::f32;
     void* data = nullptr;
@@ -153,14 +153,14 @@ inline ArrayView::ArrayView(const MutableArrayView& array)
     : ArrayView(array.type, array.data, array.length, array.place)
 {}
 
-/// The array as rows of `num_features` numbers each, in C order.
+/// Views the array as rows of `num_features` numbers each, in C order.
 [[nodiscard]] inline ArrayView rows_of(ArrayView array, std::int64_t num_features)
 {
     array.num_features = num_features;
     return array;
 }
 
-/// `length` elements on the session's GPU.
+/// Views `length` elements on the session's GPU.
 template <class T>
 [[nodiscard]] ArrayView on_device(const T* pointer, std::int64_t length)
 {

@@ -11,10 +11,10 @@
 namespace segfold {
 namespace {
 
-/// Elements that a thread takes at a time.
+/// Number of elements that a thread takes at a time.
 constexpr std::int64_t kBlock = std::int64_t{1} << 16;
 
-/// Calls `work(begin, end)` for parts of an array on all threads.
+/// Calls `work(begin, end)` for parts of an array, on all threads.
 template <class Work>
 void for_parts(const Array& array, const Work& work)
 {
@@ -24,11 +24,11 @@ void for_parts(const Array& array, const Work& work)
     });
 }
 
-/// The least and the greatest of some values, at least one.
+/// The least and the greatest of `count` values; there must be at least one.
 template <class T>
 std::pair<T, T> ends_of(const T* values, std::int64_t count)
 {
-    // Lanes of their own and loops of a fixed length are what compilers turn into vector instructions.
+    // Compilers vectorise separate lanes in loops of fixed length.
     constexpr std::int64_t kLanes = 64;
     std::array<T, kLanes> least, greatest;
     least.fill(values[0]);
@@ -102,7 +102,7 @@ ColumnRange range_of(const Array& array)
     return range;
 }
 
-/// The bits of a float's exponent, which are all ones in infinities and NaN alone.
+/// True if a value is infinite or NaN: only these have an exponent of all ones.
 template <class Element>
 bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t exponent)
 {
@@ -115,7 +115,7 @@ bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t 
     return found;
 }
 
-/// Which values that are not finite count.
+/// The non-finite values to search for.
 enum class Strays : std::uint8_t { all, nan };
 
 bool has_strays(const Array& array, Strays strays)
@@ -201,7 +201,7 @@ ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 {
     ScalarValues values;
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        if (op.parameters[i].scalar)  // one that is no array of one is refused before anything runs
+        if (op.parameters[i].scalar)  // an array of another length is refused before anything runs
             values.push_back(arrays[i].length() == 1 ? std::optional(value_at(arrays[i], 0)) : std::nullopt);
     return values;
 }

@@ -1,12 +1,12 @@
 #pragma once
-// One element of an array of indices.
+// Reads one element of an array of indices.
 #include <cstdint>
 
 #include "dsl/array.h"
 
 namespace segfold {
 
-/// An element of an array of i32 or i64.
+/// Returns an element of an array of i32 or i64.
 inline std::int64_t index_at(const Array& array, std::int64_t place)
 {
     const auto i = static_cast<std::size_t>(place);

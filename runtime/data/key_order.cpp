@@ -17,9 +17,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // entries worth a thread
+constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // least entries that justify a thread
 
-/// Calls `visit` with the keys' bits, and with a function of bits whose values rise as the keys do.
+/// Calls `visit` with the keys' bits, and with a function that maps bits to integers in the order of the
+/// keys.
 template <class Visit>
 void visit_keys(const Array& keys, Visit visit)
 {
@@ -40,8 +41,8 @@ void visit_keys(const Array& keys, Visit visit)
     });
 }
 
-/// Sorts by a key of each item, and keeps the order of equal ones: digit by digit, the lowest first, over the
-/// digits in which keys differ.
+/// Sorts items by key and keeps the order of equal keys: a radix sort from the lowest digit, over the digits
+/// in which keys differ.
 template <class Item, class KeyOf>
 void sort_by_digits(std::vector<Item>& items, KeyOf key_of)
 {
@@ -68,7 +69,7 @@ void sort_by_digits(std::vector<Item>& items, KeyOf key_of)
     }
 }
 
-/// A bit for each of many hashes, at least 16 for each key.
+/// A Bloom filter with one hash. It has at least 16 bits for each key.
 class BitTable {
 public:
     explicit BitTable(std::size_t num_keys)
@@ -86,8 +87,8 @@ public:
         const auto place = hash(key, shift_);
         words_[place / 64] |= std::uint64_t{1} << place % 64;
     }
-    /// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Keys that
-    /// follow each other stay apart. The hash has 64 - `shift` bits.
+    /// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Successive
+    /// keys get distant hashes. A hash has 64 - `shift` bits.
     [[nodiscard]] static std::size_t hash(std::uint64_t key, int shift)
     {
         return key * 0x9E3779B97F4A7C15U >> shift;
@@ -98,12 +99,12 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-/// True where keys rise, or fall, from each to the next.
+/// True if keys rise strictly, or fall strictly, throughout.
 template <class Bits, class Order>
 bool rises_or_falls(std::span<const Bits> keys, Order order)
 {
     bool rises = true, falls = true;
-    constexpr std::size_t kStep = 1024;  // keys looked at without a branch
+    constexpr std::size_t kStep = 1024;  // keys compared without a branch
     for (std::size_t i = 1; i < keys.size() && (rises || falls);) {
         for (const auto end = std::min(keys.size(), i + kStep); i < end; ++i) {
             rises &= order(keys[i - 1]) < order(keys[i]);
@@ -113,8 +114,8 @@ bool rises_or_falls(std::span<const Bits> keys, Order order)
     return rises || falls;
 }
 
-/// How many keys stand behind an equal one, anywhere. Only those whose hash comes twice can. They are sorted,
-/// unless one of few keys kept at hand is equal.
+/// Number of keys that repeat an earlier one, anywhere. Only keys whose hash occurs twice can. They are
+/// counted by sorting, unless a small table of recent keys already holds an equal one.
 template <class Bits>
 std::int64_t count_returning(std::span<const Bits> keys)
 {
@@ -147,8 +148,8 @@ std::int64_t count_returning(std::span<const Bits> keys)
     return count;
 }
 
-/// Calls `copy(to, from, i)` for each entry `i` as its bytes, with the copying of one entry known at compile
-/// time where entries are numbers.
+/// Copies each entry `i`, of `bytes` bytes, from `place_from(i)` to `place_into(i)`. For numbers, the size is
+/// known at compile time.
 void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const std::byte* from,
                   const auto& place_into, const auto& place_from)
 {
@@ -168,7 +169,7 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
     }
 }
 
-/// Copies entries from the places to their turn, or back.
+/// Copies the entries at `places` into order, or back if `is_back`.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
     const auto row_length = std::max<std::size_t>(from.row_length(), 1);

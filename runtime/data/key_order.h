@@ -1,5 +1,5 @@
 #pragma once
-// Keys in any order: how many come back, and where each would stand in a sorted array.
+// Handles unsorted keys: counts those that return, and finds their order.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,35 +11,36 @@
 
 namespace segfold {
 
-/// The number of different keys, of any type. Keys are equal if their bits are.
+/// Number of distinct keys, of any type. Keys are equal if their bits are.
 ///
-/// Keys that rise or fall cost one pass over them, others two more, and those that come back a sort.
+/// Strictly rising or falling keys cost one pass over them. Other keys cost two more, and repeated keys a
+/// sort.
 [[nodiscard]] std::int64_t count_distinct(const Array& keys);
 
-/// The warning that there are fewer distinct keys than runs, with `recipe`; "" if each key has one run.
+/// A message for fewer distinct keys than runs, followed by `recipe`. Empty if each key has one run.
 [[nodiscard]] std::string text_of_returning_keys(std::int64_t num_runs, std::int64_t num_distinct,
                                                  std::string_view recipe);
 
-/// Warns of keys of a stream's part that come back, unless a part before has.
+/// Warns about keys that return within a part of a stream, unless an earlier part has warned.
 void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector<std::string>& warnings);
 
-/// The places of keys in ascending order, those of equal keys as they stand: indices of i32, or of i64 where
-/// those do not suffice. Nothing where the keys are in order already.
+/// Returns the positions of the keys in ascending order; equal keys keep their order. Positions are i32, or
+/// i64 if i32 does not suffice. None if the keys are sorted already.
 ///
-/// Floats are ordered by their bits, so that equal bits come together: -0.0 stands before 0.0, and NaN beyond
+/// Floats are ordered by their bits, so that equal bits come together: -0.0 comes before 0.0, and NaN beyond
 /// the infinities.
 [[nodiscard]] std::optional<Array> sorted_places(const Array& keys);
 
-/// The entries of `array` at `places`, of which there are as many: numbers, or rows of its row_length().
-/// Throws InternalError where there are not.
+/// Returns the entries of `array` at `places`: numbers, or rows of its row_length(). Throws InternalError
+/// unless there are as many entries as places.
 [[nodiscard]] Array taken_at(const Array& array, const Array& places);
 
-/// Moves entry `i` to place `places[i]`: undoes taken_at(). `places` are those of sorted_places(), as many as
-/// entries; otherwise throws InternalError.
+/// Moves entry `i` to place `places[i]`, which undoes taken_at(). `places` come from sorted_places(). Throws
+/// InternalError unless there are as many entries as places.
 void put_back(Array& array, const Array& places);
 
-/// Throws InputError where the elements of an operator may not be moved, as it reads `index`. `asked` is what
-/// would move them: "--sort-keys".
+/// Throws InputError if an operator's elements must not be moved because it reads `index`. `asked` names the
+/// wish to move them: "--sort-keys".
 void require_movable(const Operator& op, std::string_view asked);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Whether offsets are in order, at the speed of memory.
+// Checks that offsets are in order, at the speed of memory.
 #include <atomic>
 #include <cstdint>
 #include <iterator>
@@ -9,8 +9,8 @@
 
 namespace segfold {
 
-/// Whether no value is less than the one before it. Offsets that a caller lends are looked at before every
-/// fold, so this runs as fast as memory: in blocks without a branch, by several threads.
+/// True if no value is less than the one before it. Offsets that a caller lends are checked before every
+/// fold, so the check must run at the speed of memory: branch-free blocks, in several threads.
 template <class T>
 bool is_non_decreasing(std::span<const T> values)
 {

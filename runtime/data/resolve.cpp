@@ -22,12 +22,12 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // elements worth a thread
+constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // least elements that justify a thread
 constexpr std::int64_t kLargestSmallInteger = 8;
 constexpr std::uint64_t kSmallUnsigned = 16;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-/// A float's storage from an integer and a power of two, whose product the type holds exactly.
+/// Makes a float from an integer and a power of two. The type must hold the product exactly.
 template <class Element>
 Element exact_float(Type type, std::int64_t integer, double scale)
 {
@@ -48,7 +48,7 @@ int significand_bits(Type type)
     }
 }
 
-/// 0 .. count - 1 from the high bits of `random`.
+/// Maps the high bits of `random` to 0 to count - 1.
 std::uint64_t below(std::uint64_t count, std::uint64_t random) { return (random >> 32) * count >> 32; }
 
 template <class Element>
@@ -92,13 +92,13 @@ Element uniform_value(Type type, std::uint64_t random)
 {
     if (!is_float(type))
         return static_cast<Element>(random >> (64 - 8 * size_bytes(type)));
-    // The multiples of 2^(1 - bits) in [-1, 1): sign and significand, arithmetically shifted down.
+    // Gives multiples of 2^(1 - bits) in [-1, 1). The arithmetic shift keeps the sign.
     const int bits = significand_bits(type);
     return exact_float<Element>(type, static_cast<std::int64_t>(random) >> (63 - bits),
                                 1.0 / static_cast<double>(std::int64_t{1} << bits));
 }
 
-/// The bits of the values where operators go wrong.
+/// The bits of critical values: zeros, limits, infinities, NaN and denormals.
 std::vector<std::uint64_t> edge_bits(Type type)
 {
     const int bits = static_cast<int>(8 * size_bytes(type));
@@ -117,7 +117,7 @@ std::vector<std::uint64_t> edge_bits(Type type)
                                         one,
                                         infinity - 1,
                                         infinity};
-    std::vector<std::uint64_t> edges = {infinity | infinity >> 1};  // a quiet nan
+    std::vector<std::uint64_t> edges = {infinity | infinity >> 1};  // a quiet NaN
     for (const std::uint64_t magnitude : magnitudes) {
         edges.push_back(magnitude);
         edges.push_back(sign | magnitude);
@@ -168,8 +168,8 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range,
     });
 }
 
-/// The sum of lengths up to one that is negative, which the checks will refuse. Throws InputError for the
-/// length at which it leaves 64 bits.
+/// The sum of the lengths before the first negative one, which later checks refuse. Throws InputError for the
+/// length at which the sum exceeds 64 bits.
 template <class Values>
 std::int64_t sum_of_lengths(const Values& values)
 {
@@ -185,9 +185,9 @@ std::int64_t sum_of_lengths(const Values& values)
     return sum;
 }
 
-/// The number of elements that offsets, lengths or range ends imply: the last, the sum, the largest.
+/// The number of elements implied by offsets (the last), lengths (the sum) or range ends (the largest).
 ///
-/// Entries that the checks will refuse count as nothing here, but for lengths of which there is no sum.
+/// Entries that later checks refuse count as 0. A sum of lengths that overflows is refused here.
 std::int64_t implied_elements(LayoutKind kind, const Array& array)
 {
     if (kind == LayoutKind::flags || kind == LayoutKind::keys)

@@ -1,5 +1,5 @@
 #pragma once
-// The data of a run: segments as a layout states them, and generated values.
+// Makes the data of a run: segments from a layout, and generated values.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,35 +10,35 @@
 
 namespace segfold {
 
-/// Segments, and the columns that came with them.
+/// Segments, and the columns that came with their file.
 struct ResolvedLayout {
     Segments segments;
-    std::vector<NamedArray> columns;  ///< layout rows: "value" and "column"
+    std::vector<NamedArray> columns;  ///< for layout rows: "value" and "column"
 };
 
-/// Reads the files a layout names, or generates its lengths, and checks the result.
+/// Reads the files of a layout, or generates its lengths, and checks the result.
 ///
-/// Without `num_elements` the files say how many elements there are; `whole`, `uniform` and the generated
-/// layouts cannot do without. `value_type` is the type of the column "value" of the layout rows. Files may be
-/// .npy or .npz (see `read_array`).
+/// Without `num_elements`, the files determine the number of elements; `whole`, `uniform` and generated
+/// layouts need it. `value_type` is the type of the column "value" of the layout rows. Files may be .npy or
+/// .npz (see read_array()).
 ResolvedLayout resolve(const Layout& layout, std::optional<std::int64_t> num_elements,
                        Type value_type = Type::f32);
 
-/// Which values are generated.
+/// Ranges of generated values.
 enum class ValueRange : std::uint8_t {
-    small_integers,  ///< -8 .. 8, unsigned 0 .. 15: sums are exact in floating point too
+    small_integers,  ///< -8 to 8, unsigned 0 to 15: sums are exact even in floating point
     units,           ///< -1, 0 and 1, unsigned 0 and 1: products do not grow
     uniform,         ///< floats in [-1, 1), integers over their whole range
-    edge,  ///< uniform, with every fourth a value where operators go wrong: zeros, limits, infinities, nan
-    near_one,  ///< -1 and 1, unsigned 0 and 1; of floats one pair of neighbours in 64 is +-2 and +-1/2, so
-               ///< that products in any order are exact and stay near 1
+    edge,            ///< uniform, but every fourth is a critical value: zero, limit, infinity or nan
+    near_one,  ///< -1 and 1, unsigned 0 and 1. For floats, one pair of neighbours in 64 is +-2 and +-1/2:
+               ///< products in any order are exact and stay near 1
 };
 
-/// Values that depend on type, seed, range and place alone; bools are true or false with equal chance in
-/// every range. `first` is the place of the first one.
+/// Generates values that depend only on type, seed, range and place. Bools are true or false with equal
+/// probability in every range. `first` is the place of the first value.
 Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
                       std::int64_t first = 0);
-/// The same in memory that is there.
+/// Does the same in existing memory.
 void generate_values_into(Array& array, std::uint64_t seed, ValueRange range, std::int64_t first);
 
 }  // namespace segfold

@@ -1,4 +1,4 @@
-// What is asked of segments: where each begins and ends, the lengths, a copy.
+// Queries on segments: begins, ends, lengths, and a copy.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -11,23 +11,23 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kSlicesOfPart = std::int64_t{1} << 13;  // slices one thread looks at, at a time
+constexpr std::int64_t kSlicesOfPart = std::int64_t{1} << 13;  // slices that a thread takes at a time
 
-/// The range of both; each has segments.
+/// Joins two ranges of lengths. Both must come from at least one segment.
 LengthRange both(const LengthRange& a, const LengthRange& b)
 {
     return {std::min(a.shortest, b.shortest), std::max(a.longest, b.longest), a.padded + b.padded};
 }
 
-/// The places where segments begin, and those where they end.
+/// The begins and the ends of segments.
 template <class Index>
 struct Bounds {
     const Index* begins;
     const Index* ends;
 };
 
-/// Calls `look` with the bounds of offsets or ranges as arrays of one type. One loop for each width, so that
-/// compilers vectorize it.
+/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each width has a loop of its own,
+/// so that compilers vectorise it.
 template <class Look>
 auto visit_bounds(const Segments& segments, Look look)
 {
@@ -40,7 +40,7 @@ auto visit_bounds(const Segments& segments, Look look)
     return first.type() == Type::i32 ? look(bounds_of(std::int32_t{})) : look(bounds_of(std::int64_t{}));
 }
 
-/// The lengths of `count` segments from `first`, at most a slice.
+/// Lengths of `count` segments from `first` on, at most a slice.
 template <class Index>
 LengthRange range_of_slice(Bounds<Index> bounds, std::int64_t first, std::int64_t count)
 {
@@ -53,7 +53,7 @@ LengthRange range_of_slice(Bounds<Index> bounds, std::int64_t first, std::int64_
     return {shortest, longest, count * longest};
 }
 
-/// The lengths of the segments from `begin`, the first of a slice, to `end`.
+/// Lengths of the segments from `begin`, which must start a slice, to `end` - 1.
 template <class Index>
 LengthRange range_between(Bounds<Index> bounds, std::int64_t begin, std::int64_t end)
 {
@@ -138,7 +138,7 @@ std::int64_t num_items(const Segments& segments)
         std::int64_t items = 0;
         for (std::int64_t s = 0; s < segments.num_segments; ++s) {
             const std::int64_t length = bounds.ends[s] - bounds.begins[s];
-            if constexpr (sizeof(Index) == 4)  // whose sum cannot overflow
+            if constexpr (sizeof(Index) == 4)  // the sum of 32-bit lengths cannot overflow
                 items += length;
             else if (__builtin_add_overflow(items, length, &items))
                 return std::numeric_limits<std::int64_t>::max();

@@ -1,5 +1,5 @@
 #pragma once
-// Finding where segments start, in flags or keys, at about the speed of memory.
+// Finds the starts of segments in flags or keys, at about the speed of memory.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,16 +11,16 @@
 
 namespace segfold {
 
-/// Which of 64 neighbouring elements start a segment: a byte of 0 or 1 for each.
+/// One byte for each of 64 neighbouring elements: 1 if it starts a segment, else 0.
 using StartMarks = std::array<std::uint8_t, 64>;
 
-/// Marks of flags: each that is not 0, and the first of all.
+/// Marks of flags: every nonzero flag, and the first element.
 template <class T>
 struct FlagMarks {
     const T* flags;
 
-    /// Marks `count` elements from `begin` on, 64 at most; the others become 0. With 64 the loop is one of
-    /// vectors.
+    /// Marks `count` elements from `begin` on, at most 64; the other marks become 0. For 64 elements the loop
+    /// is vectorised.
     void operator()(std::int64_t begin, std::int64_t count, StartMarks& marks) const
     {
         const T* const at = flags + begin;
@@ -37,12 +37,12 @@ struct FlagMarks {
     }
 };
 
-/// Marks of keys: each that differs from the one before, and the first of all.
+/// Marks of keys: every key that differs from the one before, and the first element.
 template <class T>
 struct KeyMarks {
     const T* keys;
 
-    /// As FlagMarks does.
+    /// Does the same as FlagMarks.
     void operator()(std::int64_t begin, std::int64_t count, StartMarks& marks) const
     {
         const T* const at = keys + begin;
@@ -57,8 +57,8 @@ struct KeyMarks {
     }
 };
 
-/// Calls `found(i)` for each element from `begin` on and before `end` that starts a segment, in order, eight
-/// elements without a start at a time.
+/// Calls `found(i)` for each element from `begin` to `end` - 1 that starts a segment, in order. Skips eight
+/// elements at a time if none of them does.
 template <class Marks, class Found>
 void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found found)
 {
@@ -76,7 +76,7 @@ void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found f
     }
 }
 
-/// How many elements from `begin` on and before `end` start a segment.
+/// Number of elements from `begin` to `end` - 1 that start a segment.
 template <class Marks>
 std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t end)
 {
@@ -85,7 +85,7 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
     std::int64_t count = 0;
     for (; begin < end; begin += std::ssize(marks)) {
         mark(begin, std::min<std::int64_t>(std::ssize(marks), end - begin), marks);
-        std::uint64_t sums = 0;  // of eight bytes each, 8 at most
+        std::uint64_t sums = 0;  // sums of eight bytes each, at most 8
         for (std::size_t at = 0; at < marks.size(); at += 8) {
             std::uint64_t word = 0;
             std::memcpy(&word, marks.data() + at, 8);
@@ -96,12 +96,12 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
     return count;
 }
 
-/// Finds the starts of all segments of `num_elements`, by all usable cores. `make(count, write)` is called
-/// once: it makes room for `count` integers, and gives `write` a pointer to it.
+/// Finds the starts of all segments of `num_elements` elements, on all usable cores. Calls `make(count,
+/// write)` once; `make` allocates `count` integers and passes their address to `write`.
 template <class Marks, class Make>
 void find_starts(const Marks& mark, std::int64_t num_elements, Make make)
 {
-    constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // elements that one thread looks at at a time
+    constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // elements that a thread takes at a time
     const std::int64_t num_chunks = (num_elements + kChunk - 1) / kChunk;
     std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before a chunk
     const auto end_of = [&](std::int64_t chunk) { return std::min(num_elements, (chunk + 1) * kChunk); };

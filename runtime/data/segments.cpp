@@ -21,7 +21,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kChunk = std::int64_t{1} << 18;  // elements one thread scans at a time
+constexpr std::int64_t kChunk = std::int64_t{1} << 18;  // elements that a thread scans at a time
 
 void check_integers(const Array& array, std::string_view what)
 {
@@ -29,7 +29,7 @@ void check_integers(const Array& array, std::string_view what)
         throw InputError(fmt::format("{} are {}; they must be integers", what, name(array.type())));
 }
 
-/// Calls `visit` with the bits of the elements as a span of unsigned integers.
+/// Calls `visit` with the elements' bits as a span of unsigned integers.
 template <class Visit>
 void visit_bits(const Array& array, Visit visit)
 {
@@ -58,7 +58,7 @@ Type index_type_for(std::initializer_list<std::int64_t> counts)
     return index_bits_for(counts) == 64 ? Type::i64 : Type::i32;
 }
 
-/// The array as indices of `type`; every element must fit.
+/// Converts the array to indices of `type`. Every element must fit.
 Array to_indices(Array array, Type type)
 {
     if (array.type() == type)
@@ -79,13 +79,13 @@ void check_num_elements(std::int64_t num_elements)
         throw InputError(fmt::format("the number of elements is {}; it must not be negative", num_elements));
 }
 
-/// Throws unless every bound lies within the data; `verb` says which bound it is.
+/// Throws InputError unless every bound lies within the data. `verb` names the kind of bound.
 void check_bounds(const Array& bounds, std::string_view what, std::string_view verb,
                   std::int64_t num_elements)
 {
     check_integers(bounds, what);
     visit_integers(bounds, [&](auto values) {
-        bool is_outside = false;  // no branch in the loop, which is one of vectors then
+        bool is_outside = false;  // without a branch, the loop is vectorised
         for (const auto value : values)
             is_outside |= std::cmp_less(value, 0) || std::cmp_greater(value, num_elements);
         for (std::size_t s = 0; is_outside && s < values.size(); ++s)
@@ -97,7 +97,7 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
     });
 }
 
-/// Throws for a range that ends before it begins.
+/// Throws InputError for the first range that ends before it begins.
 [[noreturn]] void refuse_backward_range(const Array& begins, const Array& ends)
 {
     std::int64_t s = 0;
@@ -108,13 +108,13 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
                     index_at(ends, s), index_at(begins, s)));
 }
 
-/// The sum of the lengths of all ranges, given by indices of one type, or the largest integer where that
-/// overflows.
+/// The sum of the lengths of all ranges, or the largest integer if it overflows. Both arrays must have one
+/// type.
 std::int64_t total_range_length(const Array& begins, const Array& ends)
 {
     std::int64_t total = 0;
     bool is_backward = false;
-    if (begins.type() == Type::i32) {  // whose sum cannot overflow
+    if (begins.type() == Type::i32) {  // the sum of 32-bit lengths cannot overflow
         const auto first = begins.as<std::int32_t>(), last = ends.as<std::int32_t>();
         for (std::size_t s = 0; s < first.size(); ++s) {
             is_backward |= last[s] < first[s];
@@ -133,7 +133,7 @@ std::int64_t total_range_length(const Array& begins, const Array& ends)
     return total;
 }
 
-/// Segments that start at every element that `mark` marks; see segment_starts.h.
+/// Makes segments that start at every element marked by `mark`; see segment_starts.h.
 template <class Marks>
 Segments segments_from_starts(std::int64_t num_elements, const Marks& mark)
 {
@@ -347,8 +347,8 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
     segments.form = SegmentForm::flags;
     if (size_bytes(flags.type()) == 1)
         segments.flags = std::move(flags);
-    // The first element starts a segment either way, and kernels rely on the flag. The caller's memory stays
-    // as it is.
+    // The first element starts a segment even if its flag is 0, and kernels rely on the flag. The flags are
+    // copied to set it, since the caller's memory must not change.
     if (num_elements != 0 && segments.flags.as<std::uint8_t>()[0] == 0) {
         segments.flags = segments.flags.copy();
         segments.flags.as<std::uint8_t>()[0] = 1;

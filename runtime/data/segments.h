@@ -1,5 +1,5 @@
 #pragma once
-// Where segments begin and end, checked, in the form that kernels read.
+// Checked segments in the form that kernels read.
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
@@ -10,23 +10,23 @@
 
 namespace segfold {
 
-/// How the elements 0 .. num_elements - 1 are cut into segments.
+/// Segmentation of the elements 0 to num_elements - 1.
 ///
-/// Made by the functions below, which check everything a kernel relies on. Index arrays hold i32 where
-/// `index_bits()` is 32 and i64 where it is 64. The forms flags and keys hold offsets too: for the reference,
-/// and for stages that do not take these forms.
+/// The functions below make it and check everything on which kernels rely. Index arrays hold i32 or i64, as
+/// index_bits() says. The forms flags and keys also hold offsets, for the reference and for stages that take
+/// neither flags nor keys.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::int64_t uniform_length = 0;  ///< form uniform
-    Array offsets;    ///< forms offsets, flags, keys: [num_segments + 1], first 0, non-decreasing, last
+    std::int64_t uniform_length = 0;  ///< for form uniform
+    Array offsets;    ///< for forms offsets, flags, keys: [num_segments + 1], non-decreasing from 0 to
                       ///< num_elements
-    Array begins;     ///< form ranges: [num_segments]
-    Array ends;       ///< form ranges: [num_segments], end >= begin
-    Array flags;      ///< form flags: [num_elements] of u8, the first not 0
-    Array item_keys;  ///< form keys: [num_elements] of any type
-    std::optional<Array> keys;  ///< form keys: the key of each run [num_segments]
+    Array begins;     ///< for form ranges: [num_segments]
+    Array ends;       ///< for form ranges: [num_segments], end >= begin
+    Array flags;      ///< for form flags: [num_elements] of u8, the first nonzero
+    Array item_keys;  ///< for form keys: [num_elements] of any type
+    std::optional<Array> keys;  ///< for form keys: the key of each run, [num_segments]
     bool has_wide_indices = false;
 
     /// Width of an index: 32 if elements, segments and the sum of lengths fit with room to spare, else 64.
@@ -42,71 +42,72 @@ struct Segments {
     [[nodiscard]] Segments copy() const;
 };
 
-/// As many neighbouring segments as a warp has lanes.
+/// Number of neighbouring segments in a slice: the lanes of a warp.
 inline constexpr std::int64_t kSliceSegments = 32;
 
-/// The lengths of the shortest and of the longest segment; zeros where there is none.
+/// The lengths of the shortest and of the longest segment; zeros if there are no segments.
 ///
 /// Source of the padding: A. Monakov, A. Lokhmotov, A. Avetisyan, "Automatically Tuning Sparse Matrix-Vector
 /// Multiplication for GPU Architectures", HiPEAC 2010 (sliced ELLPACK).
 struct LengthRange {
     std::int64_t shortest = 0;
     std::int64_t longest = 0;
-    /// Items if each segment were as long as the longest of its slice, kSliceSegments neighbours: what the
-    /// lanes of a warp walk, or wait for, where each takes one segment.
+    /// Number of items after padding each segment to the longest of its slice of kSliceSegments neighbours.
+    /// This is the work of a warp whose lanes take one segment each, with waiting included.
     std::int64_t padded = 0;
 };
 [[nodiscard]] LengthRange length_range(const Segments& segments);
 
-/// Number of items: elements counted along the segments, which differs from num_elements only for ranges. The
-/// largest integer where there are more.
+/// Number of items: the sum of the segments' lengths, which differs from num_elements only for ranges. The
+/// largest integer if the sum overflows.
 std::int64_t num_items(const Segments& segments);
 
-/// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
+/// Limit for 32-bit indices: on the number of elements, of segments, and of elements in all ranges.
 ///
-/// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid
+/// It is 2^27 below the type's limit. An index may then run past the end by a tile for every block of a grid
 /// without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
-/// The width of indices, 32 or 64, where so much is counted. Data, plans and streams ask this alone, of all
-/// that they count: elements, segments, items and the uniform length.
+/// The width of indices, 32 or 64, for the given counts: elements, segments, items and the uniform length.
+/// Data, plans and streams all use this rule.
 [[nodiscard]] constexpr int index_bits_for(std::initializer_list<std::int64_t> counts)
 {
     return std::ranges::all_of(counts, [](std::int64_t count) { return count <= kMaxNarrowIndex; }) ? 32 : 64;
 }
 
-/// One segment of all elements; also when there are none.
+/// Makes one segment of all elements, even if there are none.
 Segments whole_segments(std::int64_t num_elements);
 
-/// Segments of `length` elements each; `num_elements` must be a multiple of `length`, which must be positive.
+/// Makes segments of `length` elements each. `length` must be positive, and `num_elements` a multiple of it.
 Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
 
-/// Segments from S + 1 non-decreasing offsets of any integer type, first 0, last `num_elements`. Where they
-/// must be converted, `room` may be an array to convert them into, of as many.
+/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. If they
+/// must be converted, `room` may hold the result; it must have S + 1 elements.
 Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room = {});
 
-/// Segments [begins[s], ends[s]), which may leave gaps, overlap and come in any order.
+/// Makes segments [begins[s], ends[s]). They may leave gaps, overlap and come in any order.
 Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_elements);
 
-/// Segments from S lengths of any integer type that add up to `num_elements`.
+/// Makes segments from S lengths of any integer type, whose sum must be `num_elements`.
 Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements);
 
-/// Segments from one flag per element (bool or any integer type), non-zero where a segment starts.
+/// Makes segments from one flag for each element, of type bool or any integer type. Nonzero flags start
+/// segments.
 ///
-/// The first element starts a segment whatever its flag is. Empty segments cannot be expressed.
+/// The first element starts a segment whatever its flag. Flags cannot express empty segments.
 Segments segments_from_flags(Array flags, std::int64_t num_elements);
 
-/// Segments from one key per element, of any type: the maximal runs of equal neighbours; fills
-/// `Segments::keys`.
+/// Makes segments from one key for each element, of any type: the maximal runs of equal neighbours. Fills
+/// Segments::keys.
 ///
-/// Keys are equal when their bits are: a NaN continues a run of the same NaN, and 0.0 and -0.0 are different
+/// Keys are equal if their bits are: a NaN continues a run of the same NaN, and 0.0 and -0.0 are different
 /// keys.
 Segments segments_from_keys(Array keys, std::int64_t num_elements);
 
-/// The same segments given as flags or as keys of type i32; all must be contiguous and none empty.
+/// Converts segments to flags, or to keys of type i32. They must be contiguous, and none may be empty.
 Segments given_as(SegmentForm form, const Segments& segments);
 
-/// The same segments with indices of the given width, 32 or 64, to choose a specialisation by hand.
+/// Converts the indices to the given width, 32 or 64, to choose a specialisation by hand.
 ///
 /// Throws InputError if 32 bits do not suffice.
 Segments with_index_bits(Segments segments, int bits);

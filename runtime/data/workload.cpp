@@ -31,7 +31,7 @@ Results allocate_results(const Workload& workload, SegmentForm form)
         for (const auto& field : workload.op.results)
             add(field, num_features * (is_found(form) ? segments.num_elements : segments.num_segments),
                 false);
-    // Ranges may leave elements out, whose outputs are zero.
+    // Ranges may leave gaps. Outputs of elements in a gap are zero.
     for (const auto& field : workload.op.outputs)
         add(field, num_features * segments.num_elements, form == SegmentForm::ranges);
     return results;
@@ -102,7 +102,7 @@ Workload fold_of(const Workload& workload)
 
 namespace {
 
-/// Refuses ranges that share an element, which would have the outputs of two segments.
+/// Refuses ranges that share an element, since it would get the outputs of two segments.
 void refuse_shared_elements(const Segments& segments, const std::string& op)
 {
     if (segments.form != SegmentForm::ranges)

@@ -1,5 +1,5 @@
 #pragma once
-// The input and the results of every back end.
+// Inputs and results of every back end.
 #include <functional>
 #include <optional>
 #include <vector>
@@ -10,48 +10,49 @@
 
 namespace segfold {
 
-/// An operator with the arrays it is run on.
+/// An operator with its arrays and segments.
 struct Workload {
     Operator op;                ///< checked
     std::vector<Array> arrays;  ///< one for each parameter: columns [num_elements], tables of any length
     Segments segments;
-    /// Of an operator over rows: the length of a row. Columns of rows are then [num_elements, num_features],
-    /// results [num_segments, num_features], all in C order.
+    /// For an operator over rows: the length of a row. Columns of rows are [num_elements, num_features] and
+    /// results [num_segments, num_features], in C order.
     std::int64_t num_features = 1;
 };
 
-/// One array for each of returned_fields(), under its name: results [num_segments], then outputs
-/// [num_elements].
+/// One named array for each of returned_fields(): results [num_segments], then outputs [num_elements].
 struct Results : std::vector<NamedArray> {
-    std::optional<Array> keys;  ///< the key of each segment, where a kernel has found the segments in keys
+    std::optional<Array> keys;  ///< the key of each segment, if a kernel found the segments in keys
 };
 
 /// Allocates the results of a workload, filled with bytes that no computation is likely to give.
 Results allocate_results(const Workload& workload);
 
-/// The same for a form whose segments the kernels find: arrays have room for a segment of every element.
+/// Does the same for a form in which kernels find the segments. The arrays then have room for one segment per
+/// element.
 Results allocate_results(const Workload& workload, SegmentForm form);
 
-/// The workload of one feature: its numbers of every row, copied; other arrays are borrowed.
+/// Returns the workload of one feature. Its numbers are copied from every row; other arrays are borrowed.
 [[nodiscard]] Workload feature_of(const Workload& workload, std::int64_t feature);
-/// One feature of a fold over rows.
+/// Returns one feature of the results of a fold over rows.
 [[nodiscard]] Results feature_of(const Results& results, std::int64_t feature, std::int64_t num_features);
-/// Folds each feature by `fold` and puts the results together as rows.
+/// Folds each feature by `fold`, and joins the results into rows.
 [[nodiscard]] Results fold_features(const Workload& workload,
                                     const std::function<Results(const Workload&)>& fold);
 
-/// The fold of a workload of an operator with a `map`: its arrays, borrowed, and without_map().
+/// Returns the fold of an operator with a `map`: the same arrays, borrowed, with without_map().
 [[nodiscard]] Workload fold_of(const Workload& workload);
 
-/// The most features of a row: so many numbers of eight bytes are counted in 32 bits.
+/// Most features in a row. With eight bytes each, 32 bits suffice to count their bytes.
 inline constexpr std::int64_t kMaxFeatures = std::int64_t{1} << 27;
 
-/// Throws InputError where rows of `what` have more features than kMaxFeatures.
+/// Throws InputError if rows of `what` have more features than kMaxFeatures.
 void check_num_features(const std::string& what, std::int64_t num_features);
 
-/// Checks that a workload can be run: types and lengths of the arrays, and a result for every empty segment.
+/// Checks types and lengths of a workload's arrays, and that every empty segment has a result.
 ///
-/// Throws InputError naming the parameter, or the first empty segment of an operator that has no identity.
+/// Throws InputError that names the parameter, or the first empty segment if the operator gives such no
+/// result.
 void check_workload(const Workload& workload);
 
 }  // namespace segfold

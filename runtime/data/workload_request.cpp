@@ -29,7 +29,7 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// Columns from files, all of one length; `num_elements` is set to it.
+/// Reads columns from files. All must have one length, which `num_elements` receives.
 void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<std::string, Array>& arrays,
                  std::optional<std::int64_t>& num_elements, std::optional<std::int64_t>& num_features)
 {
@@ -72,7 +72,8 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
     }
 }
 
-/// The array as `type` where both are integers and every element fits; else as it is, for others to refuse.
+/// Widens i32 to i64, u32 or u64 if `type` is one of these. Leaves other arrays unchanged, for later checks
+/// to refuse.
 Array convert_indices(Array array, Type type)
 {
     const bool widens =
@@ -89,7 +90,7 @@ Array convert_indices(Array array, Type type)
     return wide;
 }
 
-/// Bytes of each element in the columns that nothing has given yet.
+/// Bytes of an element in all columns that are still missing.
 double bytes_of_element(const Operator& op, const std::map<std::string, Array>& arrays,
                         std::int64_t num_features)
 {
@@ -101,7 +102,7 @@ double bytes_of_element(const Operator& op, const std::map<std::string, Array>& 
     return bytes;
 }
 
-/// Throws InputError where memory does not hold the columns that are still to be made.
+/// Throws InputError if memory does not suffice for the columns that must still be made.
 void refuse_many_elements(const Operator& op, const std::map<std::string, Array>& arrays,
                           std::int64_t num_elements, std::int64_t num_features)
 {
@@ -111,8 +112,8 @@ void refuse_many_elements(const Operator& op, const std::map<std::string, Array>
                                count_text(static_cast<std::int64_t>(bytes), "byte")));
 }
 
-/// Throws InputError where memory does not hold these columns and the results beside them. Products are of
-/// doubles: 64 bits need not hold what a layout asks for.
+/// Throws InputError if memory does not suffice for these columns and the results. Products are doubles,
+/// because a layout may ask for more than 64 bits can count.
 void refuse_many_results(const Operator& op, const std::map<std::string, Array>& arrays,
                          const Segments& segments, std::int64_t num_features)
 {
@@ -137,7 +138,7 @@ void refuse_many_results(const Operator& op, const std::map<std::string, Array>&
                    what);
 }
 
-/// The column that takes the values of a Matrix Market file; null where none does.
+/// The column that takes the values of a Matrix Market file; null if there is none.
 const Parameter* taker_of_values(const Operator& op)
 {
     const auto is_column = [](const Parameter& parameter) { return !parameter.table; };
@@ -148,14 +149,14 @@ const Parameter* taker_of_values(const Operator& op)
     return std::ranges::count_if(op.parameters, is_column) == 1 && only->name != "column" ? &*only : nullptr;
 }
 
-/// The type that the values of a Matrix Market file are wanted in.
+/// The type in which the values of a Matrix Market file are read.
 Type type_of_values(const Operator& op)
 {
     const auto* taker = taker_of_values(op);
     return taker != nullptr ? taker->type : Type::f32;
 }
 
-/// Columns that came with the layout, for the parameters that take them.
+/// Gives columns that came with the layout to the parameters that take them.
 void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArray> columns,
                   std::map<std::string, Array>& arrays, std::map<std::string, std::string>& origins)
 {
@@ -168,8 +169,8 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
     }
 }
 
-/// Sorts the segments' keys and the columns that are given by them. Gives where the elements stood, or
-/// nothing where the keys are in order.
+/// Sorts the keys of the segments and the columns with them. Returns the elements' old positions; none if the
+/// keys were in order.
 std::optional<Array> sort_by_keys(const Operator& op, Segments& segments,
                                   std::map<std::string, Array>& arrays)
 {
@@ -194,7 +195,7 @@ Array scalar_array(const Parameter& parameter, const std::string& text)
     } catch (const InputError& error) {
         throw InputError(fmt::format("--scalar {}={}: {}", parameter.name, text, error.what()));
     }
-    // What is a power in a number must not become an exclusive or by what stands around it.
+    // In a number, ^ is a power. In an expression it would become an exclusive or.
     if (text.find('^') != text.npos)
         throw InputError(fmt::format(
             "--scalar {0}={1}: in '{1}' ^ may be a power or an exclusive or; it is a power in a whole number "
@@ -324,7 +325,7 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
     const auto kind = request.layout.kind;
     if (!num_elements &&
         (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated)) {
-        // Whole segments only, so that a length alone is a complete request.
+        // Rounds to whole segments, so that a segment length alone is a complete request.
         const auto length = kind == LayoutKind::uniform ? request.layout.uniform_length : 1;
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }

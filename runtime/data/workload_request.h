@@ -1,5 +1,5 @@
 #pragma once
-// The data that a run asks for, read and generated.
+// Reads and generates the data for a run.
 #include <map>
 #include <optional>
 #include <string>
@@ -13,72 +13,72 @@
 
 namespace segfold {
 
-/// The data of a run as it is asked for; nothing has been read or generated yet.
+/// A request for the data of a run. Nothing has been read or generated yet.
 struct WorkloadRequest {
     std::map<std::string, std::string> inputs = {};   ///< parameter -> file
-    std::map<std::string, std::string> scalars = {};  ///< parameter -> its value, as text
+    std::map<std::string, std::string> scalars = {};  ///< parameter -> text of its value
     Layout layout = {};
     std::optional<std::int64_t> num_elements = {};
-    std::optional<std::int64_t> num_features = {};  ///< of generated rows; files say it themselves
+    std::optional<std::int64_t> num_features = {};  ///< of generated rows; files determine it themselves
     std::int64_t standard_elements =
-        0;  ///< taken where neither the user, a file nor the layout says how many
+        0;  ///< used if neither the user nor a file nor the layout states a number
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
-    bool sorts_keys = false;  ///< of the layout keys: sorts keys and columns first, stably
-    /// Columns, tables and scalars that nobody gave are generated; else they are refused.
+    bool sorts_keys = false;  ///< for layout keys: first sorts keys and columns, stably
+    /// Missing columns, tables and scalars are generated if true, refused if false.
     ///
-    /// Once a file or a written array gives a column, a table, a scalar or the segments, what is generated
-    /// has to be asked for by name: columns and tables by a range of values, or by a number of elements where
-    /// the segments alone are given; segments by the name of a generated layout.
+    /// Once a file or a written array gives a column, a table, a scalar or the segments, generated data must
+    /// be requested by name. Columns and tables need a range of values, or a number of elements if the
+    /// segments alone are given; segments need the name of a generated layout.
     bool generates = true;
-    bool takes_inputs = true;  ///< the verb has the flag --input, which messages may name
+    bool takes_inputs = true;  ///< the verb has a flag --input, which messages may mention
 };
 
-/// True where a file or a written array gives columns or tables.
+/// True if a file or a written array gives columns or tables.
 [[nodiscard]] bool gives_columns(const WorkloadRequest& request);
 
-/// "'x' comes from a file", of what a request gives first.
+/// Describes the first thing that a request gives: "'x' comes from a file".
 [[nodiscard]] std::string what_is_given(const WorkloadRequest& request);
 
-/// Throws InputError for parameters that nobody gave and that are not to be generated: all, where
-/// `request.generates` is false, and scalars beside columns that are given.
+/// Throws InputError for missing parameters that must not be generated: all if `request.generates` is false,
+/// and scalars if columns are given.
 void require_given(const Operator& op, const WorkloadRequest& request,
                    const std::function<bool(const Parameter&)>& is_given);
 
-/// The value that a scalar is given as text, an array of one: a number of its type, or true, false, inf,
-/// -inf, nan. Throws InputError.
+/// Reads a scalar's value into an array of one: a number of its type, or true, false, inf, -inf, nan. Throws
+/// InputError.
 Array scalar_array(const Parameter& parameter, const std::string& text);
 
-/// The scalars that are given as text, by name; empty where none is. Throws InputError as scalar_array()
+/// Reads the scalars that are given as text; empty if there are none. Throws InputError as scalar_array()
 /// does.
 [[nodiscard]] ScalarValues given_scalars(const Operator& op, const std::map<std::string, std::string>& texts);
 
-/// Throws InputError where the array that --input gives a scalar has not one value.
+/// Throws InputError unless the array given to a scalar by --input has exactly one value.
 void require_one_value(const Parameter& scalar, const std::string& place, const Array& array);
 
-/// True for a column that takes the values or the column numbers of a Matrix Market file: those of the names
-/// `value` and `column`; of another name the only column, which takes the values.
+/// True for a column that takes values or column numbers of a Matrix Market file: columns called `value` and
+/// `column`, or an only column of another name, which takes the values.
 [[nodiscard]] bool comes_with_rows(const Operator& op, const Parameter& parameter);
 
-/// The layout with the seed, where it is a generated one that takes a seed and states none.
+/// Sets the seed of a generated layout that takes one and states none.
 Layout seeded(Layout layout, std::uint64_t seed);
 
-/// Features of generated rows: what was asked for, or 8; 1 for an operator without rows.
+/// Number of features in generated rows: the number asked for, else 8; 1 for an operator without rows.
 [[nodiscard]] std::int64_t generated_features(const Operator& op, std::optional<std::int64_t> asked);
 
-/// A workload, and where each parameter's array came from.
+/// A workload with the origin of each parameter's array.
 struct PreparedWorkload {
     Workload workload;
     std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "generated units, seed 7"
-    /// Where the elements stood before their keys were sorted; nothing where they are not moved.
+    /// Positions of the elements before their keys were sorted; none if they were not moved.
     std::optional<Array> places = {};
 };
 
-/// Reads and generates what was asked for; the workload passes check_workload().
+/// Reads and generates the requested data. The workload passes check_workload().
 ///
-/// A generated column that indexes a table holds places of that table; a generated table is as long as its
-/// indices need. Whether reads of tables lie inside is for the caller to find out. Throws InputError.
+/// A generated column that indexes a table holds valid indices of it; a generated table is long enough for
+/// its indices. The caller must check that reads of tables stay inside. Throws InputError.
 PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// Walks over a text and keeps where its first number beyond all floats ends.
+/// Parses a text and records the end of its first number beyond all floats.
 class OverflowFinder : public nlohmann::json_sax<Json> {
 public:
     std::size_t place = 0;
@@ -162,7 +162,7 @@ std::int64_t JsonValue::integer() const
 
 std::int64_t JsonValue::count(std::int64_t most) const
 {
-    // What is too large for 64 bits with a sign becomes negative.
+    // An integer too large for a signed 64-bit type becomes negative.
     const auto integer = value_->is_number_integer() ? value_->get<std::int64_t>() : -1;
     if (integer < 0 || integer > most)
         refuse(fmt::format("an integer from 0 to {} is needed", most));

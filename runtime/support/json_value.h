@@ -1,5 +1,5 @@
 #pragma once
-// Values of a JSON document that somebody else may have written: what is missing or wrong is refused by name.
+// Reads JSON documents from other authors. Errors name the place of a missing or wrong value.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -12,11 +12,10 @@
 
 namespace segfold {
 
-/// A JSON document, whose members keep their order.
+/// A JSON document. Its members keep their order.
 using Json = nlohmann::ordered_json;
 
-/// Where a JSON text, which parsing has refused with Json::out_of_range, holds a number that no float
-/// reaches.
+/// The line of a number beyond all floats, in a JSON text that parsing refused with Json::out_of_range.
 struct JsonOverflow {
     explicit JsonOverflow(std::string_view text);
 
@@ -24,20 +23,20 @@ struct JsonOverflow {
     std::string number;
 };
 
-/// The document of a text, in which no object may have two members of one name: damage makes one object of
-/// two.
+/// Parses a text. No object may have two members of the same name, since damage can merge two objects into
+/// one.
 ///
-/// Throws InputError that begins with `place` for such an object, and what nlohmann::json throws for other
-/// faults.
+/// Throws InputError that begins with `place` for such an object, and the exceptions of nlohmann::json for
+/// other faults.
 Json parse_json(const std::string& place, std::string_view text);
 
-/// The same, where every fault is an InputError that begins with `place`: what is no JSON by its byte, a
-/// number that no float reaches by its line.
+/// Parses a text. Every fault is an InputError that begins with `place`: invalid JSON with its byte, a number
+/// beyond all floats with its line.
 Json read_json(const std::string& place, std::string_view text);
 
 /// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
-/// document, which has to outlive it. Every function but has() throws InputError that names the place, what
-/// stands there and what would be right.
+/// document, which must outlive it. Every function except has() throws InputError that names the place, the
+/// value found and the right one.
 class JsonValue {
 public:
     JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}
@@ -47,26 +46,26 @@ public:
 
     /// True if this is an object that has `key`.
     [[nodiscard]] bool has(const char* key) const;
-    /// A member of an object.
+    /// Returns a member of an object.
     [[nodiscard]] JsonValue at(const char* key) const;
-    /// A member of an object; nothing where it has none of that name.
+    /// Returns a member of an object; none if it has no such member.
     [[nodiscard]] std::optional<JsonValue> find(const char* key) const;
-    /// All members of an object, by key.
+    /// Returns all members of an object with their keys.
     [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
-    /// The elements of a list.
+    /// Returns the elements of a list.
     [[nodiscard]] std::vector<JsonValue> elements() const;
 
     [[nodiscard]] std::string text() const;
-    /// The place of a text in `words`, of which there are two at least.
+    /// Returns the index of a text in `words`, of which there must be at least two.
     [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
     [[nodiscard]] bool truth() const;
-    /// An integer of 64 bits.
+    /// Returns an integer of 64 bits.
     [[nodiscard]] std::int64_t integer() const;
-    /// An integer from 0 to `most`.
+    /// Returns an integer from 0 to `most`.
     [[nodiscard]] std::int64_t count(std::int64_t most = std::int64_t{1} << 53) const;
-    /// An integer from 0 to the greatest int.
+    /// Returns an integer from 0 to the greatest int.
     [[nodiscard]] int small() const;
-    /// Any number.
+    /// Returns any number.
     [[nodiscard]] double number() const;
 
 private:

@@ -1,11 +1,11 @@
 #pragma once
-// Pseudo-random numbers that are the same on every machine, and from any place of the sequence on.
+// Pseudo-random numbers that are the same on every machine. Any place of the sequence is available at once.
 #include <cstdint>
 #include <limits>
 
 namespace segfold {
 
-/// A sequence of 64-bit numbers in which the n-th can be had at once; a UniformRandomBitGenerator.
+/// A sequence of 64-bit numbers whose n-th number takes constant time; a UniformRandomBitGenerator.
 ///
 /// Source: G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014
 /// (SplitMix64).
@@ -20,13 +20,13 @@ public:
 
     constexpr result_type operator()() { return mix(state_ += kStep); }
 
-    /// The number that call `place` (from 0) of a fresh generator gives.
+    /// Returns the number that call `place` (from 0) of a fresh generator returns.
     [[nodiscard]] constexpr result_type at(std::uint64_t place) const
     {
         return mix(state_ + (place + 1) * kStep);
     }
 
-    /// A seed for an independent sequence.
+    /// Returns a seed for an independent sequence.
     static constexpr std::uint64_t derive_seed(std::uint64_t seed, std::uint64_t stream)
     {
         return mix(mix(seed + kStep) ^ mix(stream + 2 * kStep));

@@ -1,12 +1,12 @@
 #pragma once
-// Rates of bytes, told to people.
+// Prints rates of bytes.
 #include <fmt/format.h>
 
 #include <string>
 
 namespace segfold {
 
-/// GB/s: "3133", "12.5", and of what is slow two digits that count, "0.0043".
+/// Prints a rate in GB/s: "3133", "12.5"; slow rates with two significant digits, "0.0043".
 inline std::string gigabytes_text(double bytes_per_second)
 {
     const double rate = bytes_per_second / 1e9;

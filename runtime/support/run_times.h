@@ -1,16 +1,16 @@
 #pragma once
-// How long the parts of one run took.
+// Times of the parts of one run.
 #include <optional>
 
 namespace segfold {
 
-/// Seconds of one run of a back end; what a back end does not do, or cannot tell, is absent.
+/// Seconds of one run of a back end. Times that a back end does not have or cannot measure are absent.
 struct RunTimes {
-    std::optional<double> compile_seconds;  ///< absent too where the program was compiled before
-    std::optional<double> kernel_seconds;   ///< from the first launch's begin to the last one's end
-    double seconds = 0;                     ///< in all, copies to and from a GPU among them
+    std::optional<double> compile_seconds;  ///< also absent if the program was compiled before
+    std::optional<double> kernel_seconds;   ///< from the first launch to the end of the last one
+    double seconds = 0;                     ///< total, with copies to and from a GPU
 
-    /// Adds those of another run.
+    /// Adds the times of another run.
     void add(const RunTimes& more)
     {
         const auto add_to = [](std::optional<double>& total, const std::optional<double>& other) {

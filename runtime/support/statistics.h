@@ -1,5 +1,5 @@
 #pragma once
-// What is said of a sample of times.
+// Summarises samples of times.
 #include <span>
 #include <vector>
 
@@ -12,10 +12,11 @@ struct Quartiles {
     double high = 0;
 };
 
-/// Quartiles by linear interpolation between the sorted values; throws InternalError for an empty sample.
+/// Returns quartiles by linear interpolation between the sorted values. Throws InternalError for an empty
+/// sample.
 [[nodiscard]] Quartiles quartiles(std::vector<double> values);
 
-/// The n-th root of the product of n positive values; 0 for none.
+/// The n-th root of the product of n positive values; 0 if there are none.
 [[nodiscard]] double geometric_mean(std::span<const double> values);
 
 }  // namespace segfold

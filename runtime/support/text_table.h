@@ -1,5 +1,5 @@
 #pragma once
-// Aligned columns of text.
+// Prints aligned columns of text.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -9,8 +9,8 @@ namespace segfold {
 
 inline constexpr double kGigabyte = 1e9;
 
-/// Rows under titles; columns are two blanks apart, numbers go to the right, lines have no blanks at their
-/// ends. What a terminal would obey instead of show stands there as escapes: a cell is one line.
+/// Rows under titles. Columns are two blanks apart, numbers are right-aligned, and lines have no trailing
+/// blanks. Control characters appear as escapes, so a cell is always one line.
 class TextTable {
 public:
     enum class Align : unsigned char { left, right };
@@ -22,11 +22,12 @@ public:
 
     explicit TextTable(std::vector<Column> columns);
 
-    /// A cell for each column.
+    /// Adds a row with one cell for each column.
     void add(std::vector<std::string> row);
     [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-    /// Titles and rows, each line ended; without titles where all are empty. `indent` blanks come first.
+    /// Prints titles and rows, each with a newline, indented by `indent` blanks. Titles are omitted if all
+    /// are empty.
     [[nodiscard]] std::string print(std::size_t indent = 0) const;
 
 private:
@@ -34,16 +35,17 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// Names and texts in two columns, as in "stage     tile_scan"; further lines of a text stay in its column.
+/// Prints names and texts in two columns, as in "stage     tile_scan". Further lines of a text stay in its
+/// column.
 std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// "1 segment", "2048 segments"
+/// Prints a count with its noun: "1 segment", "2048 segments".
 std::string count_text(std::int64_t count, const std::string& noun);
 
-/// "there is 1 segment", "there are 2048 segments"
+/// Prints "there is 1 segment", "there are 2048 segments".
 std::string there_are(std::int64_t count, const std::string& noun);
 
-/// The lines of `text`, each indented by four blanks and ended.
+/// Indents each line of `text` by four blanks and ends it with a newline.
 [[nodiscard]] std::string indented(std::string text);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Calling a template with the C++ type behind a `Type` that is known at run time only.
+// Calls a template with the C++ type for a `Type` known only at run time.
 #include <cstdint>
 #include <type_traits>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Calls `visit(std::type_identity<T>())` with the storage type of `type`; f16 and bf16 are `std::uint16_t`.
+/// Calls `visit(std::type_identity<T>())` with the storage type of `type`. f16 and bf16 have `std::uint16_t`.
 template <class Visit>
 decltype(auto) visit_storage(Type type, Visit&& visit)
 {
@@ -29,8 +29,7 @@ decltype(auto) visit_storage(Type type, Visit&& visit)
     throw InternalError("unknown type");
 }
 
-/// Calls `visit` with the elements of an array of integers as a span of their type; throws for any other
-/// array.
+/// Calls `visit` with the elements of an integer array as a span of their type. Throws for any other array.
 template <class Visit>
 void visit_integers(const Array& array, Visit&& visit)
 {

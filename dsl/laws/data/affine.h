@@ -1,5 +1,5 @@
 #pragma once
-// Integers that grow with the elements of a fold: bounds of the values of an expression of combine.
+// Bounds on integers that grow with the number of elements of a fold.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -28,8 +28,8 @@ struct Affine {
     bool operator==(const Affine&) const = default;
 };
 
-/// The operands' numbers of elements at the corners of all that can be: a bound that holds there holds
-/// everywhere.
+/// Extreme numbers of elements (j, k) of combine's operands. An affine bound that holds at these holds for
+/// all numbers of elements between them.
 struct Corners {
     std::array<std::pair<std::int64_t, std::int64_t>, 3> corners;
     std::size_t count = 0;
@@ -37,10 +37,10 @@ struct Corners {
     [[nodiscard]] auto all() const { return std::span(corners).first(count); }
 };
 
-/// The integers between two bounds, and some far from all others; either may be missing.
+/// A set of integers: those between two bounds, and a few isolated values. Empty if there are neither.
 ///
-/// Values far from the others are those that stand for "none", as highest(i64) does for a least index: sums
-/// with one overflow where those of the others do not.
+/// An isolated value usually stands for "none", as highest(i64) does for a least index. A sum with it may
+/// overflow although sums of the other values do not.
 class GrowingValues {
 public:
     static constexpr std::size_t kMostPoints = 3;
@@ -62,20 +62,20 @@ public:
         return std::span(points_).first(num_points_);
     }
 
-    /// The least interval around the range, or around all values.
+    /// The smallest interval that contains the range; all() includes the isolated values.
     [[nodiscard]] Interval range(const Corners& corners) const;
     [[nodiscard]] Interval all(const Corners& corners) const;
 
-    /// Adds the integers between two bounds.
+    /// Adds the values between two bounds.
     void take(const Affine& low, const Affine& high);
-    /// Adds one value far from the others.
+    /// Adds one isolated value.
     void take_point(WideInteger value);
     void take(const GrowingValues& other);
 
-    /// Takes single values far from the middle of `type` out of the range.
+    /// Turns the range into an isolated value if it is one number near an end of `type`.
     void set_apart(Type type);
 
-    /// The values that are inside of `kept`, as far as that is known.
+    /// Returns the values inside `kept`. The result may be too large, but lacks none of them.
     [[nodiscard]] GrowingValues meet(const Interval& kept, const Corners& corners) const;
     [[nodiscard]] GrowingValues without(WideInteger value) const;
 

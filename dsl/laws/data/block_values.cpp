@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// How often a `let` is looked at again where it is read, as more is known there.
+/// Most repeated analyses of locals at their uses, where more may be known.
 constexpr int kMostAgain = 64;
 
 bool is_known(const Expression& value) { return value->type && !is_float(*value->type); }
@@ -100,8 +100,7 @@ GrowingValues BlockValues::name(const Expression& value, bool matters)
     const auto let = lets_.find(value->name);
     const auto* found = find(value->name);
     if (let != lets_.end() && let->second.may_overflow) {
-        // Here it may be another value than where it was defined: one that does not overflow, or matters
-        // less.
+        // At this use the local's value may not overflow, or its overflow may not matter.
         if (++again_ > kMostAgain)
             return overflow(let->second.value, matters);
         if (is_known(value))
@@ -332,7 +331,7 @@ GrowingValues BlockValues::product(const Expression& value, bool matters, const 
         }
     if (!exact.is_within(values_of(type)))
         return overflow(value, matters);
-    // So many times what grows with the elements grows with them too.
+    // A constant factor scales both bounds.
     const bool is_scaled = y.low == y.high && y.low >= 0 && left.has_range() && left.points().empty();
     return is_scaled ? GrowingValues(scaled(left.low(), y.low), scaled(left.high(), y.low))
                      : GrowingValues(exact);

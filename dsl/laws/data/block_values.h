@@ -1,5 +1,5 @@
 #pragma once
-// The values that a block's expressions can take if operands and elements are known, and the operations that
+// Bounds the values of a block's expressions from those of operands and elements, and finds which expressions
 // may overflow.
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@ namespace segfold {
 /// All values of a type.
 [[nodiscard]] inline GrowingValues whole(Type type) { return GrowingValues(values_of(type)); }
 
-/// The values of expressions of one block, where the operands' fields and the elements are known.
+/// Bounds the expressions of one block, given bounds on the operands' fields and on the elements.
 class BlockValues {
 public:
     using Sites = std::set<const ExpressionNode*>;
@@ -28,7 +28,8 @@ public:
         known_.emplace_back(std::move(name), std::move(values));
     }
 
-    /// The values of each assignment. Adds operations that may overflow, where that matters, to `sites`.
+    /// Returns the values of each assignment. Adds to `sites` the nodes that may overflow if their overflow
+    /// matters.
     std::vector<GrowingValues> run(const Block& block, const std::vector<bool>& field_matters, Sites& sites);
 
 private:
@@ -42,12 +43,12 @@ private:
 
     [[nodiscard]] const GrowingValues* find(std::string_view name) const;
 
-    /// Floats have no bounds; the integers that they are made of count all the same.
+    /// Analyses the integers in a float expression, which itself has no bounds.
     void see_arguments(const Expression& value);
 
     GrowingValues overflow(const Expression& at, bool matters);
 
-    /// The values between bounds, where all of them are of the type.
+    /// Returns `exact` if the type holds all of it; otherwise records an overflow.
     GrowingValues bounded(const Expression& at, bool matters, const GrowingValues& exact);
 
     GrowingValues of(const Expression& value, bool matters);
@@ -56,10 +57,10 @@ private:
 
     GrowingValues conditional(const Expression& value, bool matters);
 
-    /// False where the condition cannot be so.
+    /// Assumes that the condition is true or false, as `holds` says. Returns false if it cannot be.
     bool assume(const Expression& condition, bool holds);
 
-    /// Takes note of `left SYMBOL right` where the left side is a name or a field.
+    /// Narrows the values of `left`, if it is a name or a field, by `left SYMBOL right`.
     bool compare(std::string_view symbol, const Expression& left, const Expression& right);
 
     GrowingValues operation(const Expression& value, bool matters);
@@ -68,7 +69,7 @@ private:
 
     GrowingValues unary(const Expression& value, bool matters, const GrowingValues& argument);
 
-    /// Of ranges and single values, each with each.
+    /// Applies `operation` to each pair of ranges or isolated values.
     template <class Operation>
     GrowingValues each_with_each(Type type, const GrowingValues& left, const GrowingValues& right,
                                  const Operation& operation);
@@ -76,11 +77,11 @@ private:
     GrowingValues binary(const Expression& value, bool matters, const GrowingValues& left,
                          const GrowingValues& right);
 
-    /// Whether a value is the least, or the greatest, of `one` and another.
+    /// True if `value` is the call min(one, y) or max(one, y), as `function` says, for any y.
     [[nodiscard]] bool is_of(const Expression& value, std::string_view function, const Expression& one) const;
 
-    /// A difference is not negative where the right side is the least of the left one and another, or the
-    /// left side the greatest; so is that of a summand.
+    /// Lower bound of `left - right`; none if unknown. The bound is 0 if `right` is min(left, y) or `left` is
+    /// max(right, y). It is the least value of z if `left` is x + z and `right` is min(x, y).
     std::optional<WideInteger> least_difference(const Expression& left, const Expression& right);
 
     GrowingValues product(const Expression& value, bool matters, const GrowingValues& left,
@@ -96,7 +97,7 @@ private:
     GrowingValues function(const Expression& value, bool matters,
                            const std::vector<GrowingValues>& arguments);
 
-    /// Either bound of a least value bounds it from above; both together from below.
+    /// Bounds min or max. Either operand bounds a min from above, and both together bound it from below.
     GrowingValues extreme(Type type, const GrowingValues& left, const GrowingValues& right, bool least);
 
     const KnownValues& tables_;

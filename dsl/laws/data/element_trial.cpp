@@ -10,13 +10,13 @@
 namespace segfold {
 namespace {
 
-/// Cases that wide precision decides, at most, as each takes many times as long as others.
+/// Most cases that wide precision decides, because each takes many times as long as others.
 constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
 
 constexpr std::int64_t kElementsPerLook = 4096;
 
-/// Whether the arrays are those of the operator, and each element has a value in every column.
+/// True if the arrays fit the operator, and each element has a value in every column.
 bool are_arrays_of(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
                    std::int64_t num_features)
 {
@@ -33,7 +33,7 @@ bool are_arrays_of(const Operator& op, const std::vector<Array>& arrays, std::in
     return true;
 }
 
-/// The tables as they are lent; the machine has scalars of its own, as it sets them.
+/// Borrows the tables. Scalars are copied, because the machine sets them.
 std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& arrays)
 {
     std::vector<Array> tables;
@@ -45,8 +45,8 @@ std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& array
     return tables;
 }
 
-/// Some number below `bound`, the same for the same `number`: a period of the data does not hide what
-/// differs.
+/// A number below `bound` that depends on `number` alone. It is irregular, so that periods of the data do not
+/// hide counter-examples.
 std::int64_t scattered(std::int64_t number, std::int64_t bound)
 {
     auto bits = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U;

@@ -10,18 +10,18 @@
 namespace segfold {
 namespace {
 
-/// Rounds in which a bound stays a constant that a step of combine widens; then come constants of the text,
-/// and then multiples of the number of elements.
+/// Rounds in which combine may widen a constant bound. After these, bounds become constants of the text, and
+/// then multiples of the number of elements.
 constexpr int kConstantRounds = 3;
 constexpr int kMostRounds = 40;
 
-/// What a field can be in a state of so many elements: `earlier` of its bounds counts these.
+/// Values of a field in a state of n elements; n multiplies `earlier` of its bounds.
 struct FieldBounds {
     GrowingValues values, lifted = {};
     int rounds = 0;
-    bool grows_up = false, grows_down = false;  ///< a bound is a multiple of the number of elements
+    bool grows_up = false, grows_down = false;  ///< true if the bound is a multiple of the number of elements
 
-    /// The values as those of an operand; of all its type where they would not fit.
+    /// Values of the field in one operand of combine. All values of the type if they would not fit.
     [[nodiscard]] GrowingValues of_operand(Type type, bool is_earlier, const Corners& corners) const
     {
         GrowingValues of;
@@ -85,7 +85,7 @@ private:
 
     [[nodiscard]] Type type(std::size_t field) const { return op_.state[field].type; }
 
-    /// What lift and append name of an element.
+    /// Adds the values that lift and append read of an element.
     void know_element(BlockValues& block) const
     {
         for (const auto& parameter : op_.parameters)
@@ -99,8 +99,7 @@ private:
     {
         BlockValues block(known_, {{{{0, 1}}}, 1});
         know_element(block);
-        std::set<const ExpressionNode*>
-            ignored;  // a value that wraps in lift is one that an element may have
+        std::set<const ExpressionNode*> ignored;  // an element may have any value to which lift wraps
         const auto lifted = block.run(op_.lift, std::vector<bool>(fields_.size()), ignored);
         for (std::size_t i = 0; i < fields_.size(); ++i)
             if (!is_float(type(i)))
@@ -120,7 +119,7 @@ private:
         return block.run(assigned, std::vector<bool>(fields_.size()), ignored);
     }
 
-    /// The operands of combine: states of elements, or the identity.
+    /// The operands of combine: states of elements or the identity.
     struct Case {
         bool is_earlier_identity, is_later_identity;
         Corners corners;
@@ -150,7 +149,7 @@ private:
                                                : fields_[i].of_operand(type(i), is_earlier, corners));
     }
 
-    /// True where combine gives what the bounds do not hold; they are wider then.
+    /// Widens the bounds by the values of combine. Returns true if they have grown.
     bool take_combined(OverflowSites& sites)
     {
         const auto of_identity = identity();
@@ -185,7 +184,7 @@ private:
         }
     }
 
-    /// Widens the bounds of a field so that they hold `values`; false where they do already.
+    /// Widens the bounds of a field until they hold `values`. Returns false if they do already.
     bool take(std::size_t number, const GrowingValues& values, const Corners& corners)
     {
         auto& field = fields_[number];
@@ -209,7 +208,8 @@ private:
         return true;
     }
 
-    /// The upper bound of a field where `sign` is 1, the lower one where it is -1, so that it holds `values`.
+    /// Returns a bound of a field that holds `values`: the upper one if `sign` is 1, the lower one if it is
+    /// -1.
     [[nodiscard]] Affine widened(FieldBounds& field, const GrowingValues& values, const Corners& corners,
                                  int sign) const
     {
@@ -233,7 +233,7 @@ private:
             return {sign * farthest};
         if (const auto next = other.is_constant() ? constant_beyond(farthest, sign) : std::nullopt)
             return {*next};
-        grows = true;  // from what an element has
+        grows = true;  // begins with the value of a single element
         const auto lifted = field.lifted.range(kOfOne);
         return {0, sign > 0 ? std::max<WideInteger>(lifted.high, 0) : std::min<WideInteger>(lifted.low, 0)};
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Which operations of combine and append may overflow in a fold of so many elements.
+// Finds operations of combine and append that may overflow in a fold of a given number of elements.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -10,10 +10,11 @@
 
 namespace segfold {
 
-/// The integers that columns, tables and scalars hold, by their names; all of their types for the others.
+/// Name of a column, table or scalar -> range of its integers. Names that are missing may have any value of
+/// their type.
 using KnownValues = std::map<std::string, Interval, std::less<>>;
 
-/// How much is folded: elements of the longest segment, and of all.
+/// Size of a fold: elements of the longest segment, and of all segments together.
 struct FoldLength {
     std::int64_t longest, num_elements;
 };
@@ -22,22 +23,21 @@ struct FoldLength {
 struct OverflowSites {
     using Nodes = std::set<const ExpressionNode*>;
 
-    Nodes combine;           ///< of two states that elements have made
-    Nodes combine_identity;  ///< of the identity and any state
-    Nodes append;            ///< of a state that elements have made
+    Nodes combine;           ///< in combine of two states of elements
+    Nodes combine_identity;  ///< in combine with the identity on either side
+    Nodes append;            ///< in append to a state of elements
     Nodes append_to_identity;
 };
 
-/// The operations that may overflow where that matters, in whatever order the elements are combined.
+/// Finds the operations that may overflow where overflow matters, for any order of combining.
 ///
-/// The values of each field are bounded by constants, or by multiples of the number of elements that a state
-/// holds, and what combine makes of such states must be so bounded too. A value that wraps matters where it
-/// is compared, divided, made wider or the like, or flows into a field that is: what is only added,
-/// multiplied, shifted left and combined bit by bit is right but for multiples of 2^width, and laws that hold
-/// of integers hold of it. A side of a condition that cannot be taken does not count, nor does a `let` that
-/// nobody reads there.
+/// The values of each field are bounded by constants or by multiples of the number of elements in a state;
+/// combine must keep these bounds. Overflow matters if the wrapped value is compared, divided, widened or the
+/// like, or flows into a field that is. It does not matter if the value is only added, multiplied, shifted
+/// left or combined bit by bit: the result is then right modulo 2^width, and laws of integers still hold.
+/// Sides of conditions that cannot be taken do not count, nor does a `let` that no taken side reads.
 [[nodiscard]] OverflowSites overflow_sites(const Operator& op, const KnownValues& known, FoldLength length);
-/// The same of a fold that does without the identity.
+/// Does the same for a fold that uses no identity.
 [[nodiscard]] OverflowSites overflow_sites_without_identity(const Operator& op, const KnownValues& known,
                                                             FoldLength length);
 

@@ -15,10 +15,10 @@ WideInteger integer_of(const FieldValue& value)
                                          : WideInteger(value.bits);
 }
 
-/// Places may be large, however few elements there are.
+/// Index, position and segment may be large even if there are few elements.
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 62;
 
-/// Whether the elements of a counter-example are so large that something on the way may overflow.
+/// True if the elements of a counter-example are large enough for something to overflow.
 bool may_overflow(const Operator& op, const CounterExample& example)
 {
     DataRanges ranges;
@@ -75,7 +75,7 @@ BrokenByOverflow broken_by_overflow(const Operator& op, const KnownValues& known
         auto without = overflow_sites_without_identity(op, known, length);
         broken.by_identity = !std::ranges::includes(without.combine, sites.combine) ||
                              !std::ranges::includes(without.combine, sites.combine_identity);
-        if (broken.by_identity)  // such an operator runs without
+        if (broken.by_identity)  // such an operator runs without its identity
             sites = std::move(without);
     }
     std::optional<OverflowSites> tried;
@@ -98,7 +98,7 @@ std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& 
     const auto has_example = [](const LawFinding& finding) { return finding.counter_example.has_value(); };
     if (std::ranges::none_of(report.findings, has_example))
         return {};
-    // The largest elements of which a search cannot make anything overflow.
+    // Finds the largest elements that cannot overflow in a search.
     DataRanges ranges;
     const auto are_small = [&](int bits) {
         ranges.clear();
@@ -118,7 +118,7 @@ std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& 
         return overflows_nowhere(op, known_values(op, ranges), {kFoldOfSearch, kMostPlaces});
     };
     int bits = 63;
-    while (bits > 1 && !are_small(bits))  // 0 and 1 alone say little
+    while (bits > 1 && !are_small(bits))  // elements 0 and 1 alone tell too little
         --bits;
     if (bits == 1)
         return {};

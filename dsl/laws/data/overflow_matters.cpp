@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// The names and fields that a value reads where wrapping matters.
+/// Collects the names and fields whose overflow matters to a value.
 class Reader {
 public:
     void read(const Expression& value, bool matters)

@@ -1,27 +1,26 @@
 #pragma once
-// Whether it matters that a value wraps.
+// Finds values whose overflow can change a result.
 #include <vector>
 
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// "a.n", "b.n": a field of an operand, as one word.
+/// Name of an operand's field in one word: "a.n", "b.n".
 [[nodiscard]] std::string key_of(const Expression& field);
 
 /// The fields of an operator whose values must not wrap.
 ///
-/// Sums, products, shifts to the left and operations on single bits give of numbers that are right but for
-/// multiples of 2^width another such; so do conversions to a type that is no wider. Anything else tells
-/// wrapped values from right ones.
+/// Sums, products, left shifts and bitwise operations keep a value right modulo 2^width, and so do
+/// conversions to a type that is no wider. All other operations tell wrapped values from right ones.
 class OverflowMatters {
 public:
     explicit OverflowMatters(const Operator& op);
 
-    /// Of each field of the state.
+    /// For each field of the state: true if its overflow matters.
     [[nodiscard]] const std::vector<bool>& fields() const { return fields_; }
 
-    /// Of argument `i` of a value of which it `matters`.
+    /// True if overflow of argument `i` matters, given whether overflow of the whole value `matters`.
     [[nodiscard]] static bool of_argument(const Expression& value, std::size_t i, bool matters);
 
 private:

@@ -29,12 +29,13 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-/// Takes the cell of a row, counted from 1 behind the line of names.
+/// Receives the cell of a row. Rows are counted from 1 after the line of names.
 using UseCell = std::function<void(std::string_view cell, std::int64_t row)>;
 
 #ifdef SEGFOLD_CSV
 
-/// Hands on the cells of one column. What is wrong is kept until the parser, which is C, has returned.
+/// Passes on the cells of one column. An exception is kept until the parser, which is written in C, has
+/// returned.
 class ColumnReader {
 public:
     ColumnReader(const std::string& path, const std::optional<std::string>& column, const UseCell& use)
@@ -167,7 +168,7 @@ private:
     std::vector<std::string> names_;
     std::size_t wanted_ = 0;
     std::string cell_;
-    std::size_t num_cells_ = 0;  ///< of the row until now
+    std::size_t num_cells_ = 0;  ///< in the present row so far
     std::int64_t row_ = 0;       ///< 0: the line of names
     int last_end_ = 0;
 };
@@ -190,7 +191,7 @@ void read_cells(const std::string& path, const std::optional<std::string>&, cons
 
 #endif
 
-/// 1 and 0 for true and false in any case; -1 for another text.
+/// Returns 1 for true and 0 for false, in any case of letters; -1 for other text.
 int truth_of(std::string_view cell)
 {
     std::string lower(cell);
@@ -199,13 +200,13 @@ int truth_of(std::string_view cell)
     return lower == "true" ? 1 : lower == "false" ? 0 : -1;
 }
 
-/// Without the plus sign, which those who read numbers do not take.
+/// Removes a plus sign, which the parsers of numbers do not accept.
 std::string_view without_plus(std::string_view cell)
 {
     return cell.size() > 1 && cell[0] == '+' && cell[1] != '-' ? cell.substr(1) : cell;
 }
 
-/// Why a cell has no value of the type.
+/// Describes why a cell has no value of the type.
 std::string misfit(std::string_view cell, Type type)
 {
     const auto shown = visible(std::string(cell.substr(0, kShown)) + (cell.size() > kShown ? "..." : ""));
@@ -227,7 +228,7 @@ std::string misfit(std::string_view cell, Type type)
         shown, type == Type::boolean ? "true, false, 1 or 0" : "number");
 }
 
-/// The bits of a cell in `type`; nothing where it has no value of it.
+/// Bits of a cell's value in `type`; none if it has no such value.
 std::optional<std::uint64_t> bits_of_cell(std::string_view cell, Type type)
 {
     if (cell.empty())

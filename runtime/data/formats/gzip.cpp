@@ -15,9 +15,9 @@ namespace segfold {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 18;
-constexpr int kGzipWindow = MAX_WBITS + 16;  // zlib's word for a gzip header
+constexpr int kGzipWindow = MAX_WBITS + 16;  // tells zlib to expect a gzip header
 
-/// Inflates the members of a file, one behind the other.
+/// Inflates all members of a file, one after the other.
 class Gzip {
 public:
     explicit Gzip(const InputFile& file) : file_(file), packed_(kChunk)
@@ -29,7 +29,7 @@ public:
     Gzip(const Gzip&) = delete;
     Gzip& operator=(const Gzip&) = delete;
 
-    /// Bytes written to `into`, none only at the end.
+    /// Writes bytes to `into` and returns their number; 0 only at the end.
     std::size_t read(std::span<char> into)
     {
         stream_.next_out = reinterpret_cast<Bytef*>(into.data());

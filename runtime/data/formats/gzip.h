@@ -1,5 +1,5 @@
 #pragma once
-// Files that may be packed by gzip.
+// Reads files with or without compression by gzip.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -8,11 +8,11 @@ namespace segfold {
 
 class InputFile;
 
-/// True for a file that begins as gzip's do, whatever its name.
+/// True if the file begins with gzip's magic number, whatever its name.
 [[nodiscard]] bool is_gzip(const InputFile& file);
 
-/// The first `most` bytes of a file, those that it inflates to where it is packed by gzip. Throws InputError
-/// for a packed file that is damaged or truncated there.
+/// Returns the first `most` bytes of a file, inflated if gzip compressed it. Throws InputError if the
+/// compressed data are damaged or truncated there.
 ///
 /// Source: P. Deutsch, "GZIP file format specification version 4.3", RFC 1952, 1996.
 [[nodiscard]] std::string read_text(const InputFile& file,

@@ -27,9 +27,9 @@ namespace {
 enum class EntryField { real, integer, pattern };
 enum class Symmetry { general, symmetric, skew };
 
-// Bytes of "1 1" and its line's end; of a value alone.
+// Bytes of the shortest entry, "1 1" with its newline, and of the shortest value.
 constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
-// A file may describe far more rows than entries; past this many a row count is taken for damage.
+// A file may have far more rows than entries. Beyond this number of rows, that is taken for damage.
 constexpr std::int64_t kMostEmptyRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRowsPerEntry = 64;
 
@@ -38,9 +38,9 @@ struct Entry {
     std::int64_t column;
 };
 
-/// What the lines before the entries say.
+/// The content of the lines before the entries.
 struct Header {
-    bool is_array = false;  ///< all values, column by column, without their places
+    bool is_array = false;  ///< lists all values column by column, without coordinates
     EntryField field = EntryField::real;
     Symmetry symmetry = Symmetry::general;
     std::int64_t rows = 0;
@@ -50,12 +50,12 @@ struct Header {
 
 constexpr bool is_blank_or_return(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// Walks over the file's lines, word by word.
+/// Reads the file's lines, word by word.
 class LineReader {
 public:
     LineReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
 
-    /// Moves to the next line; false at the end of the file.
+    /// Moves to the next line. Returns false at the end of the file.
     bool next_line()
     {
         if (rest_.empty())
@@ -67,7 +67,7 @@ public:
         return true;
     }
 
-    /// Moves to the next line with more than blanks, passing over comments if `skip_comments`.
+    /// Moves to the next line that is not blank. Skips comments if `skip_comments`.
     bool next_full_line(bool skip_comments)
     {
         while (next_line()) {
@@ -78,7 +78,7 @@ public:
         return false;
     }
 
-    /// The next word of the line, empty at its end.
+    /// Returns the next word of the line; empty at its end.
     std::string_view word()
     {
         skip_blanks();
@@ -103,7 +103,7 @@ public:
         return value;
     }
 
-    /// The value that stands next, without a plus sign, which those who read numbers do not take.
+    /// Returns the next number of the line without a plus sign, which the parsers of numbers do not accept.
     std::string_view number_word(std::string_view what)
     {
         auto digits = word();
@@ -122,13 +122,13 @@ public:
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
     }
 
-    /// Refuses the word that was read last as a value.
+    /// Refuses the last word read, which is no value.
     [[noreturn]] void refuse_value(std::string_view wanted) const
     {
         refuse(fmt::format("the value is '{}'; it must be {}", last_.substr(0, 40), wanted));
     }
 
-    /// Refuses the number that was read last, as a value of `type`.
+    /// Refuses the last number read, which is beyond `type`.
     [[noreturn]] void refuse_range(Type type) const
     {
         refuse(fmt::format("the value '{}' is beyond the numbers of type {}, which holds {}",
@@ -152,7 +152,7 @@ private:
 
     std::string_view rest_;
     std::string_view line_;
-    std::string_view last_;  ///< the number that was read last
+    std::string_view last_;  ///< the last number read
     const std::string& path_;
     std::int64_t number_ = 0;
 };
@@ -166,7 +166,7 @@ std::string lower_case(std::string_view word)
     return lower;
 }
 
-/// The place of the next word among `known`; refuses any other.
+/// Returns the index of the next word in `known`; refuses any other word.
 std::size_t choose(LineReader& lines, std::string_view what, std::span<const std::string_view> known)
 {
     const std::string word = lower_case(lines.word());
@@ -180,7 +180,7 @@ std::size_t choose(LineReader& lines, std::string_view what, std::span<const std
                              known.size() > 1 ? "one of " : "", names, did_you_mean(word, known)));
 }
 
-/// "%%MatrixMarket matrix coordinate real general"
+/// Parses a line such as "%%MatrixMarket matrix coordinate real general".
 void parse_banner(LineReader& lines, Header& header)
 {
     constexpr std::array<std::string_view, 1> objects = {"matrix"};
@@ -202,7 +202,7 @@ void parse_banner(LineReader& lines, Header& header)
     lines.end_of_line();
 }
 
-/// How many values an array has in its file; nothing where 64 bits do not count them.
+/// Number of values that an array's file holds; none if it exceeds 64 bits.
 std::optional<std::uint64_t> array_values(const Header& header)
 {
     auto rows = static_cast<std::uint64_t>(header.rows), columns = static_cast<std::uint64_t>(header.columns);
@@ -214,10 +214,10 @@ std::optional<std::uint64_t> array_values(const Header& header)
     return header.symmetry == Symmetry::general ? count : count / 2;
 }
 
-/// Throws where the bytes that follow cannot hold what the header claims.
+/// Refuses the file if the bytes that follow cannot hold the claimed entries.
 void check_claims(const LineReader& lines, const Header& header, std::optional<std::uint64_t> count)
 {
-    // The last line may lack its end.
+    // The last line may lack a newline.
     if (!count || *count > (lines.bytes_left() + 1) / (header.is_array ? kShortestValue : kShortestEntry))
         lines.refuse(fmt::format("claims {} {}, more than the {} bytes that follow can hold",
                                  count ? fmt::format("{}", *count) : "2^64 or more",
@@ -272,14 +272,14 @@ Entry parse_place(LineReader& lines, const Header& header)
     return {entry.row - 1, entry.column - 1};
 }
 
-/// The values of one type that stand in a file.
+/// Reads the values of a file as one type.
 class ValueReader {
 public:
     ValueReader(LineReader& lines, const Header& header, Type type)
         : lines_(lines), field_(header.field), type_(type)
     {}
 
-    /// The next value, as a text: Fortran writes D for an exponent's E.
+    /// Returns the text of the next value. Fortran writes D for the E of an exponent.
     std::string_view next()
     {
         if (field_ == EntryField::pattern)
@@ -293,7 +293,7 @@ public:
         return text_;
     }
 
-    /// The bits of a value; refuses one that the type does not hold.
+    /// Returns the bits of a value. Refuses one beyond the type.
     std::uint64_t bits(std::string_view text)
     {
         if (field_ != EntryField::real && !is_whole_number(text))
@@ -306,7 +306,7 @@ public:
         return *bits;
     }
 
-    /// The bits of the negative of a value.
+    /// Returns the bits of a value's negative.
     std::uint64_t negative_bits(std::string_view text)
     {
         const auto negative = text.starts_with('-') ? std::string(text.substr(1)) : fmt::format("-{}", text);
@@ -324,7 +324,7 @@ private:
     std::string text_;
 };
 
-/// Entries with the bits of their values, mirrored ones included.
+/// Entries with the bits of their values; includes mirrored entries.
 struct Entries {
     std::vector<Entry> places;
     std::vector<std::uint64_t> values;
@@ -336,7 +336,7 @@ struct Entries {
     }
 };
 
-/// Takes the value of an entry from the line, and mirrors it.
+/// Reads the value of an entry, and adds the entry and its mirrored one.
 void parse_value(LineReader& lines, const Header& header, Entry place, ValueReader& reader, Entries& entries)
 {
     const auto text = reader.next();
@@ -352,7 +352,7 @@ void parse_value(LineReader& lines, const Header& header, Entry place, ValueRead
                     header.symmetry == Symmetry::skew ? reader.negative_bits(text) : bits);
 }
 
-/// Reads all entries. Refuses values that `type` does not hold.
+/// Reads all entries. Refuses values beyond `type`.
 Entries parse_entries(LineReader& lines, const Header& header, Type type)
 {
     const std::size_t count =
@@ -371,7 +371,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
         ++num_read;
     };
     for (std::int64_t column = 0; header.is_array && header.rows > 0 && column < header.columns; ++column) {
-        // A dense row has all its columns, those that are not written too.
+        // A row of an array has all columns, even those that the file omits.
         if (header.symmetry == Symmetry::skew)
             entries.add({column, column}, 0);
         const auto first = header.symmetry == Symmetry::general ? 0
@@ -393,13 +393,13 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
     return entries;
 }
 
-/// For each place in row order the entry that goes there, and where each row begins.
+/// Entries in row order, and the first entry of each row.
 struct RowOrder {
     Array offsets;
     std::vector<std::size_t> entries;
 };
 
-/// Sorts by row; entries of one row keep their order.
+/// Sorts entries by row. Entries of one row keep their order.
 RowOrder sort_by_row(const std::vector<Entry>& entries, std::int64_t rows)
 {
     RowOrder order{Array(Type::i64, static_cast<std::size_t>(rows) + 1),

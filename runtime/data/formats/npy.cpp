@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kVersionedBytes = 8;                        // magic, major and minor version
-constexpr std::uint64_t kLargestHeader = std::uint64_t{1} << 20;  // NumPy's own are below 1000 bytes
+constexpr std::uint64_t kLargestHeader = std::uint64_t{1} << 20;  // NumPy's own headers are below 1000 bytes
 constexpr std::size_t kHeaderAlignment = 64;
 
 struct ElementCode {
-    std::string_view code;  // without the sign of byte order
+    std::string_view code;  // without the sign for byte order
     Type type;
 };
 constexpr std::array kCodes = {
@@ -43,7 +43,7 @@ std::string dtype_of(Type type)
     return fmt::format("{}{}", size_bytes(type) == 1 ? '|' : '<', code_of(type));
 }
 
-/// NumPy's word, whose number counts bits as the language's does; that of a dtype's code counts bytes.
+/// NumPy's name for a type. Like the language's, it counts bits; the code of a dtype counts bytes.
 std::string numpy_name(Type type)
 {
     if (type == Type::boolean)
@@ -55,7 +55,7 @@ std::string numpy_name(Type type)
                        8 * size_bytes(type));
 }
 
-/// The type of elements that are kept as they are, or nothing.
+/// The type of elements that are kept unchanged; none for others.
 std::optional<Type> find_element(const std::string& descr)
 {
     if (descr.size() < 2)
@@ -102,7 +102,7 @@ std::optional<Type> find_element(const std::string& descr)
                     what, descr.substr(0, 40), hint));
 }
 
-/// Whether each value of `from` is one of `to`.
+/// True if `to` holds every value of `from`.
 bool holds_all_of(Type to, Type from)
 {
     const auto digits = [](Type type) {
@@ -117,7 +117,7 @@ bool holds_all_of(Type to, Type from)
     return size_bytes(to) > size_bytes(from) && (is_signed_integer(to) || is_unsigned_integer(from));
 }
 
-/// How to make elements of `from` those of `to`; what would change values says so.
+/// Tells how to convert elements of `from` to `to`. Warns if that may change values.
 std::string conversion_advice(Type from, Type to)
 {
     if (to == Type::bf16)
@@ -128,7 +128,7 @@ std::string conversion_advice(Type from, Type to)
                : fmt::format("{}, which may change values, or let the operator take {}", saved, name(from));
 }
 
-/// The type in which the elements are kept, given the file's and the one asked for, if any.
+/// The type of the array: the file's, which must be `asked` if that is given. bf16 may be asked of u2.
 Type choose_type(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     const bool may_be_bf16 =
@@ -152,14 +152,14 @@ std::string shape_text(const NpyDictionary& header)
     return shape;
 }
 
-/// True where the elements lie in another order than C's: along one dimension both orders are the same.
+/// True if the elements are in another order than C's. Along a single dimension both orders are the same.
 bool is_in_other_order(const NpyDictionary& header)
 {
     return header.is_fortran &&
            std::ranges::count_if(header.shape, [](std::uint64_t extent) { return extent > 1; }) > 1;
 }
 
-/// Refuses what is not a two-dimensional array in C order; gives the number of its elements.
+/// Refuses any shape but a two-dimensional array in C order. Returns the number of its elements.
 std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 {
     if (header.shape.size() != 2)
@@ -179,7 +179,7 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
     return rows * features;
 }
 
-/// Refuses what is not a one-dimensional array, a parameter's where a type is asked for; gives its length.
+/// Refuses any shape but one dimension, and returns its length. `asked` is given for arrays of parameters.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     if (header.shape.size() == 1)
@@ -195,7 +195,7 @@ std::uint64_t check_shape(const NpyDictionary& header, const std::string& where,
                                   : "save it with array.reshape(-1)"));
 }
 
-/// True for letters, digits and signs of ASCII, blanks and ends of lines.
+/// True for printable ASCII, tabs and line ends.
 bool is_text(std::span<const std::byte> bytes)
 {
     return std::ranges::all_of(bytes, [](std::byte byte) {
@@ -204,7 +204,7 @@ bool is_text(std::span<const std::byte> bytes)
     });
 }
 
-/// The header's text, and the bytes read so far.
+/// Returns the header's text and the number of bytes read so far.
 std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, std::uint64_t bytes,
                                                        const std::string& where)
 {
@@ -244,7 +244,8 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     return {text, before + header_bytes};
 }
 
-/// Throws unless the header's claim and the bytes that follow agree; nothing has been allocated before.
+/// Refuses the file unless the header's claim agrees with the bytes that follow. No memory is allocated
+/// before.
 void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const std::string& where)
 {
     std::uint64_t claimed = 0;
@@ -284,7 +285,7 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
     if (has_rows)
         array.set_row_length(static_cast<std::size_t>(header.shape[1]));
     source({array.data(), array.bytes()});
-    // A bool other than 0 and 1 has no meaning in C++.
+    // In C++, a bool may hold only 0 and 1.
     if (type == Type::boolean)
         for (std::uint8_t& byte : array.as<std::uint8_t>())
             byte = byte != 0 ? 1 : 0;

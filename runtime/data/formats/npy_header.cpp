@@ -10,9 +10,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::size_t kMostDimensions = 64;  // as NumPy
+constexpr std::size_t kMostDimensions = 64;  // as in NumPy
 
-/// Reads the few Python literals that a header holds.
+/// Parses the few Python literals that a header holds.
 class HeaderParser {
 public:
     HeaderParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -143,7 +143,7 @@ private:
             header_.descr = parse_string();
             return;
         }
-        // The fields of structured elements are of no use here: only their end matters.
+        // The fields of structured elements are not used: only their end matters.
         const std::size_t begin = place_;
         int depth = 0;
         do {
@@ -175,7 +175,7 @@ private:
             if (error != std::errc() || header_.shape.size() == kMostDimensions)
                 refuse("a non-negative integer or ')'");
             place_ += static_cast<std::size_t>(end - begin);
-            accept('L');  // Python 2 wrote long integers so
+            accept('L');  // Python 2 wrote long integers with L
             header_.shape.push_back(extent);
             if (!accept(',') && peek() != ')')
                 refuse("',' or ')'");

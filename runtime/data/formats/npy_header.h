@@ -1,5 +1,5 @@
 #pragma once
-// The text at the front of an .npy file: a Python dictionary of element type, order and shape.
+// Parses the header of an .npy file: a Python dictionary of element type, order and shape.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,15 +7,15 @@
 
 namespace segfold {
 
-/// The dictionary, as it stands in the file.
+/// The entries of the dictionary.
 struct NpyDictionary {
-    std::string descr;  ///< such as "<f4"; of structured elements, the list's text
+    std::string descr;  ///< such as "<f4"; for structured elements, the text of the list
     bool is_structured = false;
     bool is_fortran = false;
     std::vector<std::uint64_t> shape;
 };
 
-/// Reads a header's dictionary; throws InputError that starts with `where`.
+/// Parses a header's dictionary. Throws InputError that begins with `where`.
 NpyDictionary parse_npy_dictionary(std::string_view text, const std::string& where);
 
 }  // namespace segfold

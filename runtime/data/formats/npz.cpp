@@ -24,13 +24,13 @@ namespace {
 constexpr std::string_view kMemberSuffix = ".npy";
 constexpr std::string_view kArchiveSuffix = ".npz";
 
-/// An array's name: the member's without the suffix.
+/// Name of an array: the member's name without the suffix.
 std::string array_name(const ZipMember& member)
 {
     return member.name.substr(0, member.name.size() - kMemberSuffix.size());
 }
 
-/// The archive's arrays; no two have the same name. Folders and other files are none.
+/// The archive's arrays. No two may have the same name. Folders and other files are skipped.
 std::vector<ZipMember> read_directory(const InputFile& file)
 {
     std::vector<ZipMember> members = read_zip_directory(file);
@@ -46,7 +46,7 @@ std::vector<ZipMember> read_directory(const InputFile& file)
     return members;
 }
 
-/// "scores.npz:x"
+/// Name of an array in messages: "scores.npz:x".
 std::string place_of(const InputFile& file, const ZipMember& member)
 {
     return fmt::format("{}:{}", file.path(), array_name(member));
@@ -97,7 +97,7 @@ ZipMember find_only_member(const InputFile& file)
     return members.front();
 }
 
-/// True where a file of no telling name begins as archives do.
+/// True if a stream, whose name does not tell its format, begins as archives do.
 bool begins_as_archive(const InputFile& file)
 {
     constexpr std::string_view kMagic = "PK\x03\x04";
@@ -138,8 +138,8 @@ ArchivePlace archive_place(const std::string& place)
 
 namespace {
 
-/// Hands the file "FILE.npy" to `plain`, or the archive and the member that "FILE.npz:NAME" or "FILE.npz"
-/// mean to `packed`.
+/// Calls `plain` with the file "FILE.npy", or `packed` with the archive and the member for "FILE.npz:NAME"
+/// and "FILE.npz".
 template <class Plain, class Packed>
 auto at_place(const std::string& place, const Plain& plain, const Packed& packed)
 {

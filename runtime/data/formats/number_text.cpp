@@ -13,7 +13,7 @@ namespace segfold {
 
 namespace {
 
-/// `text` as a number of C++, whose reading rounds once; nothing where there is more or less in it.
+/// Parses `text` as a C++ number, rounded once; none if any other character is in it.
 template <class Number>
 std::optional<Number> read_number(std::string_view text)
 {
@@ -23,7 +23,7 @@ std::optional<Number> read_number(std::string_view text)
         return std::nullopt;
     if (error == std::errc())
         return number;
-    if constexpr (std::is_floating_point_v<Number>)  // out of range, to either side
+    if constexpr (std::is_floating_point_v<Number>)  // too large or too small
         return static_cast<Number>(std::strtod(std::string(text).c_str(), nullptr));
     return std::nullopt;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers as a person writes them, and which of them a type holds.
+// Reads numbers as people write them, and checks that a type holds them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace segfold {
 
-/// A fraction in decimal digits, inf or nan, rounded once to a floating-point type; nothing for another text.
+/// Reads a decimal fraction, inf or nan, rounded once to a floating-point type. None for any other text.
 ///
-/// A number that is too small for the type is 0 or a denormal; one that is too large is infinite.
+/// A number too small for the type gives 0 or a denormal; one too large gives infinity.
 [[nodiscard]] std::optional<double> rounded_real(std::string_view text, Type type);
 
-/// True for a number that rounded_real() makes infinite though it does not say so.
+/// True if rounded_real() gives infinity for a text that is not itself `inf`.
 [[nodiscard]] bool is_too_large(std::string_view text, Type type);
 
-/// True for digits behind a minus sign or none.
+/// True for digits with or without a minus sign.
 [[nodiscard]] bool is_whole_number(std::string_view text);
 
-/// The bits of a number in `type`, in the low ones: of digits alone for an integer type, of what
-/// rounded_real() reads for others. Nothing where the type does not hold it, and for another text.
+/// Returns the bits of a number in `type`, in the low bits. Integer types take digits only; other types take
+/// the texts of rounded_real(). None for any other text, and for a number beyond the type.
 [[nodiscard]] std::optional<std::uint64_t> bits_of_number(std::string_view text, Type type);
 
-/// The finite numbers that a type holds: "0 to 255", "-65504 to 65504".
+/// Range of a type's finite numbers: "0 to 255", "-65504 to 65504".
 [[nodiscard]] std::string range_text(Type type);
 
 }  // namespace segfold

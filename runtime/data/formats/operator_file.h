@@ -1,5 +1,5 @@
 #pragma once
-// Operators in files.
+// Reads operators from files.
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,15 +8,14 @@
 
 namespace segfold {
 
-/// Bytes that the text of an operator may have.
+/// Most bytes in the text of an operator.
 constexpr std::size_t kMostOperatorBytes = std::size_t{1} << 20;
 
-/// The text of an operator in a file. Throws InputError where it cannot be read or has more than an operator
-/// may.
+/// Reads the text of an operator from a file. Throws InputError if the file cannot be read or is too long.
 std::string read_operator_text(const std::string& path);
 
-/// Reads the operator in a file; messages name the path, line and column. `generic` is what the type name `T`
-/// stands for. Throws InputError where the file cannot be read, SpecError where the text is wrong.
+/// Reads the operator in a file. Messages name path, line and column. The type name `T` stands for `generic`.
+/// Throws InputError if the file cannot be read, and SpecError if its text is wrong.
 Operator read_operator(const std::string& path, std::optional<Type> generic = {});
 
 }  // namespace segfold

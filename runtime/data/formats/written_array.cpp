@@ -20,7 +20,7 @@ constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
 constexpr std::string_view kTimes = " x ";
 constexpr std::size_t kLeastRepeated = 3;
 
-/// A value and how often it stands there.
+/// A value and its number of repetitions.
 struct Written {
     std::string_view value;
     std::int64_t count = 1;
@@ -35,7 +35,7 @@ std::string_view without_blanks(std::string_view text)
     return text;
 }
 
-/// Throws for what is written as it should be, but is too much for what it is for.
+/// Throws InputError for a well-formed text whose value is too large.
 [[noreturn]] void refuse_value(std::string_view text, const std::string& what)
 {
     constexpr std::size_t kShown = 60;
@@ -44,13 +44,13 @@ std::string_view without_blanks(std::string_view text)
     throw InputError(fmt::format("'{}': {}", visible(shown), what));
 }
 
-/// Throws for what is not written as an array is.
+/// Throws InputError for a text that is not in the form of an array.
 [[noreturn]] void refuse_array(std::string_view text, const std::string& what)
 {
     refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
 }
 
-/// A decimal fraction, or a power of integers, rounded to `type`; infinite for one that it does not reach.
+/// Reads a decimal fraction or a power of integers, rounded to `type`; infinite if it is too large.
 std::optional<double> parse_real(std::string_view text, Type type)
 {
     if (text.find('^') == text.npos)
@@ -60,7 +60,7 @@ std::optional<double> parse_real(std::string_view text, Type type)
                  : std::nullopt;
 }
 
-/// True for a number whose magnitude the type does not reach.
+/// True for a number too large for a floating-point type.
 bool is_beyond(std::string_view text, Type type)
 {
     if (!is_float(type))
@@ -69,7 +69,7 @@ bool is_beyond(std::string_view text, Type type)
     return number && std::isinf(*number) && text.find_first_of("0123456789") != text.npos;
 }
 
-/// True for what is written as an integer: digits behind a sign or none, or a power of such.
+/// True for the form of an integer: digits with or without a minus sign, or a power of such.
 bool is_whole(std::string_view text)
 {
     const auto are_digits = [](std::string_view part) {
@@ -80,7 +80,7 @@ bool is_whole(std::string_view text)
     return are_digits(base) && (caret == text.npos || are_digits(text.substr(caret + 1)));
 }
 
-/// True for an integer of any length, exponents included.
+/// True for integers of any length, with an exponent or without.
 bool is_number(std::string_view text)
 {
     return is_whole(text) || parse_integer(text) || parse_unsigned_integer(text);
@@ -123,13 +123,13 @@ std::vector<Written> split(std::string_view text)
     return list;
 }
 
-/// True for an integer that neither i64 nor u64 holds.
+/// True for an integer beyond both i64 and u64.
 bool is_beyond_64_bits(std::string_view text)
 {
     return is_whole(text) && !parse_integer(text) && !parse_unsigned_integer(text);
 }
 
-/// The bytes of a value in `type`, in the low ones; nothing where the type does not hold it.
+/// Bits of a value in `type`, in the low bits; none if it is beyond the type.
 std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
 {
     if (type == Type::boolean)
@@ -152,7 +152,7 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
     return bits_of_real(type, *number);
 }
 
-/// Why `type` does not hold a number; empty for what is none.
+/// Describes why a number is beyond `type`; empty for other text.
 std::string misfit_of_number(std::string_view value, Type type)
 {
     if (is_beyond(value, type))
@@ -164,7 +164,7 @@ std::string misfit_of_number(std::string_view value, Type type)
     return is_integer(type) && is_number(value) ? none + ", which holds " + range_text(type) : "";
 }
 
-/// Throws for a value that is none of `type`, with the numbers that are where it is a number.
+/// Throws InputError for a value that is not of `type`. For a number, the message gives the type's range.
 [[noreturn]] void refuse_value_of(std::string_view text, std::string_view value, Type type)
 {
     if (is_beyond_64_bits(value))
@@ -209,7 +209,7 @@ Array read_written_array(const std::string& text)
             refuse_array(text, fmt::format("'{}' is no number", visible(one.value)));
     const bool has_words = std::ranges::any_of(
         list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
-    // Integers never become f64, which would not hold them all: what u64 does not hold is refused as such.
+    // Integers never become f64, which cannot hold all of them. An integer beyond u64 is refused as such.
     const bool are_whole = std::ranges::all_of(list, is_whole, &Written::value);
     return read_written_array(text, are_all(Type::i64) ? Type::i64
                                     : has_words        ? Type::boolean

@@ -1,5 +1,5 @@
 #pragma once
-// Small arrays written out where a file could be named: "[1, 2.5, nan x 3]".
+// Reads short arrays written out in place of a file name: "[1, 2.5, nan x 3]".
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,25 +9,25 @@
 
 namespace segfold {
 
-/// True for what begins with a bracket and is no file's name.
+/// True for a text that begins with a bracket and is no file's name.
 [[nodiscard]] bool is_written_array(std::string_view text);
 
-/// Reads values between brackets, separated by commas; "VALUE x COUNT" stands for so many.
+/// Reads values between brackets, separated by commas. "VALUE x COUNT" repeats a value.
 ///
 /// Values are integers, also as powers (2^10) or with an exponent (1e3), decimal fractions, `inf`, `-inf`,
-/// `nan`, `true` and `false`. Throws InputError for what is none, for a value that `type` does not hold, and
-/// for more than 2^20 values.
+/// `nan`, `true` and `false`. Throws InputError for any other text, for a value beyond `type`, and for more
+/// than 2^20 values.
 [[nodiscard]] Array read_written_array(const std::string& text, Type type);
 
-/// The same as i64 where all values are integers, as u64 where one is beyond i64, as boolean where one is
-/// `true` or `false`, else as f64.
+/// Reads an array and chooses its type: i64 if all values are integers, u64 if one of them is beyond i64,
+/// bool if a value is `true` or `false`, else f64.
 [[nodiscard]] Array read_written_array(const std::string& text);
 
-/// One number, written as those of an array are, in an array of one; nothing for another text. Throws
-/// InputError for a number that `type` does not hold.
+/// Reads a single number in the form of an array's values, and returns an array of one element. None for any
+/// other text. Throws InputError for a number beyond `type`.
 [[nodiscard]] std::optional<Array> read_written_number(const std::string& text, Type type);
 
-/// The text of values that are written already; from three equal ones on, "VALUE x COUNT".
+/// Joins written values into the text of an array. Three or more equal neighbours become "VALUE x COUNT".
 [[nodiscard]] std::string written_array(const std::vector<std::string>& values);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Zip archives of stored or deflated members, with the 64-bit extensions.
+// Reads and writes zip archives of stored or deflated members, with the 64-bit extensions.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A member as the archive's directory lists it.
+/// A member as listed in the archive's directory.
 struct ZipMember {
     std::string name;
     std::uint16_t flags = 0;
@@ -19,46 +19,47 @@ struct ZipMember {
     std::uint32_t crc = 0;
     std::uint64_t packed_bytes = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t place = 0;  ///< of its local header in the file
+    std::uint64_t place = 0;  ///< offset of its local header in the file
 };
 
-/// Lists the members in the directory's order; throws InputError, path first, for a damaged archive.
+/// Lists the members in the directory's order. Throws InputError, path first, for a damaged archive.
 ///
 /// Source: PKWARE Inc., ".ZIP File Format Specification", version 6.3.10, 2022.
 std::vector<ZipMember> read_zip_directory(const InputFile& file);
 
-/// Takes exactly the next `into.size()` bytes of a member.
+/// Reads exactly the next `into.size()` bytes of a member.
 using ZipSource = std::function<void(std::span<std::byte> into)>;
 
-/// Hands a member's bytes to `use`, which must take all `member.bytes` of them, and then checks their sum.
+/// Passes a member's bytes to `use`, which must take all `member.bytes` of them, and then checks their
+/// checksum.
 ///
-/// What `use` does must be undone by the caller if this throws; `where` starts every message. A member that
-/// claims more bytes than its packed ones can give is refused before `use` is called.
+/// If this throws, the caller must undo the effects of `use`. `where` begins every message. Refuses a member
+/// that claims more bytes than its compressed ones can give, before it calls `use`.
 void read_zip_member(const InputFile& file, const ZipMember& member, const std::string& where,
                      const std::function<void(const ZipSource&)>& use);
 
-/// Hands a member's bytes to `use`, which takes as many of them as it likes; no sum is checked.
+/// Passes a member's bytes to `use`, which may take any number of them. No checksum is verified.
 void read_zip_beginning(const InputFile& file, const ZipMember& member, const std::string& where,
                         const std::function<void(const ZipSource&)>& use);
 
 /// Writes an archive member by member.
 class ZipWriter {
 public:
-    /// `deflate` packs the members; `zip64` writes the 64-bit records even where 32 bits suffice.
+    /// `deflate` compresses the members. `zip64` writes the 64-bit records even if 32 bits suffice.
     ZipWriter(OutputFile& file, bool deflate, bool zip64) : file_(file), deflate_(deflate), zip64_(zip64) {}
 
-    /// Adds a member made of two pieces. The same pieces give the same bytes: no time is recorded.
+    /// Adds a member made of two pieces. Equal pieces give equal bytes, since no time is recorded.
     void add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body);
 
-    /// Adds a stored member of `bytes` bytes, which `read` gives from any place, twice.
+    /// Adds a stored member of `bytes` bytes. `read` must give bytes from any offset; each is read twice.
     void add(const std::string& name, std::uint64_t bytes,
              const std::function<void(std::uint64_t place, std::span<std::byte> into)>& read);
 
-    /// Writes the directory; nothing can be added after.
+    /// Writes the directory. After this, nothing can be added.
     void finish();
 
 private:
-    /// Writes what stands before a member's bytes, and lists it.
+    /// Writes the local header of a member and lists the member.
     void begin(ZipMember member);
 
     OutputFile& file_;

@@ -16,10 +16,10 @@ namespace segfold {
 namespace {
 
 constexpr std::uint64_t kMostComment = 0xffff;
-// Deflate gives at most 258 bytes for 2 bits.
+// Deflate turns at most 258 bytes into 2 bits.
 constexpr std::uint64_t kMostInflation = 1032;
 
-/// The little-endian integer at `place`, which the caller knows to be inside.
+/// The little-endian integer at `place`, which must lie inside.
 template <class Integer>
 Integer field(std::span<const std::byte> bytes, std::uint64_t place)
 {
@@ -37,15 +37,15 @@ std::vector<std::byte> read_bytes(const InputFile& file, std::uint64_t place, st
     return bytes;
 }
 
-/// Where the directory lies and how much it holds.
+/// Place and size of the archive's directory.
 struct DirectoryPlace {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;
     std::uint64_t place = 0;
-    std::uint64_t limit = 0;  ///< where the records after the directory begin
+    std::uint64_t limit = 0;  ///< offset of the records after the directory
 };
 
-/// The 64-bit record, if a locator stands before the end record at `end`.
+/// Finds the 64-bit record, if its locator stands before the end record at `end`.
 std::optional<DirectoryPlace> find_directory64(const InputFile& file, std::uint64_t end)
 {
     if (end < kZipLocator64Bytes)
@@ -85,7 +85,7 @@ DirectoryPlace find_directory(const InputFile& file)
     refuse(file.path(), "is truncated or not a zip archive: it has no directory at its end");
 }
 
-/// Replaces the fields that say so by those of the 64-bit extra.
+/// Fills in the fields that refer to the 64-bit extra field.
 void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const std::string& path)
 {
     std::array fields = {&member.bytes, &member.packed_bytes, &member.place};
@@ -114,7 +114,7 @@ void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const st
     refuse(path, fmt::format("is a damaged archive: the 64-bit sizes of '{}' are missing", member.name));
 }
 
-/// Reads the entry at the front of `rest` and drops it there.
+/// Parses the entry at the front of `rest` and removes it there.
 ZipMember parse_entry(std::span<const std::byte>& rest, const std::string& path)
 {
     if (rest.size() < kZipDirectoryEntryBytes || field<std::uint32_t>(rest, 0) != kZipDirectoryEntry)
@@ -138,7 +138,7 @@ ZipMember parse_entry(std::span<const std::byte>& rest, const std::string& path)
     return member;
 }
 
-/// Where a member's packed bytes begin; all of them lie within the file.
+/// Offset of a member's compressed bytes. Refuses the member unless all of them lie within the file.
 std::uint64_t find_packed_bytes(const InputFile& file, const ZipMember& member, const std::string& where)
 {
     const auto damaged = [&] { refuse(where, "is damaged: it does not lie within the archive"); };
@@ -183,7 +183,7 @@ public:
         }
     }
 
-    /// Throws if bytes are left over.
+    /// Refuses the member if it inflates to more bytes than the directory says.
     void finish()
     {
         std::byte spare{};
@@ -192,7 +192,7 @@ public:
     }
 
 private:
-    /// Bytes written to `into`, none only at the end.
+    /// Writes bytes to `into` and returns their number; 0 only at the end.
     std::size_t inflate_some(std::span<std::byte> into)
     {
         const auto size = static_cast<uInt>(std::min(into.size(), std::size_t{1} << 30));
@@ -203,7 +203,7 @@ private:
                 refill();
             const int status = inflate(&stream_, Z_NO_FLUSH);
             is_over_ = status == Z_STREAM_END;
-            // Z_BUF_ERROR: no progress for want of input, which `left_` says is all there is.
+            // Z_BUF_ERROR: there is no progress without more input, and `left_` says that there is none.
             if (status == Z_BUF_ERROR && left_ == 0)
                 refuse(where_, "is truncated: its packed bytes end early");
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
@@ -271,7 +271,7 @@ void read_zip_member(const InputFile& file, const ZipMember& member, const std::
     std::uint64_t place = find_packed_bytes(file, member, where);
     uLong crc = crc32_z(0, nullptr, 0);
     const auto add_to_sum = [&crc](std::span<const std::byte> bytes) {
-        // A null pointer would restart the sum.
+        // A null pointer would restart the checksum.
         if (!bytes.empty())
             crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
     };

@@ -15,12 +15,12 @@ namespace {
 constexpr std::uint16_t kZipVersion = 20;
 constexpr std::uint16_t kZipVersion64 = 45;
 constexpr std::uint16_t kMadeByUnix = 3 << 8;
-constexpr std::uint16_t kFirstDay = 0x21;  // 1980-01-01, the format's first
+constexpr std::uint16_t kFirstDay = 0x21;  // 1980-01-01, the first day of the format
 constexpr std::uint32_t kRegularFile = 0100644U << 16;
 constexpr std::size_t kLongestZipName = 0xffff;
 constexpr std::uint64_t kCopiedChunk = std::uint64_t{1} << 22;
 
-/// Little-endian fields, one after the other.
+/// Builds a record of little-endian fields.
 class Record {
 public:
     Record& short_field(std::uint64_t value) { return add(value, 2); }
@@ -45,14 +45,14 @@ private:
 
 std::uint32_t sum(std::uint32_t crc, std::span<const std::byte> bytes)
 {
-    // A null pointer would restart the sum.
+    // A null pointer would restart the checksum.
     if (bytes.empty())
         return crc;
     return static_cast<std::uint32_t>(
         crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// Appends the deflated bytes of `pieces` to `packed`.
+/// Deflates `pieces` and appends the result to `packed`.
 void deflate_pieces(std::initializer_list<std::span<const std::byte>> pieces, std::vector<std::byte>& packed)
 {
     z_stream stream{};
@@ -85,8 +85,8 @@ std::uint16_t flags_of(const std::string& name)
     return std::ranges::all_of(name, [](unsigned char c) { return c < 0x80; }) ? 0 : kZipUtf8Flag;
 }
 
-/// Fields that the local header and the directory's entry share, from "version needed" to the length of the
-/// extra.
+/// Adds the fields that the local header and the directory's entry share, from "version needed" to the length
+/// of the extra field.
 void add_common(Record& record, const ZipMember& member, bool is_wide, std::size_t extra_bytes)
 {
     record.short_field(is_wide ? kZipVersion64 : kZipVersion)

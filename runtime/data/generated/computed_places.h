@@ -1,5 +1,5 @@
 #pragma once
-// Tables that are read at computed places: lengths of them that fit the values of columns.
+// Finds lengths of tables, and values of columns, that keep reads at computed indices inside the tables.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,28 +11,28 @@
 
 namespace segfold {
 
-/// Known facts of an operator's arrays before all of them are made.
+/// Known facts about an operator's arrays before all of them are made.
 struct KnownPlaces {
-    /// The values of index, position, segment and of whatever has an array; nothing of what is to be made.
+    /// Range of index, position, segment or an existing array; none for an array yet to be made.
     std::function<std::optional<Interval>(const std::string& name)> values;
-    /// The entries of a table that has an array.
+    /// Number of entries of an existing table.
     std::function<std::optional<std::int64_t>(const std::string& table)> length;
 };
 
-/// How the arrays that are to be made have to be.
+/// Requirements on the arrays to be made.
 class ComputedPlaces {
 public:
     ComputedPlaces(const Operator& op, KnownPlaces known);
 
-    /// True for a column that takes part in computing where a table is read: it holds integers from 0 to
-    /// limit() - 1.
+    /// True for a column from which an index of a table is computed. It must hold integers from 0 to limit()
+    /// - 1.
     [[nodiscard]] bool takes_part(const std::string& column) const { return taking_part_.contains(column); }
 
-    /// 16, or the greatest smaller power of two by which the tables that have an array are read inside of
-    /// them; 16 where no such power is found.
+    /// The greatest power of two up to 16 that keeps all reads inside the existing tables; 16 if there is
+    /// none.
     [[nodiscard]] std::int64_t limit() const { return limit_; }
 
-    /// The least length by which `lift` reads a table inside of it; nothing where none up to 2^22 is found.
+    /// The least length for which `lift` reads a table inside of it; none if that exceeds 2^22.
     [[nodiscard]] std::optional<std::int64_t> length(const std::string& table) const;
 
 private:

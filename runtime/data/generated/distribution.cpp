@@ -24,9 +24,10 @@
 namespace segfold {
 namespace {
 
-// Lengths are drawn in blocks, each from a sequence of its own, so that threads cannot change what is drawn.
+// Lengths are drawn in blocks. Each block has a sequence of its own, so that lengths do not depend on
+// threads.
 constexpr std::size_t kBlockLengths = std::size_t{1} << 14;
-constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // offsets worth a thread
+constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // least offsets that justify a thread
 constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
@@ -34,7 +35,7 @@ using SegmentLengths = std::vector<std::int64_t>;
 /// Fills a block of lengths, each from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
-/// A block-wise form of `draw`, which gives one length; the call is inlined into the loop.
+/// Fills blocks by `draw`, which returns one length. The call is inlined into the loop.
 template <class Draw>
 DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -45,7 +46,7 @@ DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
     };
 }
 
-/// Like `by_blocks`, for lengths drawn as real numbers and rounded down.
+/// Does the same as by_blocks() for real lengths, which are rounded down.
 template <class Draw>
 DrawBlock by_rounded_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -144,7 +145,7 @@ std::vector<SegmentLengths> draw_blocks(const DrawBlock& draw, std::uint64_t see
     return blocks;
 }
 
-/// Offsets from blocks of lengths, block by block in parallel.
+/// Computes offsets from blocks of lengths, in parallel.
 template <class Index>
 void fill_offsets(const std::vector<SegmentLengths>& blocks, std::span<Index> offsets)
 {
@@ -174,7 +175,7 @@ void fill_offsets(const std::vector<SegmentLengths>& blocks, std::span<Index> of
     });
 }
 
-/// Offsets of segments of one length; the last one may be shorter.
+/// Makes segments of one length; the last one may be shorter.
 Segments constant_segments(std::int64_t length, std::int64_t num_elements)
 {
     Segments segments;
@@ -198,12 +199,12 @@ Segments constant_segments(std::int64_t length, std::int64_t num_elements)
     return segments;
 }
 
-/// One segment of half the elements, the others of length `rest`.
+/// Makes one segment of half the elements, and others of length `rest`.
 std::vector<SegmentLengths> giant_blocks(const Layout& layout, std::int64_t num_elements)
 {
     const auto rest = static_cast<std::int64_t>(parameter(layout, "rest"));
     const std::int64_t others = num_elements - num_elements / 2;
-    // The giant starts at a multiple of `rest`, so that only the last segment can be cut.
+    // The giant starts at a multiple of `rest`, so that only the last segment may be cut short.
     const auto before =
         static_cast<std::int64_t>(parameter(layout, "place") * static_cast<double>(others)) / rest;
     SegmentLengths lengths(static_cast<std::size_t>(before), rest);

@@ -1,5 +1,5 @@
 #pragma once
-// Segments of generated lengths.
+// Generates segments with random lengths.
 #include <cstdint>
 
 #include "dsl/layout.h"
@@ -7,7 +7,8 @@
 
 namespace segfold {
 
-/// Draws lengths as a generated layout says until they add up to `num_elements`; the last one is cut to fit.
+/// Draws lengths by the rule of a generated layout until they add up to `num_elements`; the last one is cut
+/// to fit.
 ///
 /// The same layout and number of elements give the same segments on any machine and with any number of
 /// threads.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kGeneratedTable = 4096;
 
-/// A table with its length.
+/// A table's name and length.
 struct NamedLength {
     std::string name;
     std::int64_t length;
@@ -52,7 +52,7 @@ bool is_column(const Operator& op, const std::string& name)
     return std::ranges::any_of(op.parameters, [&](const auto& p) { return p.name == name && !p.table; });
 }
 
-/// Makes every element a place of a table of `length`.
+/// Reduces every element to an index of a table of `length` entries.
 void fold_into(Array& array, std::int64_t length)
 {
     visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
@@ -76,7 +76,7 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
-/// What the arrays that are there, the segments, and how columns are made that are indices say of places.
+/// Facts about indices: from existing arrays, from segments, and from the rule for columns of indices.
 KnownPlaces known_places(const Operator& op, const Segments& segments,
                          const std::map<std::string, Array>& arrays, std::int64_t num_features)
 {
@@ -109,7 +109,7 @@ KnownPlaces known_places(const Operator& op, const Segments& segments,
     return {values, length};
 }
 
-/// The length that a table needs to be read by all its indices.
+/// The length that a table needs for all of its indices.
 std::int64_t table_length(const Operator& op, const Segments& segments, const std::string& table,
                           const std::map<std::string, Array>& arrays, const ComputedPlaces& computed)
 {
@@ -142,8 +142,8 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
     return length;
 }
 
-/// How many numbers `count` elements of a parameter have. Throws InputError where memory does not hold them,
-/// or 64 bits their number.
+/// Number of values in `count` elements of a parameter. Throws InputError if memory does not suffice for
+/// them.
 std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int64_t num_features)
 {
     const auto width = parameter.row ? num_features : 1;
@@ -156,7 +156,7 @@ std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int
     return count * width;
 }
 
-/// The shortest table that a column indexes, if it indexes one.
+/// The shortest table that a column indexes; null if there is none.
 const NamedLength* find_table(const std::vector<TableUse>& uses, const std::string& column,
                               const std::vector<NamedLength>& tables)
 {
@@ -169,7 +169,7 @@ const NamedLength* find_table(const std::vector<TableUse>& uses, const std::stri
     return shortest;
 }
 
-/// Values that are places of `table`.
+/// Generates indices of `table`.
 Array generate_places(const Parameter& column, const NamedLength& table, std::int64_t num_elements,
                       std::uint64_t seed)
 {

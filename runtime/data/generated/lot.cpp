@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 10> kNames = {"equal",        "near_equal
                                                      "ascending",    "descending", "saw_teeth", "empty_runs",
                                                      "mostly_empty", "bursts"};
 constexpr std::int64_t kMostSegments = std::int64_t{1} << 28;
-constexpr double kManySegments = 0x1p26;  // of which most may be empty
+constexpr double kManySegments = 0x1p26;  // roughly the most segments if most are empty
 
 double share(RandomSequence& sequence)
 {
@@ -30,13 +30,13 @@ std::int64_t pick(RandomSequence& sequence, std::int64_t low, std::int64_t high)
     return boost::random::uniform_int_distribution<std::int64_t>(low, high)(sequence);
 }
 
-/// A length from `low` to `high`, each power of two as likely as the next.
+/// Draws a length from `low` to `high`. Every power of two is equally likely.
 std::int64_t length_between(RandomSequence& sequence, double low, double high)
 {
     return static_cast<std::int64_t>(low * std::pow(high / low, share(sequence)));
 }
 
-/// Gives the next length; `place` counts segments.
+/// Returns the next length. `place` is the segment's number.
 using PlaceDraw = std::function<std::int64_t(RandomSequence& sequence, std::int64_t place)>;
 
 PlaceDraw power_law(RandomSequence& sequence, std::int64_t num_elements)
@@ -49,7 +49,7 @@ PlaceDraw power_law(RandomSequence& sequence, std::int64_t num_elements)
     };
 }
 
-/// Runs of one kind of segments and of another, each of some hundreds or thousands.
+/// Alternates runs of two kinds of segments. A run has 64 to 8192 segments.
 PlaceDraw in_turn(RandomSequence& sequence, PlaceDraw first, PlaceDraw second)
 {
     const auto run = length_between(sequence, 64, 8192);
@@ -93,7 +93,7 @@ PlaceDraw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_e
         case LotKind::empty_runs: return in_turn(sequence, around(length_between(sequence, 1, 512)), none);
         case LotKind::mostly_empty: {
             const double filled = 0.005 + 0.1 * share(sequence);
-            // Long enough that there are not many times as many segments as elements.
+            // Filled segments are long enough to keep the number of empty segments within bounds.
             const double scarce = static_cast<double>(num_elements) / (filled * kManySegments);
             const auto drawn = static_cast<double>(length_between(sequence, 1, 512));
             const auto others = around(static_cast<std::int64_t>(std::max({8.0, drawn, scarce})));
@@ -129,7 +129,7 @@ std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_eleme
         lengths.push_back(length);
         left -= length;
     }
-    // The cut one too finds its place.
+    // Sorting includes the last length, which was cut.
     if (kind == LotKind::ascending)
         std::ranges::sort(lengths);
     if (kind == LotKind::descending)

@@ -1,5 +1,5 @@
 #pragma once
-// Lengths that follow a power law.
+// Draws lengths that follow a power law.
 #include <cmath>
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Draws k from 1 .. largest with a chance proportional to k^-exponent, in constant time.
+/// Draws k from 1 to `largest` with a probability proportional to k^-exponent, in constant time.
 ///
 /// Source: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6(3), 1996.
@@ -37,7 +37,7 @@ public:
 private:
     [[nodiscard]] double height(double x) const { return std::exp(-exponent_ * std::log(x)); }
 
-    /// Integral of `height`, up to a constant; (x^(1-s) - 1) / (1 - s), and log x where s is 1.
+    /// Integral of `height`, up to a constant: (x^(1-s) - 1) / (1 - s), or log x if s is 1.
     [[nodiscard]] double area(double x) const
     {
         const double log_x = std::log(x), power = (1.0 - exponent_) * log_x;

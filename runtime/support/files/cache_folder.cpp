@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".segfold-unfinished-";
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-// A writer needs a moment; what is older than this has lost its writer.
+// An unfinished file older than this has lost its writer, which needs only a moment.
 constexpr std::int64_t kUnfinishedNanoseconds = 15 * 60 * kNanoseconds;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * kNanoseconds + time.tv_nsec; }
@@ -38,7 +38,7 @@ std::int64_t now()
     return nanoseconds(time);
 }
 
-// The folder may have been chosen badly, and hold what is not ours to count or to remove.
+// The folder may hold foreign files, which must be neither counted nor removed.
 bool is_our_name(std::string_view name)
 {
     constexpr std::size_t kDigits = 64;
@@ -62,13 +62,13 @@ private:
     int value_;
 };
 
-// Ours, regular, and not for others to write.
+// True for a regular file of this user that others may not write.
 bool is_trusted(const struct stat& status)
 {
     return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & kWritableByOthers) == 0;
 }
 
-// Non-blocking, so that a pipe in a file's place does not hang.
+// Opens without blocking, so that a pipe in place of a file does not hang.
 std::optional<std::string> read_trusted(int folder, const std::string& name, std::uint64_t most_bytes,
                                         bool is_use)
 {
@@ -86,8 +86,8 @@ std::optional<std::string> read_trusted(int folder, const std::string& name, std
             return std::nullopt;
         at += static_cast<std::size_t>(count);
     }
-    // Not the access time, which mounts without it and backups make useless. Fails on a read-only disk, where
-    // nothing is removed either.
+    // Sets the modification time, since some mounts keep no access times and backups change them. Fails on a
+    // read-only disk, where nothing is removed either.
     if (is_use)
         (void)futimens(file.get(), nullptr);
     return bytes;
@@ -105,7 +105,7 @@ int write_all(int file, std::string_view bytes)
     return fsync(file) == 0 ? 0 : errno;
 }
 
-// Writing past this limit would end the process with a signal.
+// Writing beyond the limit on file sizes would end the process with a signal.
 bool exceeds_file_limit(std::size_t bytes)
 {
     rlimit limit = {};
@@ -180,7 +180,7 @@ bool Folder::remove(const std::string& name) const
 
 std::vector<FileInfo> Folder::scan(bool unfinished) const
 {
-    // A description of its own: those that share one share the place where reading stands.
+    // Opens the folder anew, because duplicated descriptors share their position in the listing.
     const int own = openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(own < 0 ? nullptr : fdopendir(own), closedir);
     std::vector<FileInfo> files;
@@ -210,7 +210,7 @@ void Folder::remove_unfinished(bool even_young) const
             remove(file.name);
 }
 
-// Counts once, then adds up what this process writes; other processes count for themselves.
+// Counts all bytes once, then adds those that this process writes. Other processes count for themselves.
 void Folder::keep_within_bound(std::uint64_t added_bytes)
 {
     const std::lock_guard lock(mutex_);
@@ -224,7 +224,7 @@ void Folder::keep_within_bound(std::uint64_t added_bytes)
     std::uint64_t bytes = 0;
     for (const FileInfo& file : files)
         bytes += file.bytes;
-    // Some room is made at once, so that the next write need not count again.
+    // Frees some more room, so that the next write need not count again.
     if (bytes > most_bytes_)
         for (std::size_t i = files.size(); i-- > 1 && bytes > most_bytes_ - most_bytes_ / 8;)
             if (remove(files[i].name))

@@ -14,24 +14,23 @@ namespace segfold::cache {
 struct FileInfo {
     std::string name;
     std::uint64_t bytes = 0;
-    std::int64_t used_nanoseconds = 0;  ///< when it was last written or read, since 1970
+    std::int64_t used_nanoseconds = 0;  ///< time of last use (write or read), since 1970
 };
 
-/// The name of a file: a digest of 64 hexadecimal digits and what kind of file it is, "kernel".
+/// Makes a file's name from a digest of 64 hexadecimal digits and the kind of file, such as "kernel".
 [[nodiscard]] std::string file_name(std::string_view key, std::string_view kind);
 
-/// A folder that belongs to this user alone, bounded in bytes; files appear whole or not at all.
+/// A folder of this user alone with a bound on its bytes. Files appear whole or not at all.
 ///
-/// Everything goes through a descriptor of the folder, so that a path that changes under way leads nowhere
-/// else. Links, pipes and files of other users are not read; what is not named as file_name() names it is
-/// neither listed, counted nor removed. May be used from any thread and any number of
-/// processes.
+/// All access goes through a descriptor of the folder, so changing the path meanwhile does not redirect it.
+/// Links, pipes and files of other users are not read. Files whose names do not have the form of file_name()
+/// are not listed, counted or removed. Any thread and any number of processes may use it.
 class Folder {
 public:
-    /// Opens the folder, made with mode 0700 where there is none.
+    /// Opens the folder, and makes it with mode 0700 if it does not exist.
     ///
-    /// Throws InputError with the reason where it cannot be made or read, is a link, belongs to another user,
-    /// or may be written by others.
+    /// Throws InputError with the reason if it cannot be made or read, is a link, belongs to another user, or
+    /// may be written by others.
     Folder(std::filesystem::path path, std::uint64_t most_bytes);
     ~Folder();
     Folder(const Folder&) = delete;
@@ -39,25 +38,25 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-    /// The bytes of a file, which then counts as used just now; nothing where there is no readable file.
+    /// Reads a file and marks it as used now. None if there is no readable file.
     [[nodiscard]] std::optional<std::string> read(const std::string& name) const;
 
-    /// The same, without counting as a use.
+    /// Reads a file without marking it as used.
     [[nodiscard]] std::optional<std::string> peek(const std::string& name) const;
 
-    /// Puts a file in place of any other of the name, then removes the least recently used ones while there
-    /// are more bytes than the bound.
+    /// Writes a file, replacing any of that name. Then removes the least recently used files while the bytes
+    /// exceed the bound.
     ///
-    /// Returns why it could not be written, or nothing; the folder is as before then.
+    /// Returns an empty text, or the reason of a failure, which leaves the folder as it was.
     [[nodiscard]] std::string write(const std::string& name, std::string_view bytes);
 
-    /// Removes a file; false where that is impossible. One that is gone already counts as removed.
+    /// Removes a file. Returns false if that fails; a file that is gone already counts as removed.
     bool remove(const std::string& name) const;
 
-    /// The files, most recently used first; without those that a writer has not finished.
+    /// Lists the files, most recently used first, without files that a writer has not finished.
     [[nodiscard]] std::vector<FileInfo> list() const;
 
-    /// Removes what writers that were stopped have left; all of it where `even_young`.
+    /// Removes unfinished files of writers that were stopped; with `even_young`, recent ones too.
     void remove_unfinished(bool even_young) const;
 
 private:
@@ -68,7 +67,7 @@ private:
     std::uint64_t most_bytes_;
     int descriptor_ = -1;
     std::mutex mutex_;
-    std::optional<std::uint64_t> estimated_bytes_;  ///< of all files; nothing: never counted
+    std::optional<std::uint64_t> estimated_bytes_;  ///< of all files; none: not counted yet
 };
 
 }  // namespace segfold::cache

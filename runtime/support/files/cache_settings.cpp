@@ -30,7 +30,7 @@ bool read_switch(std::string_view text)
     return text != "off";
 }
 
-// Decimal digits, then nothing or K, M, G for powers of 1024.
+// Reads decimal digits, optionally followed by K, M or G for powers of 1024.
 std::optional<std::uint64_t> read_size(std::string_view text)
 {
     int shift = 0;

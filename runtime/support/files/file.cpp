@@ -20,20 +20,20 @@
 namespace segfold {
 namespace {
 
-// One call moves at most about 2^31 bytes on Linux, whatever is asked.
+// On Linux, one call transfers at most about 2^31 bytes.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
 constexpr std::size_t kFirstStreamBytes = std::size_t{1} << 16;
 
-/// The path with symbolic links followed, so that a rename replaces the file and not the link. A link may
-/// lead to a file that is yet to be made.
+/// Follows symbolic links, so that a rename replaces the file and not the link. A link may lead to a file
+/// that does not exist yet.
 std::string follow_links(const std::string& path)
 {
-    constexpr int kMostLinks = 40;  // as many as Linux follows
+    constexpr int kMostLinks = 40;  // the limit of Linux
     std::error_code error;
     std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error)
         return target.string();
-    // What is there without a path of its own, as behind /dev/stdout, is opened by the link.
+    // A file without a path of its own, as behind /dev/stdout, is opened by the link.
     struct stat status {};
     if (stat(path.c_str(), &status) == 0)
         return path;
@@ -50,7 +50,7 @@ std::mutex kept_mutex;
 
 bool is_pipe(const struct stat& status) { return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode); }
 
-/// A descriptor of standard input, which nobody may take again: the second reader would find it empty.
+/// Duplicates the descriptor of standard input. Refuses a second call, whose reader would find no bytes.
 int take_standard_input()
 {
     static std::atomic<bool> is_taken = false;
@@ -71,7 +71,7 @@ OpenError::OpenError(const std::string& path, const std::string& reason, const s
       reason_(reason)
 {}
 
-/// What one InputFile leaves to the next of the same path.
+/// State that one InputFile leaves for the next one of the same path.
 struct InputFile::Kept {
     int descriptor = -1;
     std::uint64_t bytes = 0;
@@ -138,7 +138,8 @@ void InputFile::open_file(Accepts accepts)
     struct stat status = {};
     const bool waits = accepts == Accepts::files_and_streams && stat(path_.c_str(), &status) == 0 &&
                        S_ISFIFO(status.st_mode);
-    // Else non-blocking, so that opening a pipe without a writer returns and the pipe is refused.
+    // Otherwise opens without blocking: opening a pipe without a writer then returns, and the pipe is
+    // refused.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     if (descriptor_ < 0)
         throw OpenError(path_, error_text(errno));
@@ -173,7 +174,7 @@ void InputFile::read_stream()
 
 void InputFile::refuse_short(std::uint64_t end) const
 {
-    // The file may have got shorter; several threads read it, and each says the same of it.
+    // The file may have become shorter. Several threads may read it, and each must report the same length.
     struct stat status = {};
     const auto bytes = fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
     refuse(path_, fmt::format("ends after {} bytes, where {} more were expected", std::min(bytes, end),

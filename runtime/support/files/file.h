@@ -1,5 +1,5 @@
 #pragma once
-// Files: read at a place, written whole or not at all.
+// Files that are read at any offset, and files that are written whole or not at all.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,13 +15,13 @@
 
 namespace segfold {
 
-/// A file that cannot be opened: "PATH: cannot be opened: REASON".
+/// Thrown if a file cannot be opened: "PATH: cannot be opened: REASON".
 class OpenError : public InputError {
 public:
-    /// `purpose` follows "opened", as in "for --labels"; `reason` is the system's.
+    /// `purpose` comes after "opened", as in "for --labels"; `reason` is the system's message.
     OpenError(const std::string& path, const std::string& reason, const std::string& purpose = "");
 
-    /// The same, with the file's purpose.
+    /// Returns the same error with the purpose of the file.
     [[nodiscard]] OpenError with_purpose(const std::string& purpose) const
     {
         return {path_, reason_, purpose};
@@ -32,7 +32,7 @@ private:
     std::string reason_;
 };
 
-/// The result of `read`. Messages of a file that cannot be opened tell its `purpose`, such as "for --input
+/// Returns the value of `read`. If it throws OpenError, adds `purpose` to the message, such as "for --input
 /// x".
 template <class Read>
 auto naming_purpose(const std::string& purpose, const Read& read)
@@ -44,15 +44,15 @@ auto naming_purpose(const std::string& purpose, const Read& read)
     }
 }
 
-/// Streams accepted in a file's place: a pipe, read to its end at once, and "-", standard input.
+/// Accepts streams in place of files, or not. A pipe is read to its end at once; "-" is standard input.
 enum class Accepts : std::uint8_t { files, files_and_streams };
 
-/// A file open for reading; every failure is an InputError that starts with the path.
+/// A file open for reading. Every failure is an InputError that begins with the path.
 class InputFile {
 public:
-    /// Throws OpenError if the file cannot be opened, InputError if it is nothing that is accepted.
+    /// Throws OpenError if the file cannot be opened, and InputError if `accepts` excludes it.
     ///
-    /// A named pipe waits for its writer. Standard input can be read once in a process.
+    /// Opening a named pipe waits for its writer. A process can read standard input only once.
     explicit InputFile(const std::string& path, Accepts accepts = Accepts::files);
     ~InputFile();
     InputFile(const InputFile&) = delete;
@@ -60,15 +60,15 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    /// True for pipes and standard input, whose names say nothing of what they hold.
+    /// True for pipes and standard input, whose names do not tell their format.
     [[nodiscard]] bool is_stream() const { return contents_ != nullptr; }
 
-    /// Fills `into` from the bytes at `offset`; throws if the file ends before.
+    /// Fills `into` from the bytes at `offset`. Throws InputError if the file ends before.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
-    /// Lets the next InputFile of this path read what a stream gave, which comes only once; call it last.
+    /// Keeps the bytes of a stream, which come only once, for the next InputFile of this path. Call it last.
     ///
-    /// Files that can be opened again need nothing.
+    /// Does nothing for files that can be opened again.
     void keep_for_next() const;
 
 private:
@@ -85,10 +85,9 @@ private:
     std::shared_ptr<const std::vector<std::byte>> contents_;  // of a stream
 };
 
-/// A file that appears under its name when `commit` is called, complete; without `commit` nothing is left
-/// behind.
+/// A file that appears under its name, complete, when `commit` is called. Without `commit` nothing is left.
 ///
-/// A name that already stands for something else than a regular file (a pipe, /dev/null) is written to
+/// If the name belongs to something other than a regular file (a pipe, /dev/null), bytes are written to it
 /// directly.
 class OutputFile {
 public:
@@ -99,29 +98,29 @@ public:
 
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text);
-    /// Bytes written until now.
+    /// Number of bytes written so far.
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
     void commit();
 
 private:
     std::string path_;       // as the caller gave it, for messages
-    std::string target_;     // with symbolic links followed
-    std::string temporary_;  // empty when writing directly
+    std::string target_;     // after following symbolic links
+    std::string temporary_;  // empty if written directly
     std::optional<Leftover> leftover_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
 };
 
-/// The text as an OutputFile, committed. Throws InputError.
+/// Writes the text as an OutputFile and commits it. Throws InputError.
 void write_whole(const std::string& path, std::string_view text);
 
-/// Throws InputError where an OutputFile could not be begun; leaves nothing behind.
+/// Throws InputError if an OutputFile could not be started. Leaves nothing behind.
 ///
-/// For files that are written after long work. A pipe is not opened, since its reader would take that for the
-/// text.
+/// Call it before long work whose result will be written. A pipe is not opened, because its reader would take
+/// that for the text.
 void require_writable(const std::string& path);
 
-/// The same for a file that is added to, whose folder need not take new files where it is there.
+/// Does the same for appending to a file. If the file exists, its folder need not accept new files.
 void require_appendable(const std::string& path);
 
 }  // namespace segfold

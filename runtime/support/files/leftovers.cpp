@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 enum class State : std::uint8_t { is_free, is_written, is_known, is_removed };
 
-/// A path as a signal handler can use it: no memory of it comes or goes.
+/// A path in fixed memory, which a signal handler may read.
 struct Place {
     std::atomic<State> state = State::is_free;
     std::array<char, PATH_MAX> path;
@@ -34,7 +34,7 @@ constexpr int kMostPlaces = 64;
 std::array<Place, kMostPlaces> places;
 std::array<std::atomic<pid_t>, kMostPlaces> children;
 
-/// What the kernel writes for an entry of a folder.
+/// The layout of a folder's entry from the kernel.
 struct DirectoryEntry {
     std::uint64_t inode;
     std::int64_t offset;
@@ -81,7 +81,7 @@ void on_end(int signal)
         if (place.state.compare_exchange_strong(known, State::is_removed))
             remove_leftover(place.path.data());
     }
-    // The handler was taken off when it was called, so this ends the process with the signal's own status.
+    // SA_RESETHAND restored the default action, so this ends the process with the signal's own status.
     raise(signal);
 }
 
@@ -89,7 +89,7 @@ void on_end(int signal)
 
 Leftover::Leftover(const std::string& path) : place_(-1)
 {
-    // A signal may come when the process has gone to another folder.
+    // The path must be absolute, because the process may have changed its folder when a signal comes.
     std::error_code ignored;
     const std::string absolute = fs::absolute(path, ignored).string();
     if (absolute.size() >= PATH_MAX)

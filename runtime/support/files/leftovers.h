@@ -1,14 +1,14 @@
 #pragma once
-// Files and folders that must not outlive the process, however it ends.
+// Removes temporary files and folders even if a signal ends the process.
 #include <filesystem>
 #include <string>
 
 namespace segfold {
 
-/// Names a path that is to be removed where a signal ends the process while this lives.
+/// While this object lives, a signal that ends the process also removes `path`.
 ///
-/// A folder is removed with the files in it, but not with folders in it. Removing the path at any other end
-/// is the owner's affair. At most 64 are known at a time; what comes beyond is not removed.
+/// A folder is removed with its files, but not with folders inside it. At any other end, the owner must
+/// remove the path. At most 64 paths are known at a time; further ones are not removed.
 class Leftover {
 public:
     explicit Leftover(const std::string& path);
@@ -20,24 +20,24 @@ private:
     int place_;
 };
 
-/// Lets SIGINT, SIGTERM and SIGHUP remove what Leftovers name before they end the process as they would have;
-/// for the program, at its start. A signal that the parent has switched off stays off.
+/// Makes SIGINT, SIGTERM and SIGHUP remove the paths of all Leftovers before they end the process as usual.
+/// The program calls it at its start. A signal that the parent ignores stays ignored.
 void remove_leftovers_at_signals();
 
-/// The folder for temporary files: $TMPDIR, or /tmp. Throws InputError where it is none.
+/// The folder for temporary files: $TMPDIR, or /tmp. Throws InputError if it is no folder.
 std::filesystem::path temporary_folder();
 
-/// A new folder of this user alone in temporary_folder(), removed at its end or by a signal, with its files.
+/// A new private folder in temporary_folder(). It is removed with its files by the destructor or by a signal.
 class ScratchFolder {
 public:
-    /// `stem` begins the folder's name. Throws InputError where the folder cannot be made.
+    /// `stem` begins the folder's name. Throws InputError if the folder cannot be made.
     explicit ScratchFolder(const std::string& stem);
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    /// Leaves a file, and thereby the folder, for the user to look at.
+    /// Keeps the folder and its files for the user to look at.
     void keep() { is_kept_ = true; }
 
 private:

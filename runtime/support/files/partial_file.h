@@ -1,5 +1,5 @@
 #pragma once
-// A file that is written over several runs and appears under its name when it is complete.
+// A file that several runs write in turn. It gets its name when it is complete.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace segfold {
 
-/// What becomes of a file that is never complete.
+/// The fate of a file that is never completed.
 enum class Unfinished : std::uint8_t {
-    kept,     ///< another process may go on with it
-    removed,  ///< as nothing can
+    kept,     ///< another process may continue it
+    removed,  ///< no process could continue it
 };
 
-/// Writes NAME.partial, which becomes NAME by commit().
+/// Writes NAME.partial, which commit() renames to NAME.
 ///
-/// What is to be removed has no name until then, where the file system has such files (O_TMPFILE): it goes
-/// with the process, even where that is killed.
+/// If unfinished files are to be removed and the file system has files without a name (O_TMPFILE), the file
+/// has no name until then. It then vanishes with the process, even if that is killed.
 class PartialFile {
 public:
-    /// Begins anew, or goes on behind the first `kept_bytes` of what is there. Throws InputError where it
-    /// cannot be written, or holds fewer bytes.
+    /// Starts a new file, or continues behind the first `kept_bytes` of an existing one. Throws InputError if
+    /// the file cannot be written, or is shorter than that.
     explicit PartialFile(const std::string& path, std::uint64_t kept_bytes = 0,
                          Unfinished unfinished = Unfinished::kept);
     ~PartialFile();
@@ -32,17 +32,17 @@ public:
 
     [[nodiscard]] static std::string partial_name(const std::string& path) { return path + ".partial"; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    /// Throws DeviceError, as where the disk is full.
+    /// Appends bytes. Throws DeviceError, for instance if the disk is full.
     void append(std::span<const std::byte> bytes);
-    /// Takes back what stands behind the first `bytes`, as far as the file can be cut.
+    /// Removes everything behind the first `bytes` bytes, if the file can be cut.
     void cut(std::uint64_t bytes);
-    /// Writes over what stands at `offset`.
+    /// Overwrites the bytes at `offset`.
     void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
-    /// Fills `into` from what was written at `offset`. Throws DeviceError.
+    /// Reads bytes written at `offset`. Throws DeviceError.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
-    /// Removes it, where another file holds what it held.
+    /// Removes the file, for use once another file holds its content.
     void remove();
-    /// Gives it its name. Throws InputError.
+    /// Renames the file to its final name. Throws InputError.
     void commit();
 
 private:
@@ -50,7 +50,7 @@ private:
     void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
     std::string path_;
-    std::optional<Leftover> leftover_;  ///< of a file that is to be removed
+    std::optional<Leftover> leftover_;  ///< if the file is to be removed
     int descriptor_ = -1;
     bool is_nameless_ = false;
     std::uint64_t bytes_ = 0;

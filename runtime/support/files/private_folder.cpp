@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why an open folder is not this user's alone; empty where it is.
+/// The reason why an open folder is not private; empty if it is.
 std::string objection_to(int descriptor)
 {
     struct stat status = {};
@@ -56,7 +56,8 @@ void require_makeable(const fs::path& path)
     auto missing = path;
     while (missing.has_relative_path() && !fs::exists(fs::symlink_status(missing.parent_path(), ignored)))
         missing = missing.parent_path();
-    // Rights do not tell: a folder of /proc takes none from anybody. So one is made and removed.
+    // Access rights do not tell: a folder of /proc accepts no files from anybody. So this makes a folder and
+    // removes it.
     if (mkdir(missing.c_str(), S_IRWXU) == 0)
         rmdir(missing.c_str());
     else if (errno != EEXIST)

@@ -1,5 +1,5 @@
 #pragma once
-// Folders that nobody else can have prepared or can change.
+// Folders that no other user can have prepared or can change.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -8,17 +8,17 @@ namespace segfold::cache {
 
 inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 
-/// A descriptor of a folder that belongs to this user alone, made with mode 0700 where there is none; the
-/// caller closes it.
+/// Opens a folder of this user alone, and makes it with mode 0700 if it does not exist. The caller must close
+/// the descriptor.
 ///
-/// Throws InputError with the reason where the folder cannot be made or opened, is a link, belongs to another
+/// Throws InputError with the reason if the folder cannot be made or opened, is a link, belongs to another
 /// user, or may be written by others.
 [[nodiscard]] int open_private_folder(const std::filesystem::path& path);
 
-/// Throws InputError with the reason where the folder is not there and cannot be made; makes none.
+/// Throws InputError with the reason if the folder does not exist and cannot be made. Makes no folder.
 void require_makeable(const std::filesystem::path& path);
 
-/// The check of open_private_folder() for those who go by the path.
+/// Makes the check of open_private_folder() for code that uses the path.
 void require_private_folder(const std::filesystem::path& path);
 
 }  // namespace segfold::cache

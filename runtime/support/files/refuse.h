@@ -1,5 +1,5 @@
 #pragma once
-// How readers and writers of files say what is wrong.
+// Errors about files, for their readers and writers.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -11,17 +11,17 @@
 
 namespace segfold {
 
-/// Throws InputError: the file, or the place in it, then what is wrong.
+/// Throws InputError: the file, or the place in it, then the fault.
 [[noreturn]] inline void refuse(std::string_view where, std::string_view what)
 {
     throw InputError(fmt::format("{}: {}", where, what));
 }
 
-/// What the system says of an errno.
+/// The system's message for an errno.
 inline std::string error_text(int error) { return std::generic_category().message(error); }
 
-/// Throws for a file that cannot be written: a DeviceError where the disk is full or fails, else an
-/// InputError, as another name would do.
+/// Throws an error about a file that cannot be written: DeviceError if the disk is full or fails, else
+/// InputError, since another name might work.
 [[noreturn]] inline void refuse_to_write(std::string_view where, int error)
 {
     const auto message = fmt::format("{}cannot be written: {}", where, error_text(error));

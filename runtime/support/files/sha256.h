@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256, the checksum and the key of what is kept on disk.
+// SHA-256, the checksum and key of files in the cache.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace segfold::cache {
 
-/// The 32 bytes of a SHA-256 (FIPS 180-4).
+/// The 32 bytes of a SHA-256 digest (FIPS 180-4).
 using Digest = std::array<std::uint8_t, 32>;
 
 /// The digest of `bytes`.

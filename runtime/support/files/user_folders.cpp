@@ -7,8 +7,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that a variable names; empty where it is unset or no absolute path, which the specification has
-/// programs ignore.
+/// The folder that a variable names. Empty if the variable is unset or not an absolute path, which the
+/// specification tells programs to ignore.
 fs::path absolute_folder(const char* variable)
 {
     const char* value = std::getenv(variable);

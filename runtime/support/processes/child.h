@@ -1,11 +1,11 @@
 #pragma once
-// Processes that work for this one.
+// Child processes that do work for this one.
 #include <sys/types.h>
 
 namespace segfold {
 
-/// Names a child that gets the signal which ends this process while this lives, so that it writes no file
-/// after those of Leftovers were removed.
+/// While this object lives, a signal that ends this process also goes to the child. The child then writes no
+/// file after the removal of Leftovers.
 class Child {
 public:
     explicit Child(pid_t process);

@@ -94,7 +94,8 @@ std::string Coprocess::stop()
     if (process_ < 0)
         return "did not run";
     ::close(socket_);
-    // One that has closed its side is about to end, and shall say how. What another still does is of no use.
+    // A program that closed its side is about to end, and its exit status is wanted. Further output is
+    // discarded.
     constexpr int kTries = 50;
     int status = 0;
     for (int i = 0; waitpid(process_, &status, WNOHANG) == 0; ++i) {

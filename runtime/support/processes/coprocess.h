@@ -1,5 +1,5 @@
 #pragma once
-// A program that works beside this one and is spoken to in lines.
+// A program that runs beside this one. Both exchange lines of text.
 #include <sys/types.h>
 
 #include <optional>
@@ -10,29 +10,30 @@
 
 namespace segfold {
 
-/// Runs while this lives. Its standard input and output are a socket that leads here, its standard error goes
-/// nowhere.
+/// A program that runs while this object lives. A socket connects its standard input and output to this
+/// process; its standard error is discarded.
 ///
-/// It has a process group of its own: an interrupt from the keyboard is for this process alone. A signal that
-/// ends this process by Leftovers' handler ends it too.
+/// The program has its own process group, so that a keyboard interrupt reaches only this process. A signal
+/// for which the handler of Leftovers ends this process also ends the program.
 class Coprocess {
 public:
     enum class Wait : std::uint8_t { answered, ended, late };
 
-    /// Starts `arguments[0]`. Throws DeviceError when it cannot be started.
+    /// Starts `arguments[0]`. Throws DeviceError if that fails.
     explicit Coprocess(const std::vector<std::string>& arguments);
-    /// Ends it as stop() does.
+    /// Ends the program as stop() does.
     ~Coprocess();
     Coprocess(const Coprocess&) = delete;
     Coprocess& operator=(const Coprocess&) = delete;
 
-    /// Sends text; false where the program has closed its side.
+    /// Sends text. Returns false if the program has closed its side.
     [[nodiscard]] bool send(const std::string& text);
-    /// Waits for a line of the program, which is kept without its end.
+    /// Waits for a line from the program and stores it without its newline.
     [[nodiscard]] Wait receive(std::string& line, double seconds);
-    /// Ends it at once.
+    /// Ends the program at once.
     void kill();
-    /// Ends it, after 0.1 s in which it may end by itself; says how it ended: "ended with exit code 3".
+    /// Ends the program, after giving it 0.1 s to end by itself. Returns how it ended: "ended with exit code
+    /// 3".
     std::string stop();
 
 private:

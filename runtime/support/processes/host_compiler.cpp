@@ -16,7 +16,7 @@ std::vector<std::string> find_host_compiler(std::string_view user, const std::st
 {
     const char* environment = std::getenv("CXX");
     if (wanted.empty() && environment != nullptr && *environment != '\0') {
-        if (const auto path = find_program(environment))  // whose name may hold blanks
+        if (const auto path = find_program(environment))  // the name may contain blanks
             return {*path};
         std::istringstream text(environment);
         std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};

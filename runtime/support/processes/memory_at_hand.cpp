@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-/// The number that a file begins with; nothing where there is none ("max").
+/// The number at the beginning of a file; none if there is no number ("max").
 std::optional<double> number_in(const char* path)
 {
     std::ifstream file(path);

@@ -1,14 +1,14 @@
 #pragma once
-// How much memory this process may still take, and refusing in time what needs more.
+// The memory that this process may still take, and early errors if it does not suffice.
 #include <string>
 
 namespace segfold {
 
-/// Bytes: the least of what the system has available, what the control group leaves, and what the limit of
-/// the address space (`ulimit -v`) leaves.
+/// Bytes still available: the least of the system's available memory, the rest of the control group's limit,
+/// and the rest of the limit on the address space (`ulimit -v`).
 [[nodiscard]] double memory_at_hand();
 
-/// Throws InputError where `bytes` are more than memory_at_hand(); `what` needs them, such as "5 elements".
+/// Throws InputError if `bytes` exceed memory_at_hand(). `what` needs the memory, such as "5 elements".
 void require_memory(double bytes, const std::string& what);
 
 }  // namespace segfold

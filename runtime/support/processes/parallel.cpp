@@ -18,7 +18,7 @@ void parallel_for(std::int64_t count, std::int64_t smallest,
     if (count <= 0)
         return;
     const auto most = std::max<std::int64_t>(count / std::max<std::int64_t>(smallest, 1), 1);
-    if (most == 1) {  // to ask for the number of cores would take longer than a short loop
+    if (most == 1) {  // reading the number of cores would take longer than a short loop
         throw_if_stopped();
         work(0, count);
         return;
@@ -32,7 +32,7 @@ void parallel_for(std::int64_t count, std::int64_t smallest,
         const WorkStopper::Here here(stopper);
         try {
             throw_if_stopped();
-            // Two factors, so that count * part cannot overflow.
+            // Two factors keep count * part from overflowing.
             const std::int64_t share = count / parts, left = count % parts;
             const std::int64_t begin = part * share + std::min(part, left);
             work(begin, begin + share + (part < left ? 1 : 0));

@@ -1,5 +1,5 @@
 #pragma once
-// Starting other programs without a shell.
+// Starts other programs without a shell.
 #include <spawn.h>
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// What a program begins with that is not this process's own.
+/// Changes to the environment in which a program starts: its descriptors and its process group.
 class SpawnActions {
 public:
     SpawnActions();
@@ -17,11 +17,11 @@ public:
     SpawnActions(const SpawnActions&) = delete;
     SpawnActions& operator=(const SpawnActions&) = delete;
 
-    /// Its `descriptor` is this process's `ours`.
+    /// The program's `descriptor` becomes this process's `ours`.
     void give(int ours, int descriptor);
-    /// Its `descriptor` is a file.
+    /// The program's `descriptor` becomes an opened file.
     void open(const char* path, int flags, int descriptor);
-    /// It leads a process group of its own.
+    /// The program leads a process group of its own.
     void lead_group();
 
 private:
@@ -31,23 +31,23 @@ private:
     posix_spawnattr_t attributes_;
 };
 
-/// Starts `arguments[0]`, for the caller to wait for. Throws DeviceError when it cannot be started.
+/// Starts `arguments[0]`. The caller must wait for it. Throws DeviceError if it cannot be started.
 [[nodiscard]] pid_t spawn(const std::vector<std::string>& arguments, const SpawnActions& actions);
 
-/// What a program that ran has left.
+/// Exit status and output of a program.
 struct ProcessResult {
-    int status = 0;      ///< exit status; 128 + number when a signal ended it
+    int status = 0;      ///< exit status; 128 + number if a signal ended it
     std::string output;  ///< standard output and standard error, interleaved
 };
 
-/// The file that `PATH` gives for `program`, or nothing. A name with a slash is taken as it is.
+/// Finds `program` in the folders of `PATH`; none if it is missing. A name with a slash is used unchanged.
 std::optional<std::string> find_program(std::string_view program);
 
-/// Runs `arguments[0]` and waits for its end. Throws DeviceError when it cannot be started.
+/// Runs `arguments[0]` and waits for its end. Throws DeviceError if it cannot be started.
 ProcessResult run_process(const std::vector<std::string>& arguments);
 
-/// The same of a program that may run for long. Where this thread has a WorkStopper, that ends it, and
-/// DeviceError is thrown.
+/// Does the same for a program that may run long. If this thread has a WorkStopper, stopping it ends the
+/// program, and DeviceError is thrown.
 ProcessResult run_stoppable(const std::vector<std::string>& arguments);
 
 }  // namespace segfold

@@ -26,13 +26,13 @@ int num_usable_cores()
 
 namespace {
 
-/// Keeps the calling thread, of a pool, off a core.
+/// Keeps a thread of a pool off a given core.
 class Avoidance {
 public:
     Avoidance() : is_known_(sched_getaffinity(0, sizeof usable_, &usable_) == 0) {}
 
-    /// Moves away where this thread was woken on `core`. A scheduler likes to wake a thread beside the one
-    /// that wakes it, and may leave both on one core for as long as a fold takes, with another core idle.
+    /// Moves away if this thread was woken on `core`. A scheduler often wakes a thread on the core of its
+    /// waker, and may leave both there for a whole fold while another core is idle.
     void leave(int core)
     {
         if (!is_known_ || core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core ||
@@ -40,7 +40,7 @@ public:
             return;
         cpu_set_t others = usable_;
         CPU_CLR(core, &others);
-        (void)sched_setaffinity(0, sizeof others, &others);  // where it fails, the scheduler decides
+        (void)sched_setaffinity(0, sizeof others, &others);  // if this fails, the scheduler decides
     }
 
 private:
@@ -50,15 +50,15 @@ private:
 
 }  // namespace
 
-/// What the threads share. A loop is over when every part was taken and no thread is inside.
+/// State shared by the threads. A loop is over when every part was taken and no thread is inside.
 struct ThreadPool::Shared {
-    std::mutex turn;  ///< of the callers
+    std::mutex turn;  ///< callers take turns
     std::mutex mutex;
     std::condition_variable begins, ends;
-    std::uint64_t loop = 0;  ///< the number of the present one
+    std::uint64_t loop = 0;  ///< number of the present loop
     bool stops = false;
     int working = 0;  ///< threads of the pool that have not left the present loop
-    int home = -1;    ///< the core on which the caller began
+    int home = -1;    ///< the core on which the caller began the loop
     std::int64_t count = 0;
     const std::function<void(std::int64_t)>* work = nullptr;
     const std::atomic<bool>* stop = nullptr;  ///< the caller's stop_flag()
@@ -113,13 +113,13 @@ void ThreadPool::end()
 ThreadPool& ThreadPool::shared()
 {
     static auto& pool = lasting([] { return ThreadPool(num_usable_cores()); });
-    // Threads must not outlive the code that they run, which a library that is closed takes along; the pool
-    // stays for those who fold after that, as destructors of static objects may.
+    // Threads must not outlive their code, which disappears when a library is unloaded. The pool itself stays
+    // for later folds, such as those in destructors of static objects.
     struct AtEnd {
         ~AtEnd() { pool.end(); }
     };
     static const AtEnd at_end;
-    // A process that fork() makes has the pool without its threads: it starts some of its own.
+    // After fork(), the child has the pool without its threads. It must start threads of its own.
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
         (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
         pool.shared_ = std::make_unique<Shared>();

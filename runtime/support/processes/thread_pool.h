@@ -1,18 +1,18 @@
 #pragma once
-// Threads that stay, for loops that are run often.
+// Threads that are kept for loops that run often.
 #include <cstdint>
 #include <functional>
 #include <memory>
 
 namespace segfold {
 
-/// The cores that this process may run on: those of its affinity mask.
+/// Number of cores in this process's affinity mask.
 [[nodiscard]] int num_usable_cores();
 
-/// Threads that wait for loops; the caller's thread works with them.
+/// Threads that wait for loops. The caller's thread works with them.
 class ThreadPool {
 public:
-    /// With `threads` threads in all, the caller's among them; they are started by the first loop.
+    /// Uses `threads` threads in all, including the caller's. The first loop starts them.
     explicit ThreadPool(int threads);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;
@@ -21,19 +21,19 @@ public:
     /// The process's own pool, of all usable cores.
     static ThreadPool& shared();
 
-    /// Ends its threads, when they have done the loop that is under way.
+    /// Ends its threads after the loop in progress.
     void end();
 
     [[nodiscard]] int threads() const { return threads_; }
 
-    /// Calls `work(i)` for 0 .. count - 1, each once and in any order, and waits. `work` must not throw, nor
-    /// run a loop itself. Loops of several callers take turns. Where the caller's work is stopped, no other
-    /// part begins, and Stopped is thrown. After end() the caller's thread does all of it.
+    /// Calls `work(i)` for 0 to count - 1, each once and in any order, and waits. `work` must not throw, and
+    /// must not run a loop itself. Loops of several callers take turns. If the caller's work is stopped, no
+    /// further part begins, and Stopped is thrown. After end(), the caller's thread does all parts.
     void run(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
 private:
     struct Shared;
-    /// Shows a loop to the threads; false where they have ended.
+    /// Announces a loop to the threads. Returns false if they have ended.
     bool begin(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
     int threads_;

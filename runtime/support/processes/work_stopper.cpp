@@ -30,7 +30,7 @@ void WorkStopper::stop()
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
     for (const auto leader : leaders_)
-        kill(-leader, SIGKILL);  // a compiler's driver leaves the compiler itself running
+        kill(-leader, SIGKILL);  // killing a compiler's driver alone leaves the compiler running
 }
 
 pid_t WorkStopper::start(const std::function<pid_t()>& spawn)

@@ -1,5 +1,5 @@
 #pragma once
-// Ending work that nobody waits for any more, with the programs that it runs.
+// Ends work that nobody waits for any more, together with the programs that it runs.
 #include <sys/types.h>
 
 #include <atomic>
@@ -10,12 +10,12 @@
 
 namespace segfold {
 
-/// Ends a piece of work: its loops at their next throw_if_stopped(), and the programs that run_stoppable()
-/// runs for it.
+/// Ends a piece of work. Its loops end at their next throw_if_stopped(), and the programs of run_stoppable()
+/// end at once.
 class WorkStopper {
 public:
-    /// While it lives, this thread works for `stopper`: its stop_flag() is that of the stopper, and
-    /// run_stoppable() runs programs for it. A loop over several threads hands it on to them.
+    /// While this object lives, this thread works for `stopper`: its stop_flag() is the stopper's, and
+    /// run_stoppable() runs programs for it. A loop over several threads passes it on to them.
     class Here {
     public:
         explicit Here(std::shared_ptr<WorkStopper> stopper);
@@ -28,15 +28,16 @@ public:
         const std::atomic<bool>* outer_flag_;
     };
 
-    /// Sets the flag, ends the programs, with all that they have started, and lets no other begin. From any
-    /// thread.
+    /// Sets the flag, ends the programs and everything that they started, and lets no further program begin.
+    /// May be called from any thread.
     void stop();
 
-    /// The one of this thread; null without.
+    /// The stopper of this thread, or null.
     [[nodiscard]] static std::shared_ptr<WorkStopper> here();
-    /// Starts a program by `spawn`, which makes it lead a process group; 0 where stop() was called before.
+    /// Starts a program by `spawn`, which must make it lead a process group. Returns 0 if stop() was called
+    /// before.
     [[nodiscard]] pid_t start(const std::function<pid_t()>& spawn);
-    /// Forgets a program that has ended, before anybody else may get its number.
+    /// Forgets a program that has ended. Call it before the system may reuse its number.
     void forget(pid_t leader);
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
