@@ -12,8 +12,8 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kJudgedAlone = std::int64_t{1}
-                                      << 20;  // longer segments are judged one by one, by all threads
+// Segments longer than this are judged one by one, each by all threads.
+constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;
 
 class BoundedComparison {
 public:

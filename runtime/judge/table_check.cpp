@@ -72,8 +72,7 @@ void lift_all(const Workload& workload)
     const auto& segments = workload.segments;
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
-    std::vector<std::int64_t>
-        item_begins;  // where each range's items begin; in other forms items are elements
+    std::vector<std::int64_t> item_begins;  // of each range; in other forms items are elements
     if (segments.form == SegmentForm::ranges) {
         item_begins.push_back(0);
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
