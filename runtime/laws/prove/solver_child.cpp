@@ -5,7 +5,6 @@
 // itself and limits its own memory and time, so nothing that Z3 does can harm the asking process. A message
 // is a length in 4 bytes, followed by that many bytes. The first byte of a question tells Z3 to forget all
 // before it ('f') or to go on ('g').
-// whether Z3 forgets all before it ('f') or goes on ('g').
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -145,9 +144,8 @@ int main(int count, char** arguments)
         if (context == nullptr || text[0] != 'g') {
             if (context != nullptr)
                 z3.del_context(context);
-            z3.global_param_set(
-                "unsat_core",
-                text[0] == 'c' ? "true" : "false");  // this option cannot be set in the question's text
+            z3.global_param_set("unsat_core",
+                                text[0] == 'c' ? "true" : "false");  // not settable in a text
             Handle config = z3.mk_config();
             context = z3.mk_context(config);
             z3.del_config(config);
