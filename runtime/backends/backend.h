@@ -102,8 +102,10 @@ struct BackendEntry {
 /// Returns the known back ends: cuda, cpu, simt, reference, thrust, then those added by add_backend().
 [[nodiscard]] const std::vector<BackendEntry>& backends();
 
-/// Adds a back end to the table; a new one is a folder and this call, or a line in backends.cpp. Not while
-/// other threads use the table. Throws InputError for a name that is taken.
+/// Adds a back end to the table. Must not be called while other threads use the table. Throws InputError if
+/// the name is taken.
+///
+/// To add a built-in one, make a folder and add a line in backends.cpp.
 void add_backend(BackendEntry entry);
 
 /// Returns the back end that "auto" stands for. The first rule that fits counts: simt if a schedule seed is

@@ -15,8 +15,9 @@ struct HostPlans {
     /// Compiles a plan unless it is compiled already, and returns the seconds that it took. Empty if nothing
     /// is compiled. Several threads may call it.
     std::function<double(const PlanText& plan)> compile = {};
-    /// Binds a plan to the arrays of a workload and to its results, one array for each field with room for
-    /// every segment; all outlive what is returned. The launch folds, and returns when it is done.
+    /// Binds a plan to the arrays of a workload and to its results. Results hold one array per field, with
+    /// room for every segment. All arguments must outlive the returned launch. The launch folds and returns
+    /// when it is done.
     std::function<TimedLaunch(const Workload& workload, const PlanText& plan, Results& results)> prepare;
 };
 

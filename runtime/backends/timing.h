@@ -85,8 +85,8 @@ class PlacedWorkload {
 public:
     virtual ~PlacedWorkload() = default;
     [[nodiscard]] virtual const Workload& workload() const = 0;
-    /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
-    /// the same omission shows in a comparison of two plans. Bools become false.
+    /// Fills the results with a byte, so values that a plan does not write are noticed. With different bytes,
+    /// comparing two plans shows what both omit. Bools become false.
     virtual void poison_results(std::uint8_t poison) = 0;
     /// Returns the results in host memory. Throws InputError if a plan has read outside of a checked table
     /// since the workload was placed.
