@@ -17,8 +17,8 @@ struct ProbeRequest {
 
 /// Measures probes one after the other. Inputs stay on the GPU as long as they are large enough.
 class Probes {
-    /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.
 public:
+    /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
     /// Compiles, runs, checks and times a probe. The entry's bytes are those that the probe must move.

@@ -1,5 +1,5 @@
 #pragma once
-// Trials that the records hold already.
+// Trials that the records already hold.
 #include <vector>
 
 #include "runtime/measure/tune/search.h"
@@ -7,8 +7,8 @@
 
 namespace segfold::tune {
 
-/// What was measured before of exactly this: device, operator, class, shape, stage texts. The last row of
-/// each point counts, the further phase first.
+/// Returns the earlier measurements with exactly this device, operator, class, shape and stage texts. For
+/// each point the record of the furthest phase counts, and among those the last.
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space);
 
 }  // namespace segfold::tune

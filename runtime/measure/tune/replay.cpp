@@ -7,7 +7,7 @@
 namespace segfold::tune {
 namespace {
 
-/// The points of rows in their order, each once.
+/// Returns the points of the records in order, each once.
 SearchSpace space_of(const std::string& name, const std::vector<Record>& records)
 {
     if (records.empty())
@@ -37,7 +37,7 @@ SearchSpace space_of(const std::string& name, const std::vector<Record>& records
 Replay::Replay(const std::string& name, const std::vector<Record>& records)
     : space_(space_of(name, records)), evaluations_(space_.size())
 {
-    // The first row of a point decides: it was screened as a search would have done it.
+    // The first record of a point counts, because it was screened as in a search.
     std::set<std::size_t> seen;
     for (const auto& record : records)
         if (const auto place = *space_.find(record.point); seen.insert(place).second)

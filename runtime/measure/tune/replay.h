@@ -1,5 +1,5 @@
 #pragma once
-// A recorded space, searched again without the GPU that measured it.
+// Searches a recorded space again, without the GPU that it was measured on.
 #include <string>
 #include <vector>
 
@@ -8,16 +8,16 @@
 
 namespace segfold::tune {
 
-/// Answers from rows; `tune --every` writes them.
+/// Answers from records that `tune --every` has written.
 class Replay : public Evaluator {
 public:
-    /// Rows of one device, operator and shape; the first of each point counts. The first point of each stage
-    /// in `records` is its start. Throws InputError, beginning with `name`, where rows are of several or
-    /// there is none.
+    /// The records must have one device, operator and shape. The first record of each point counts, and the
+    /// first point of each stage is the stage's start. Throws InputError, which begins with `name`, if
+    /// records are mixed or there are none.
     Replay(const std::string& name, const std::vector<Record>& records);
 
     [[nodiscard]] const SearchSpace& space() const { return space_; }
-    /// The fastest correct time.
+    /// Time of the fastest correct point.
     [[nodiscard]] double optimum() const { return optimum_; }
 
     Evaluation evaluate(const Point& point, double best) override;
@@ -26,7 +26,7 @@ public:
 
 private:
     SearchSpace space_;
-    std::vector<Evaluation> evaluations_;  ///< by place
+    std::vector<Evaluation> evaluations_;  ///< by index of the point
     double optimum_ = 0;
 };
 

@@ -38,9 +38,9 @@ struct PeerLibrary {
 
 /// The CUDA toolkit that compiles peers.
 class PeerToolkit {
+public:
     /// Searches toolkit_folders() for nvcc. Takes the headers in `cccl`, else those that $SEGFOLD_CCCL names,
     /// else the toolkit's own. Throws InputError if named headers are missing or require a newer nvcc.
-public:
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
     /// Why no peer can be compiled, in one sentence; empty if peers can.

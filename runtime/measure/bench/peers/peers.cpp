@@ -14,7 +14,7 @@
 namespace segfold::bench {
 namespace {
 
-/// What the peers of one GPU share.
+/// Data that the peers of one GPU share.
 struct CudaPeers {
     CudaPeers(cuda::CudaTiming& used_timing, const std::filesystem::path& cccl)
         : timing(used_timing), toolkit(cccl)
@@ -22,8 +22,8 @@ struct CudaPeers {
 
     cuda::CudaTiming& timing;
     PeerToolkit toolkit;
-    std::map<std::string, PeerLibrary> libraries;  ///< by the text of the peer
-    std::map<std::string, std::string> failed;     ///< by the text of the peer: why it does not compile
+    std::map<std::string, PeerLibrary> libraries;  ///< by text of the peer
+    std::map<std::string, std::string> failed;     ///< why a peer does not compile, by its text
 };
 
 class CudaFold : public LoadedFold {

@@ -34,9 +34,9 @@ struct Case {
 /// The data of one operator's workloads. Columns stay loaded for the next workload as long as they are long
 /// enough.
 class CaseData {
+public:
     /// `timing` must outlive this object. `request` sets seed, values, input files and index width of all
     /// workloads.
-public:
     CaseData(Timing& timing, const Operator& op, WorkloadRequest request);
 
     /// A workload, with its arrays in the memory where it is measured. The workload itself has arrays only if
