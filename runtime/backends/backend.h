@@ -1,5 +1,5 @@
 #pragma once
-// The interface of everything that runs workloads.
+// The interface of all back ends, which run workloads.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,100 +22,104 @@ class CompileCache;
 class Context;
 }  // namespace cuda
 
-/// Circumstances of a run that must not change its results.
+/// Variations of a run that must not change its results.
 struct Circumstances {
-    int launches = 1;          ///< one after the other with the same scratch; the last one's results count
-    int shifted_elements = 0;  ///< offset of the columns' begin from an aligned address
-    std::optional<std::uint8_t> scratch_poison = {};  ///< fills scratch memory that need not be zero
-    std::uint64_t round = 0;                          ///< simt: another order of threads and blocks
+    /// Launches in a row with the same scratch memory. The last one's results are returned.
+    int launches = 1;
+    int shifted_elements = 0;  ///< elements between an aligned address and the begin of each column
+    /// Byte that fills scratch memory, except where zeros are needed.
+    std::optional<std::uint8_t> scratch_poison = {};
+    std::uint64_t round = 0;  ///< simt: selects another order of threads and blocks
 };
 
-/// Wishes of whoever makes a back end.
+/// Options for making a back end.
 struct BackendOptions {
-    std::optional<int> device = {};                   ///< ordinal of a GPU
-    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads and blocks
+    std::optional<int> device = {};                   ///< ordinal of the GPU
+    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: seed of the order of threads and blocks
 };
 
-/// Runs workloads. One object serves any number of them, from one thread at a time.
+/// Runs workloads. One object may run any number of them, but from one thread at a time.
 class Backend {
 public:
     virtual ~Backend() = default;
 
     /// "cuda", "cpu", "simt", "reference", "thrust"
     [[nodiscard]] virtual std::string_view name() const = 0;
-    /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
+    /// The GPU, schedule or threads used, as in "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] virtual std::string description() const = 0;
-    /// True if it runs emitted text. The others have no stages and take no plan.
+    /// True if it runs emitted text. Back ends that do not know no stages and take no plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
-    /// Dialect of its stages; native ones are in Catalogue::native().
+    /// The dialect of the stages that it runs; native stages are those of Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
-    /// True where the operator is interpreted instead of its stage's text, because nothing compiles that
-    /// here.
+    /// True if it interprets the operator instead of running a stage's text, because no compiler is there.
     [[nodiscard]] virtual bool interprets() const { return false; }
-    /// A note to the user on how it runs here: a sentence without its full stop, or "".
+    /// A remark for users on how it runs here: a sentence without its final dot, or empty.
     [[nodiscard]] virtual std::string note() const { return {}; }
     /// Whether Circumstances::round changes the order of threads.
     [[nodiscard]] virtual bool has_schedules() const { return false; }
-    /// Abilities that texts for it may use.
+    /// The properties of the target that emitted texts may rely on.
     [[nodiscard]] virtual Target target() const { return {}; }
     /// The GPU, if it uses one.
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
-    /// Names the device in tuning records. Nothing if its times mean nothing; no record is then asked.
+    /// The device under which tuning records are stored; nothing if the back end is not timed.
     [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
 
-    /// The GPU's context, if it uses one; waits until it is made.
+    /// The GPU's context, if it uses one; waits until the context exists.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
-    /// The programs that it has compiled for a GPU; null without one.
+    /// The programs that it has compiled for a GPU; null if it uses none.
     [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
-    /// Runs a workload; `plan` is needed if runs_stages(). `times` may be null; it receives the times of the
-    /// parts.
+    /// Runs a workload. `plan` is required if runs_stages(). `times`, if not null, receives the times of the
+    /// run's parts.
     ///
-    /// Throws InputError for what check_workload() refuses and for a read outside of a checked table,
-    /// DeviceError where the device or a compiler fails, simt::SimtError for a fault that simt finds in a
+    /// Throws InputError if check_workload() refuses the workload or an element reads outside of a checked
+    /// table; DeviceError if the device or a compiler fails; simt::SimtError if simt finds a fault in a
     /// kernel.
     [[nodiscard]] Results run(const Workload& workload, const PlanText* plan,
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
 
-    /// The clock of its plans, used by bench, tune and regress. A timed back end has an identity(). Throws
-    /// DeviceError saying why it is not.
+    /// Returns the object that measures its plans for bench, tune and regress. Such a back end has an
+    /// identity(). Throws DeviceError with the reason if it cannot be timed.
     [[nodiscard]] virtual std::unique_ptr<Timing> timing();
 
 private:
-    /// `times` is never null; its `seconds` is the caller's to fill.
+    /// `times` is never null. The caller fills in `seconds`.
     [[nodiscard]] virtual Results run_workload(const Workload& workload, const PlanText* plan,
                                                const Circumstances& circumstances, RunTimes& times) = 0;
 };
 
-/// A row of the table of back ends.
+/// An entry in the table of back ends.
 struct BackendEntry {
     std::string name;
-    std::string summary;               ///< what runs there, one line
-    bool takes_device = false;         ///< BackendOptions::device
-    bool takes_schedule_seed = false;  ///< BackendOptions::schedule_seed
-    /// Throws DeviceError if it cannot run here.
+    std::string summary;               ///< one line on what it runs and where
+    bool takes_device = false;         ///< accepts BackendOptions::device
+    bool takes_schedule_seed = false;  ///< accepts BackendOptions::schedule_seed
+    /// Throws DeviceError if the back end cannot run on this machine.
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
 };
 
-/// All back ends: cuda, cpu, simt, reference, thrust, then added ones.
+/// Returns the known back ends: cuda, cpu, simt, reference, thrust, then those added by add_backend().
 [[nodiscard]] const std::vector<BackendEntry>& backends();
 
-/// Adds a back end to the table; a new one is a folder and this call, or a line in backends.cpp. Not while
-/// other threads use the table. Throws InputError for a name that is taken.
+/// Adds a back end to the table. Must not be called while other threads use the table. Throws InputError if
+/// the name is taken.
+///
+/// To add a built-in one, make a folder and add a line in backends.cpp.
 void add_backend(BackendEntry entry);
 
-/// The back end of "auto": simt if a schedule's seed is given; else cuda if a device is chosen or a GPU is
-/// there; else simt if `runs_cuda_stage`, i.e. a stage of CUDA is asked for; else cpu.
+/// Returns the back end that "auto" stands for. The first rule that fits counts: simt if a schedule seed is
+/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage` says that a CUDA stage is
+/// requested; else cpu.
 [[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {},
                                                  bool runs_cuda_stage = false);
 
-/// Makes a back end by name, or automatic_backend() for "auto". Throws InputError for an
-/// unknown name and for an option that the back end does not take.
+/// Makes the back end `name`, or automatic_backend() for "auto". Throws InputError for an unknown name and
+/// for an option that the back end does not accept.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view name,
                                                     const BackendOptions& options = {});
 
 namespace cuda {
-/// The back end "cuda" on a context that is there already.
+/// Makes the back end "cuda" on an existing context.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(const Context& context);
 }  // namespace cuda
 

@@ -30,7 +30,7 @@ void put(std::vector<std::byte>& bytes, std::size_t place, T value)
     std::memcpy(bytes.data() + place, &value, sizeof value);
 }
 
-/// Pointers in the kernel's struct Segments, or Given.
+/// Returns the number of pointers in the kernel's struct Segments (or Given).
 std::size_t num_segment_pointers(SegmentForm form)
 {
     switch (form) {
@@ -69,9 +69,9 @@ BoundPlan::BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSi
         }
         lengths_at_.push_back(inputs.bytes.size());
         entries_.push_back(parameter.row ? sizes.num_features : 1);
-        append(inputs.bytes, std::int64_t{0});   // its length
-        append(inputs.bytes, std::uint64_t{0});  // where reads outside are noted
-        append(inputs.bytes, std::uint64_t{0});  // the flag of each thread, and what fills the struct
+        append(inputs.bytes, std::int64_t{0});   // length of the array
+        append(inputs.bytes, std::uint64_t{0});  // address of the word that notes reads outside
+        append(inputs.bytes, std::uint64_t{0});  // the thread's own flag, and padding
     }
     auto& segments = slots_["segments"];
     for (std::size_t i = 0; i < num_segment_pointers(emitted.form); ++i) {
@@ -83,7 +83,7 @@ BoundPlan::BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSi
     append_index(segments.bytes, sizes.index_bits, sizes.num_items);
     if (!is_found(emitted.form))
         append_index(segments.bytes, sizes.index_bits, sizes.num_segments);
-    // A struct with pointers is as long as a multiple of theirs.
+    // The size of a struct with pointers is a multiple of a pointer's size.
     while (!segments.pointers.empty() && segments.bytes.size() % sizeof(std::uint64_t) != 0)
         segments.bytes.push_back({});
     auto& results = slots_["results"];

@@ -1,5 +1,5 @@
 #pragma once
-// Tells one kind of device from another; tuning records are kept by it.
+// Identifies a kind of device. Tuning records are stored under it.
 #include <cstdint>
 #include <string>
 
@@ -9,12 +9,12 @@ namespace cuda {
 struct DeviceInfo;
 }
 
-/// Tells one kind of GPU or host from another; two boards of one model have the same.
+/// Properties that identify a kind of GPU or host. Two boards of one model are equal.
 struct DeviceIdentity {
-    std::string name;            ///< of a slice (MIG) the driver's name says so, and sizes are the slice's
+    std::string name;            ///< a slice (MIG) has its own name, and the sizes below are the slice's
     int compute_capability = 0;  ///< 90; 0 for a host
-    int multiprocessors = 0;     ///< of a host: the threads that it runs at a time
-    std::int64_t l2_bytes = 0;   ///< of a host: its last cache
+    int multiprocessors = 0;     ///< for a host: the number of its hardware threads
+    std::int64_t l2_bytes = 0;   ///< for a host: the size of its last-level cache
     int bus_width_bits = 0;
     int clock_khz = 0;
     int memory_clock_khz = 0;
@@ -23,9 +23,9 @@ struct DeviceIdentity {
 };
 
 DeviceIdentity identity_of(const cuda::DeviceInfo& info);
-/// The processor that this process runs on.
+/// Returns the identity of the processor that this process runs on.
 DeviceIdentity host_identity();
-/// "NVIDIA H200 (9.0, 132 multiprocessors)", "AMD EPYC 9654 (96 threads)"
+/// Returns text such as "NVIDIA H200 (9.0, 132 multiprocessors)" or "AMD EPYC 9654 (96 threads)".
 std::string print(const DeviceIdentity& device);
 
 }  // namespace segfold

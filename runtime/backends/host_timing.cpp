@@ -23,15 +23,16 @@ namespace segfold {
 namespace {
 
 constexpr int kHostCeilingRepeats = 9;
-constexpr std::int64_t kMostRead = std::int64_t{1} << 28;  // bytes, or four times the cache
+// The ceiling is measured on this many bytes, or on four times the cache if that is more.
+constexpr std::int64_t kMostRead = std::int64_t{1} << 28;
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kFewestRead = 4096;  // words of a thread
+constexpr std::int64_t kFewestRead = 4096;  // words per thread
 
-/// Words that are read and come to nothing; what they are added to keeps the compiler from leaving it out.
+/// Memory that is only read. The words are added up, so the compiler cannot drop the reads.
 class ReadBuffer {
 public:
-    /// At least so many bytes. Every thread touches first what it will read, so that it lies in its own part
-    /// of the memory where a machine has several.
+    /// Makes the buffer at least `bytes` long. Each thread first touches the part that it will read, so on
+    /// machines with several memories the part lies near it.
     void provide(std::int64_t bytes)
     {
         const auto words = (bytes + 7) / 8;
@@ -48,7 +49,7 @@ public:
     {
         const auto words = std::min(size_, (bytes + 7) / 8);
         parallel_for(words, kFewestRead, [&](std::int64_t begin, std::int64_t end) {
-            constexpr std::int64_t kSums = 32;  // several vectors, which wait for nothing but memory
+            constexpr std::int64_t kSums = 32;  // enough vectors that only memory limits the speed
             std::array<std::uint64_t, kSums> sums = {};
             std::int64_t i = begin;
             for (; i + kSums <= end; i += kSums)
@@ -69,7 +70,7 @@ private:
     std::atomic<std::uint64_t> sink_ = 0;
 };
 
-/// Arrays that somebody else holds, or their copies.
+/// Arrays borrowed from somebody, or copies of them.
 struct HostArrays : LoadedArrays {
     std::vector<Array> arrays;
 
@@ -89,7 +90,8 @@ bool is_same_value(const Array& one, std::int64_t i, const Array& other, std::in
                        other.data() + static_cast<std::size_t>(k) * width, width) == 0;
 }
 
-/// As the GPU's kernels compare: within the tolerance over the larger of both and 1; NaN is equal to NaN.
+/// Compares as the GPU's kernels do: within the tolerance, relative to the largest of both values and 1. NaN
+/// equals NaN.
 bool is_near(double actual, double expected, double tolerance)
 {
     if (std::isnan(actual) || std::isnan(expected))
@@ -203,7 +205,7 @@ private:
 
     const Workload& workload_;
     std::shared_ptr<const LoadedArrays> arrays_;
-    Workload own_;  ///< of borrowed arrays, no longer than the workload is
+    Workload own_;  ///< borrows the arrays, cut to the workload's length
     Results results_;
     Results kept_;
 };
@@ -264,7 +266,7 @@ public:
                 try {
                     (void)plans_.compile(plans[static_cast<std::size_t>(i)]);
                 } catch (const Error&) {
-                    // Whoever needs the plan is told.
+                    // prepare() reports it
                 }
         });
     }
@@ -327,8 +329,8 @@ private:
     }
 
     HostPlans plans_;
-    ReadBuffer other_;   ///< what the cache is filled with
-    ReadBuffer unread_;  ///< what read() reads
+    ReadBuffer other_;   ///< fills the cache
+    ReadBuffer unread_;  ///< memory that read() reads
 };
 
 }  // namespace

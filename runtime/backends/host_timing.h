@@ -1,5 +1,5 @@
 #pragma once
-// Times of a back end whose plans work in the host's memory: by the host's clock.
+// Times plans that work in host memory, by the host's clock.
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,32 +8,34 @@
 
 namespace segfold {
 
-/// What a back end of the host gives so that its plans can be timed.
+/// The functions of a host back end that timing its plans needs.
 struct HostPlans {
-    /// What compiles: "g++ 12.2.0"; "none" where nothing is compiled.
+    /// The compiler, as in "g++ 12.2.0"; "none" if nothing is compiled.
     std::string compiler = "none";
-    /// Compiles a plan, unless it is done already; the seconds that it took. Empty where nothing is compiled.
-    /// Several threads may call it.
+    /// Compiles a plan unless it is compiled already, and returns the seconds that it took. Empty if nothing
+    /// is compiled. Several threads may call it.
     std::function<double(const PlanText& plan)> compile = {};
-    /// Binds a plan to the arrays of a workload and to its results, one array for each field with room for
-    /// every segment; all outlive what is returned. The launch folds, and returns when it is done.
+    /// Binds a plan to the arrays of a workload and to its results. Results hold one array per field, with
+    /// room for every segment. All arguments must outlive the returned launch. The launch folds and returns
+    /// when it is done.
     std::function<TimedLaunch(const Workload& workload, const PlanText& plan, Results& results)> prepare;
 };
 
-/// A launch is over when it returns, so each is timed by itself. The ceiling is what all threads of the host
-/// read together; the cache is the processor's last one.
+/// Makes the timing of a host's plans. Each launch is timed by itself, as it is over when it returns. The
+/// read ceiling is the rate at which all threads read together; the cache is the processor's last-level
+/// cache.
 [[nodiscard]] std::unique_ptr<Timing> make_host_timing(HostPlans plans);
 
-/// A workload that a host's timing has placed: its arrays, and the results that plans write.
+/// A workload placed by a host's timing: its arrays, and the results that plans write.
 struct HostWorkload {
     const Workload& workload;
     Results& results;
 };
-/// Throws InternalError for one of another timing.
+/// Throws InternalError if another timing has placed the workload.
 [[nodiscard]] HostWorkload host_workload_of(PlacedWorkload& placed);
 
-/// Bytes of the processor's last cache, as $SEGFOLD_LAST_CACHE_BYTES or else the system has them; 32 MiB
-/// where there is none to tell. A virtual machine of a few cores is told of the whole cache of its host.
+/// Returns the bytes of the processor's last-level cache: $SEGFOLD_LAST_CACHE_BYTES, else the system's value,
+/// else 32 MiB. In a virtual machine of a few cores the system may report the whole cache of its host.
 [[nodiscard]] std::int64_t last_cache_bytes();
 
 }  // namespace segfold

@@ -15,7 +15,7 @@ namespace {
 
 Array lend(const Array& array) { return Array::borrow(array.type(), array.data(), array.length()); }
 
-/// Offsets of items along the segments: the running sum of their lengths.
+/// Returns the running sum of the segments' lengths, from 0 to the number of items.
 template <class Index>
 Array item_offsets(const Segments& segments)
 {
@@ -29,7 +29,8 @@ Array item_offsets(const Segments& segments)
     return array;
 }
 
-/// The value of a launch line's formula, from `least` to `most`. Throws SpecError beyond.
+/// Returns the value of a launch line's formula. Throws SpecError if it is less than `least` or more than
+/// `most`.
 std::int64_t value_within(const Formula& formula, const FormulaNames& names, std::int64_t least,
                           std::int64_t most, const std::string& what, const std::string& rule)
 {

@@ -1,5 +1,6 @@
 #pragma once
-// The allocations, launches and arguments of an emitted text for the sizes of one workload.
+// Applies an emitted text to the sizes of one workload: memory to allocate, kernels to launch, arguments to
+// pass.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,21 +11,21 @@
 
 namespace segfold {
 
-/// A scratch buffer of known size.
+/// A scratch buffer and its size.
 struct ScratchBuffer {
     std::string name;
     std::int64_t bytes;
-    bool zero;        ///< must be zero before the first launch
-    int result = -1;  ///< as in EmittedScratch
+    bool zero;        ///< true: must be zero before the first launch
+    int result = -1;  ///< the same as EmittedScratch::result
 };
 
-/// A launch of known size; a grid of 0 blocks is left out.
+/// A launch and its sizes. A launch with a grid of 0 blocks is left out of the plan.
 struct KernelLaunch {
     std::string kernel;
     std::vector<std::string> parameters;
     std::int64_t grid;
     int block;
-    std::int64_t shared_bytes;  ///< of dynamic shared memory, each block
+    std::int64_t shared_bytes;  ///< dynamic shared memory of each block
 };
 
 struct LaunchPlan {
@@ -32,55 +33,58 @@ struct LaunchPlan {
     std::vector<KernelLaunch> launches;
 };
 
-/// Multiprocessors that the grids of reproducible plans are sized for, on every device.
+/// Reproducible plans size their grids for this many multiprocessors, on every device.
 constexpr int kReproducibleMultiprocessors = 128;
 
-/// The numbers of a workload's segments that launches and kernels are given.
+/// The sizes of a workload that launches and kernels receive.
 struct SegmentSizes {
     std::int64_t num_elements = 0;
-    std::int64_t num_segments = 0;    ///< ignored if the kernels find the segments
-    std::int64_t num_items = 0;       ///< see num_items(); num_elements for every form but ranges
-    std::int64_t uniform_length = 0;  ///< form uniform
+    std::int64_t num_segments = 0;    ///< unused if the kernels find the segments
+    std::int64_t num_items = 0;       ///< num_items() for ranges; num_elements for other forms
+    std::int64_t uniform_length = 0;  ///< for form uniform only
     int index_bits = 32;
-    std::int64_t num_features = 1;  ///< of rows
+    std::int64_t num_features = 1;  ///< length of a row
 
     bool operator==(const SegmentSizes&) const = default;
 };
 
 [[nodiscard]] SegmentSizes sizes_of(const Segments& segments, std::int64_t num_features = 1);
 
-/// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
+/// Evaluates the launch formulas of `emitted`. Formulas of kernels that find the segments do not know
+/// num_segments.
 ///
-/// Throws SpecError, with the line of the stage, for a size that makes no sense.
+/// Throws SpecError with the stage's line if a size is impossible.
 LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
-/// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and
-/// uniform. What `segments` have is lent, and they must outlive it.
+/// Returns the arrays that the kernel's struct Segments points to and reads, in the struct's order. Arrays of
+/// `segments` are borrowed, so it must outlive the result.
 ///
-/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items
-/// along the segments [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements].
+/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the running number of
+/// items [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements]. Forms whole
+/// and uniform: none.
 std::vector<NamedArray> segment_arrays(const Segments& segments);
-/// The same in another form that the segments have (Emitted::form).
+/// The same for another form in which the segments are also given (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
-/// The arrays that follow in the struct, poisoned; kernels that find the segments write them.
+/// Returns the next arrays of the struct: kernels that find the segments write them. They are poisoned.
 ///
 /// form keys: found_keys [num_elements]. forms flags and keys: num_found [1]. Other forms: none.
 std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
 
-/// Cuts results to the segments that a kernel has found, and takes the keys along; `found` is found_arrays()
-/// as the kernel left it.
+/// Cuts results to the number of segments that a kernel has found, and adds the keys. `found` holds
+/// found_arrays() as the kernel left them.
 ///
-/// The last `num_outputs` results have a value for each element, and stay. Where `may_be_other_form`, and no
-/// kernel has written num_found, results are cut to the segments that the host knows of. Throws InternalError
-/// for a number of segments that no input has.
+/// The last `num_outputs` results have one value per element and are not cut. If `may_be_other_form` and no
+/// kernel has written num_found, cuts to the number of segments that the host knows. Throws InternalError if
+/// the number of segments is impossible.
 void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
                 std::size_t num_outputs, bool may_be_other_form = false);
 
-/// The bytes of a struct of pointers, one for each address.
+/// Returns the bytes of a struct that holds these addresses as pointers.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
-/// Throws InputError if one of `words` is not 0: the `outside` of BoundPlan::bind_inputs().
+/// Throws InputError if one of `words` is not 0. They are the words that BoundPlan::bind_inputs() calls
+/// `outside`.
 void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
 
 }  // namespace segfold

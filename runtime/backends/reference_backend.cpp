@@ -1,5 +1,4 @@
-// The back end "reference": the sequential fold of each segment, in the precision that defines the right
-// answer.
+// The back end "reference": folds each segment sequentially in the precision that defines the right results.
 #include "runtime/backends/backend_table.h"
 #include "runtime/judge/reference.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 std::uint64_t address(Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); }
 
-/// A copy of the array behind `skipped_bytes` that nobody has written.
+/// Makes a buffer with a copy of the array, which begins after `skipped_bytes` bytes.
 Buffer upload_array(const std::string& name, const Array& array, std::size_t skipped_bytes = 0)
 {
     Buffer buffer(name, skipped_bytes + array.bytes());
@@ -23,7 +23,7 @@ Buffer upload_array(const std::string& name, const Array& array, std::size_t ski
     return buffer;
 }
 
-/// Buffers of one kind and their addresses, in order.
+/// Buffers of one kind and their addresses, in the same order.
 struct Buffers {
     std::vector<Buffer> buffers;
     std::vector<std::uint64_t> addresses;
@@ -41,15 +41,15 @@ struct Buffers {
     }
 };
 
-/// Gives a buffer back its initial contents, which stand behind `skipped_bytes`.
+/// Restores a buffer's initial contents, which begin after `skipped_bytes` bytes.
 void refill(Buffer& buffer, const Array& array, std::size_t skipped_bytes = 0)
 {
     if (array.bytes() != 0)
         std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
 }
 
-/// What messages call the buffer of a parameter or a result: its name, or "the input 'scale'" where both have
-/// it.
+/// Returns the name that messages use for the buffer of a parameter or a result: its own, or "the input
+/// 'scale'" if both a parameter and a result have it.
 std::string buffer_name(const Operator& op, const std::string& name, std::string_view kind)
 {
     const auto returned = returned_fields(op);
@@ -58,7 +58,7 @@ std::string buffer_name(const Operator& op, const std::string& name, std::string
     return is_both ? "the " + std::string(kind) + " '" + name + "'" : name;
 }
 
-/// Puts the arrays of `segments` into the buffers that have been made of others in `form`.
+/// Copies the arrays of `segments` into buffers that were made for other segments in `form`.
 void refill_segments(std::vector<Buffer>& buffers, const Segments& segments, SegmentForm form,
                      int shifted_elements)
 {
@@ -83,8 +83,8 @@ Program compile(const Emitted& emitted, CompileOptions options)
     return Program::compile(emitted.source, kernels, options);
 }
 
-/// Refuses a workload whose buffers do not fit. Where accesses are checked, each word of four bytes has a
-/// cell of 32 bytes beside it.
+/// Throws if memory has no room for a workload's buffers. If accesses are checked, each word of four bytes
+/// also needs a cell of 32 bytes.
 void require_room(const Workload& workload, const Emitted& emitted,
                   std::span<const ScratchBuffer> all_scratch, bool is_checked)
 {
@@ -110,7 +110,8 @@ void require_room(const Workload& workload, const Emitted& emitted,
                    "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
 }
 
-/// "segment 3 (elements 40 to 47)", "segment 4 (empty)"; of one that the data do not have the number alone.
+/// Returns "segment 3 (elements 40 to 47)" or "segment 4 (empty)"; only the number if the data lack the
+/// segment.
 std::string segment_text(const Segments& segments, std::int64_t segment)
 {
     const auto text = "segment " + std::to_string(segment);
@@ -122,7 +123,7 @@ std::string segment_text(const Segments& segments, std::int64_t segment)
                        : " (elements " + std::to_string(begin) + " to " + std::to_string(end - 1) + ")");
 }
 
-/// Throws SimtError where no thread has stored a result of a segment, or an output of an element of one.
+/// Throws SimtError if no thread has stored a segment's result, or the output of an element in a segment.
 void require_stored(const Workload& workload, const Emitted& emitted, std::span<const Buffer> outputs,
                     const Results& results)
 {
@@ -132,7 +133,7 @@ void require_stored(const Workload& workload, const Emitted& emitted, std::span<
         const auto width =
             bytes * static_cast<std::size_t>(has_rows(workload.op) ? workload.num_features : 1);
         const bool is_output = i + num_outputs >= results.size();
-        // Ranges may leave elements out, whose outputs nobody stores.
+        // Ranges may leave elements out, and nobody stores outputs for those.
         if (is_output && emitted.form == SegmentForm::ranges)
             continue;
         const auto count = results[i].array.bytes() / std::max<std::size_t>(width, 1);

@@ -1,5 +1,5 @@
 #pragma once
-// The back end "simt": a workload through an emitted text, on the CPU, with every check.
+// The back end "simt": runs a workload's emitted text on the CPU with every check.
 #include <cstdint>
 #include <optional>
 
@@ -10,13 +10,15 @@
 
 namespace segfold::simt {
 
-/// Runs `emitted` on a workload. The grid is sized as for `num_multiprocessors` multiprocessors.
+/// Runs `emitted` on a workload and returns the results of the last launch. Grids are sized for
+/// `num_multiprocessors` multiprocessors.
 ///
-/// Runs it `num_launches` times, as a plan that stays loaded is, and gives the results of the last time.
-/// Columns, tables and offsets begin `shifted_elements` of their elements behind an address that is a
-/// multiple of 256, as parts of larger arrays do. `scratch_poison` fills scratch memory that need not be
-/// zero, once. `earlier`, where given, are the segments of all launches but the last: of the workload's form,
-/// in arrays as long as its own. `times`, where given, is told how long compiling and the launches took.
+/// The plan stays loaded for `num_launches` launches. Columns, tables and offsets begin `shifted_elements` of
+/// their elements after an address that is a multiple of 256, as parts of larger arrays do. `scratch_poison`
+/// fills scratch memory once, except where zeros are needed. `earlier`, if not null, gives the segments of
+/// all launches but the last; they have the workload's form and arrays as long as its own. `times`, if not
+/// null, receives the times of compiling and launching.
+///
 /// Throws SimtError for a fault of a kernel, InputError for a read outside of a checked table, DeviceError if
 /// the text does not compile.
 Results run(const Workload& workload, const Emitted& emitted, const Options& options = {},

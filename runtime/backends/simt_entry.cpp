@@ -1,4 +1,4 @@
-// The back end "simt" behind the common interface.
+// Adapts the back end "simt" to the common interface.
 #include <fmt/format.h>
 
 #include "dsl/error.h"
@@ -31,7 +31,7 @@ private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
                          RunTimes& times) override
     {
-        // Few blocks where a kernel's faults are looked for, so that each takes several tiles.
+        // When a run looks for faults, few blocks make each of them take several tiles.
         constexpr int kMultiprocessors = 4, kFewMultiprocessors = 2;
         const bool varies = circumstances.scratch_poison.has_value();
         return simt::run(workload, plan->emitted, options_of(circumstances.round), {},

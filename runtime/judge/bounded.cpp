@@ -12,7 +12,8 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;  // judged alone, by all threads
+// Segments longer than this are judged one by one, each by all threads.
+constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;
 
 class BoundedComparison {
 public:
@@ -28,8 +29,7 @@ public:
     Comparison run()
     {
         const std::int64_t num_segments = workload_.segments.num_segments;
-        // Most segments agree at once; the long ones among the others are judged one by one, each by all
-        // threads.
+        // Most segments agree at once. Long segments that do not are judged one by one, each by all threads.
         std::vector<std::int64_t> open;
         for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
             std::vector<std::int64_t> open_here;
@@ -52,7 +52,7 @@ public:
                            if (!is_long(open[static_cast<std::size_t>(i)]))
                                judge(open[static_cast<std::size_t>(i)], 1);
                    });
-        // Few are left: kernels bracket in ways of their own.
+        // If few segments are refused, they are folded once more in the runs that kernels use.
         const bool are_few = refused_.size() <= kFewSegments;
         for (auto& [segment, verdict] : refused_) {
             if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
@@ -112,7 +112,7 @@ private:
             ++num_wrong_;
             first_wrong_ = std::min(first_wrong_, segment);
         }
-        // Wrong ones before right ones, then by ratio, then by place: the same with any number of threads.
+        // The largest ratio wins, then the lowest segment, so the number of threads does not matter.
         if (worst_ < 0 || verdict.ratio > worst_ratio_ ||
             (verdict.ratio == worst_ratio_ && segment < worst_)) {
             worst_ratio_ = verdict.ratio;
@@ -125,7 +125,7 @@ private:
         return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
-    /// A short segment is judged with every fold, so that its bound does not depend on the results.
+    /// A short segment is judged with every fold, so its bound does not depend on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {
         Values values(actual_.size(), wide_.size());

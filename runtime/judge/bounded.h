@@ -1,11 +1,12 @@
 #pragma once
-// Results of segments held against wide ones, within bounds that are measured on the segments.
+// Compares results of segments with wide-precision ones, within bounds measured on each segment.
 #include "runtime/judge/compare.h"
 
 namespace segfold {
 
-/// Compares the results of a workload without a map; `wide` are those of reduce_widely(). What it is compared
-/// against, the caller names.
+/// Compares the results of a workload without a map with `wide`, the results of reduce_widely().
+///
+/// Leaves `Comparison::against` for the caller to set.
 [[nodiscard]] Comparison compare_within_bounds(const Workload& workload, const Bytecode& bytecode,
                                                const OperatorInputs& inputs, const WideResults& wide,
                                                const Results& actual, const JudgeOptions& options);

@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kShownElements = 8;  // at each end
+constexpr std::int64_t kShownElements = 8;  // at each end of a segment
 
 void check_shape(const Operator& op, const Workload& workload, const Results& results,
                  const std::string& name)
@@ -85,7 +85,7 @@ Comparison compare_bits(const Workload& workload, const Results& actual, const R
     return comparison;
 }
 
-/// Adds what the other results say about a segment.
+/// Adds the other results' values to a description of the actual ones.
 void add_other(std::optional<ComparedSegment>& described, const Results& other)
 {
     if (!described)
@@ -94,7 +94,7 @@ void add_other(std::optional<ComparedSegment>& described, const Results& other)
         described->fields[f].other = value_text(other[f].array, described->segment);
 }
 
-/// Turns a description of the other results into one of the actual ones beside them.
+/// Makes a description of the other results one of the actual results, with the other ones beside them.
 void turn_around(std::optional<ComparedSegment>& described, const Results& actual)
 {
     if (!described)
@@ -255,7 +255,7 @@ Comparison Judge::compare_segments(const Results& actual) const
     return comparison;
 }
 
-/// What is wrong with the results of segments comes before what is wrong with elements.
+/// If results of segments and outputs of elements are both wrong, reports the results of segments.
 Comparison Judge::compare(const Results& actual) const
 {
     check_shape(op_, workload_, actual, "the results");

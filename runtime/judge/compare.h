@@ -1,5 +1,5 @@
 #pragma once
-// Compares results with the right ones: where they differ, by how much, and for which data.
+// Compares results with the right ones: which segments differ, by how much, and on which data.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,100 +13,103 @@
 
 namespace segfold {
 
-/// One result field of a segment, as two sides have it; texts are in the field's own type, shortest that
-/// reads back.
+/// One result field of a segment. Texts are the shortest that read back as the same value of the field's
+/// type.
 struct ComparedField {
     std::string name;
     std::string actual;
     std::string expected;
-    std::string other;            ///< names the other results; empty for the reference
+    std::string other;            ///< value of the other results; empty if they are the reference
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
-    std::optional<double> bound;  ///< how large the error may be
+    std::optional<double> bound;  ///< the largest error allowed
     bool wrong = false;
-    bool overflowed = false;  ///< finite on one side alone, and nothing can be said of it (tolerance.h)
-    /// Decimal digits that the data leave, if too few to judge the value by (tolerance.h).
+    /// Actual or expected value overflows while the other is finite, and neither is certainly wrong
+    /// (tolerance.h).
+    bool overflowed = false;
+    /// Decimal digits that the data determine, if those are too few to judge the value (tolerance.h).
     std::optional<double> digits_left = {};
 
     [[nodiscard]] bool unjudged() const { return digits_left.has_value(); }
 };
 
-/// The first and last elements of a column in a segment, at most eight each.
+/// The first and last elements of a column in a segment, at most eight of each.
 struct ComparedElements {
     std::string column;
     std::vector<std::string> first;
-    std::vector<std::string> last;  ///< empty where `first` holds all elements
+    std::vector<std::string> last;  ///< empty if `first` holds all elements
 };
 
-/// Findings on one segment; elements begin .. end - 1.
+/// Everything known about one segment. Its elements are begin .. end - 1.
 struct ComparedSegment {
     std::int64_t segment = 0;
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    double ratio = 0;  ///< largest error in units of its bound; infinity if none is allowed
+    double ratio = 0;  ///< largest error divided by its bound; infinity if no error was allowed
     std::vector<ComparedField> fields;
     std::vector<ComparedElements> elements;
 };
 
 /// The outcome of comparing results.
 struct Comparison {
-    bool bit_for_bit = false;  ///< agreement was asked for in every bit, else within bounds
+    bool bit_for_bit = false;  ///< true: all bits must be equal; false: values must lie within bounds
     std::int64_t num_segments = 0;
     std::int64_t num_wrong = 0;
     std::string against;  ///< "the reference", or the name of the other results
-    std::string culprit;  ///< the other results' name where those are wrong and the actual ones are not
+    /// Name of the other results if they are wrong and the actual ones are right.
+    std::string culprit;
     std::optional<ComparedSegment> first_wrong;
-    std::optional<ComparedSegment>
-        worst;  ///< largest ratio, right or wrong; absent when bit for bit or all equal
+    /// Segment with the largest ratio, right or wrong; absent if bit for bit or if all are equal.
+    std::optional<ComparedSegment> worst;
 
-    /// Segments that are not wrong, but cannot be judged because values overflow on the way. Of several
-    /// features, or of results and outputs: the largest such number.
+    /// Number of segments that are neither right nor wrong because intermediate values overflow. If there are
+    /// several features, or results and outputs, this is the largest of their numbers.
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
-    /// Segments beside these and the wrong ones that hold a value that cannot be judged: its bound is more
-    /// than a quarter of it. Of several features, or of results and outputs, as with overflow.
+    /// Number of other segments that are not wrong but hold a value that cannot be judged, because its bound
+    /// exceeds a quarter of it. Several features count as for overflow.
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;
 
-    /// True if no segment is wrong. is_judged() says whether all could be judged.
+    /// True if no segment is wrong. Some may still be unjudged: see is_judged().
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
     [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
-    /// Takes the other's segments with overflow, or with values that cannot be judged, if it has more of
-    /// them.
+    /// Takes the other's overflowed segments if it has more of them, and likewise its unjudged ones.
     void take_unsaid(Comparison& other);
 };
 
-/// A report: one line when all agree, else the number of wrong segments, the first one with its
-/// elements, and the worst one where that is another. Ends without a line break.
+/// Returns a report: one line if all agree; else the number of wrong segments, the first with its elements,
+/// and the worst if that is another one. Ends without a line break.
 ///
 ///     2 of 5000 segments are wrong, the first one:
 ///     segment 41 (elements 1203 to 1259, length 57): mean is 3.25, reference says 3.5, bound 2.1e-06
 ///         x: 1.5, 2, 3, 4, 5, 6, 7, 8, ..., 50, 51, 52, 53, 54, 55, 56, 57
 std::string print(const Comparison& comparison);
 
-/// The report's lines on segments with overflow; empty without any.
+/// Returns the report's sentence on overflowed segments; empty if there are none.
 std::string print_overflow(const Comparison& comparison);
 
-/// The report's lines on segments that cannot be judged; empty without any.
+/// Returns the report's sentence on segments that cannot be judged; empty if there are none.
 ///
 ///     3 of 40 segments cannot be judged, the first one is segment 4 (elements 80 to 99, length 20): variance
 ///     is 1.25, reference says 1, bound 0.9: the data leave no digit
 std::string print_unjudged(const Comparison& comparison);
 
-/// Both in brief: "3 of 40 segments cannot be judged"; empty where all could be.
+/// Returns the number of overflowed and unjudged segments as text, e.g. "3 of 40 segments cannot be judged";
+/// empty if all could be judged.
 std::string unsaid_in_brief(const Comparison& comparison);
 
 struct JudgeOptions {
-    int threads = 0;           ///< 0: all
-    std::uint64_t seed = 7;    ///< of the random choices behind the bounds
-    bool bit_for_bit = false;  ///< ask for the reference's bits of a rounding operator too
-    /// False: no order but that from left to right is right, and other orders widen no bound.
+    int threads = 0;           ///< 0: all cores
+    std::uint64_t seed = 7;    ///< seed of the random folds behind the bounds
+    bool bit_for_bit = false;  ///< demand the reference's bits even if the operator rounds
+    /// False: only the order from left to right is right; other orders do not widen bounds.
     bool is_associative = true;
 };
 
 class MappedJudge;
 
-/// Holds the right answer of a workload and compares results with it, any number of times.
+/// Holds the right results of a workload and compares results with them, any number of times.
 ///
 /// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
 /// any NaN, and -0 and 0 differ. All others are compared with the reference in wide precision, within bounds
@@ -120,17 +123,17 @@ public:
 
     [[nodiscard]] bool bit_for_bit() const;
 
-    /// The reference's results, rounded to their types.
+    /// Returns the reference's results, rounded to their types.
     [[nodiscard]] Results reference() const;
 
-    /// Compares results with the reference. Throws InternalError where fields, types or lengths are not the
-    /// workload's.
+    /// Compares results with the reference. Throws InternalError if their fields, types or lengths do not fit
+    /// the workload.
     [[nodiscard]] Comparison compare(const Results& actual) const;
 
     /// Compares results with those of another back end, stage or plan, called `name` in messages.
     ///
-    /// For exact operators both must have the same bits; the reference does not count. For others both must
-    /// lie within their bounds of the reference.
+    /// For exact operators both must have the same bits, and the reference plays no part. For others both
+    /// must lie within their bounds of the reference.
     [[nodiscard]] Comparison compare(const Results& actual, const Results& other,
                                      const std::string& name) const;
 
@@ -140,32 +143,32 @@ private:
                                               const std::string& name) const;
 
     struct Feature;
-    /// Hands each feature's judge to `compare`; the outcome is that of the first feature that is wrong, else
-    /// of the one that lies closest to its bounds.
+    /// Calls `compare` for each feature. Returns the comparison of the first feature that is wrong; if none
+    /// is, that of the one closest to its bounds.
     [[nodiscard]] Comparison over_features(
         const std::function<Comparison(const Judge& judge, std::int64_t feature)>& compare) const;
 
-    std::vector<std::unique_ptr<const Feature>>
-        features_;                          ///< of an operator over rows; all else is empty then
-    std::unique_ptr<const Workload> fold_;  ///< of an operator with a map: without it
+    /// One per feature if the operator has row parameters; then the members below stay empty.
+    std::vector<std::unique_ptr<const Feature>> features_;
+    std::unique_ptr<const Workload> fold_;  ///< the workload without its map, if the operator has one
     std::unique_ptr<const MappedJudge> mapped_;
     const Operator& op_;
-    const Workload& workload_;  ///< of the fold
+    const Workload& workload_;  ///< the workload that is folded
     JudgeOptions options_;
     Bytecode bytecode_;
     OperatorInputs inputs_;
     bool bit_for_bit_;
-    Results exact_;     ///< when bit for bit
-    WideResults wide_;  ///< when not
+    Results exact_;     ///< set if compared bit for bit
+    WideResults wide_;  ///< set otherwise
 };
 
-/// Place and elements of a segment; the fields are left to be filled.
+/// Returns the place and elements of a segment; the fields are left empty.
 ComparedSegment describe_segment(const Workload& workload, std::int64_t segment);
 
-/// True if element `i` of both arrays has the same bits; any two NaNs count as the same.
+/// True if element `i` of both arrays has the same bits. Any two NaNs count as the same.
 bool same_bits(const Array& left, const Array& right, std::int64_t i);
 
-/// Compares results with the reference, once.
+/// Makes a judge and compares results with the reference once.
 Comparison compare(const Workload& workload, const Results& actual, JudgeOptions options = {});
 
 }  // namespace segfold

@@ -21,7 +21,7 @@ std::string place_of(const ComparedSegment& segment)
                        segment.end - 1, length);
 }
 
-/// "no digit", "0.5 digits"
+/// Returns "no digit" or, for example, "0.5 digits".
 std::string digits_text(double digits)
 {
     return digits < 0.05 ? "no digit" : fmt::format("{:.1f} digits", digits);
@@ -31,7 +31,8 @@ bool is_wrong(const ComparedField& field) { return field.wrong; }
 bool is_overflowed(const ComparedField& field) { return field.overflowed; }
 bool is_unjudged(const ComparedField& field) { return field.unjudged(); }
 
-/// "mean is 3.25, reference says 3.5, bound 2.1e-06"; of the fields that are `marked`, or all where none is.
+/// Returns "mean is 3.25, reference says 3.5, bound 2.1e-06" for the fields that are `marked`, or for all if
+/// none is.
 std::string fields_of(const ComparedSegment& segment, const Comparison& comparison,
                       bool (&marked)(const ComparedField&) = is_wrong)
 {
@@ -65,13 +66,13 @@ std::string elements_of(const ComparedSegment& segment)
     return text;
 }
 
-/// Segments of which something can be said.
+/// Returns the number of segments that could be judged.
 std::int64_t num_judged(const Comparison& comparison)
 {
     return comparison.num_segments - comparison.num_overflowed - comparison.num_unjudged;
 }
 
-/// Of those.
+/// Says how many of the judged segments agree.
 std::string agreement(const Comparison& comparison)
 {
     const auto judged = num_judged(comparison);
@@ -94,7 +95,8 @@ std::string agreement(const Comparison& comparison)
 
 }  // namespace
 
-/// "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values overflow on the way"
+/// Returns "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values overflow on
+/// the way".
 std::string print_overflow(const Comparison& comparison)
 {
     if (!comparison.first_overflowed)

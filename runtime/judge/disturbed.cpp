@@ -10,7 +10,8 @@ namespace {
 
 using Wide = Machine<long double>;
 
-/// How far, relatively, the value of an instruction may be off in working precision; 0 where it is exact.
+/// Returns the relative error that working precision may give an instruction's value, in unit roundoffs; 0 if
+/// it is exact.
 long double movement_of(const Instruction& step)
 {
     constexpr long double kFunctionError = 4;  // CUDA's functions are off by up to 2 ulp, 4 unit roundoffs
@@ -37,7 +38,7 @@ long double movement_of(const Instruction& step)
     }
 }
 
-/// What stands for a value that cannot be read.
+/// Sets the slot to the value that stands for one that cannot be read.
 void set_unknown(WideValue& slot, Type type)
 {
     if (is_float(type))
@@ -46,13 +47,13 @@ void set_unknown(WideValue& slot, Type type)
         slot.bits = 0;
 }
 
-/// True if the type would hold the value with four bits of its significand to spare, or the value is 0.
+/// True if the value is 0 or the type could hold it with four bits of its significand to spare.
 bool fits_with_room(Type type, long double value)
 {
     constexpr int kRoom = 4;
     constexpr int kWideDigits = std::numeric_limits<long double>::digits;
     const int digits = type == Type::f16 ? 11 : type == Type::bf16 ? 8 : type == Type::f32 ? 24 : 53;
-    // What is left of the value when its low bits are pushed out and back (Dekker 1971).
+    // The part of the value that remains when its low bits are pushed out and back (Dekker 1971).
     const auto push = static_cast<long double>(std::uint64_t{1} << (kWideDigits - digits + kRoom));
     const long double pushed = value * (push + 1);
     return pushed - (pushed - value) == value;
@@ -118,7 +119,7 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         }
         if (step.opcode == Opcode::jump_unless)
             continue;
-        // Only a computed place can lie outside of a table here, since the reference has read all the others.
+        // Only a disturbed index can lie outside of a table: the reference has read all others.
         if (Wide::run(&step, 1, slots, inputs_->tables.data()).failed)
             set_unknown(slots[step.out], step.target);
         if (frame.movements[at] == 0)
@@ -126,7 +127,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         auto& value = slots[step.out].real;
         if (fits_with_room(type_of_value(step), value))
             continue;
-        // Half to one unit up or down: errors of one size would cancel too often in a fold of few elements.
+        // The error is half a unit to one unit, up or down. Errors of equal size would cancel too often in
+        // short folds.
         const std::uint64_t draw = mix_bits(lot + at);
         const long double size = 0.5L + 0.5L * static_cast<long double>(draw >> 11) * 0x1p-53L;
         const long double movement = frame.movements[at] * size;

@@ -1,6 +1,6 @@
 #pragma once
-// An operator run in wide precision with every rounding replaced by a small random error: how far its results
-// move is how well its data determines them.
+// Runs an operator in wide precision with a small random error in place of each rounding. The change in the
+// results shows how well the data determine them.
 #include <cstdint>
 #include <vector>
 
@@ -9,13 +9,14 @@
 
 namespace segfold {
 
-/// Runs an operator's parts in long double and, wherever the working precision would have rounded, moves the
-/// value by the unit roundoff of its type, up or down at random.
+/// Runs an operator's parts in long double. Where working precision would round, it moves the value by about
+/// the unit roundoff of its type, up or down at random.
 ///
-/// A value that the type holds with four bits to spare is left alone, so sums of small integers stay exact.
+/// A value that its type holds with four bits to spare is not moved, so sums of small integers stay exact.
 /// Functions that CUDA computes to within two units in the last place (exp, sin, pow, ...) are moved four
-/// times as far. The random choices depend on the seed and on the place in the fold alone. Source: Monte
-/// Carlo arithmetic, Parker 1997, with random signs of full size in place of random sizes.
+/// times as far. The random choices depend only on the seed and on the place in the fold.
+///
+/// Source: Monte Carlo arithmetic, Parker 1997, but with errors near full size and random signs.
 class DisturbedEvaluator {
 public:
     using Value = WideValue;
@@ -26,7 +27,7 @@ public:
     [[nodiscard]] std::size_t state_fields() const { return bytecode_->state.size(); }
 
     void lift(std::int64_t index, std::int64_t position, std::int64_t segment, Value* state);
-    /// `node` tells the combinations of one fold apart; `out` may be one of the operands.
+    /// `node` differs for each combination of a fold. `out` may be one of the operands.
     void combine(const Value* earlier, const Value* later, std::int64_t node, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
@@ -34,7 +35,7 @@ public:
              const Value* result, Value* out);
 
 private:
-    /// A program with its slots, and for each instruction how far, relatively, its value is moved.
+    /// A program, its slots, and the relative distance by which each instruction's value is moved.
     struct Frame {
         const Program* program;
         std::vector<Value> slots;
@@ -50,10 +51,10 @@ private:
     Frame lift_, combine_, finish_, empty_, map_;
 };
 
-/// `value` as the nearest value of `type`; a type that is not floating-point leaves it alone.
+/// Returns the value of `type` nearest to `value`. If `type` is not floating-point, returns `value`.
 [[nodiscard]] long double round_to(Type type, long double value);
 
-/// Half the distance from 1 to the next value of a floating-point type.
+/// Returns half the distance from 1 to the next value of a floating-point type.
 [[nodiscard]] long double unit_roundoff(Type type);
 
 }  // namespace segfold

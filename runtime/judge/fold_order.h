@@ -1,5 +1,5 @@
 #pragma once
-// Folds of one segment in other association orders than the reference's.
+// Folds one segment in other association orders than the reference.
 #include <algorithm>
 #include <cstdint>
 #include <future>
@@ -11,28 +11,32 @@
 
 namespace segfold {
 
-/// How a segment is bracketed: ((a b) c) d, (a b) (c d), at places drawn by lot, or in runs that are folded
-/// from left to right and joined as a balanced tree.
+/// How a segment of a, b, c, d is bracketed.
+///
+/// left: ((a b) c) d. balanced: (a b) (c d). random: at random places. runs: runs are folded from left to
+/// right, then joined as a balanced tree.
 enum class FoldOrder : std::uint8_t { left, balanced, random, runs };
 
-/// Where runs begin: the first has `first` elements, all others but the last `width`. 0 < first <= width.
+/// Places of the runs: the first has `first` elements, all others `width`; the last may be shorter. 0 < first
+/// <= width.
 struct Runs {
     std::int64_t width = 1;
     std::int64_t first = 1;
 };
 
-/// Mixes a number's bits; good enough to draw lots from consecutive numbers.
+/// Mixes the bits of a number, well enough to draw random values from consecutive numbers.
 constexpr std::uint64_t mix_bits(std::uint64_t bits) { return RandomSequence(bits).at(0); }
 
-/// The order in which a commutative operator may take a segment's elements: with `width` above 1, first every
-/// width-th element from the first on, then every width-th from the second on, and so on, as threads that
-/// load side by side do.
+/// An order of a segment's elements that a commutative operator permits.
+///
+/// If `width` is above 1, first come elements 0, width, 2 width, ..., then 1, width + 1, ..., as when threads
+/// load side by side.
 struct Stripes {
     std::int64_t begin = 0;
     std::int64_t length = 0;
     std::int64_t width = 1;
 
-    /// The element at a place of the order.
+    /// Returns the index of the element at `place` in the order.
     [[nodiscard]] std::int64_t element(std::int64_t place) const
     {
         if (width <= 1)
@@ -51,9 +55,9 @@ struct Stripes {
 /// Folds one segment along a tree.
 ///
 /// `Folder` is a copyable type with `Value`, `state_fields()`, `lift(index, Value* state)` and
-/// `combine(earlier, later, node, out)`, where `node` is a number that no other combination of the tree has
-/// and `out` may be one of the operands. The tree depends on length, order and seed alone; `threads` only
-/// shares out its branches. `runs` matters to FoldOrder::runs alone.
+/// `combine(earlier, later, node, out)`. `node` is different for each combination of the tree; `out` may be
+/// one of the operands. The tree depends only on length, order and seed; `threads` only shares out its
+/// branches. Only FoldOrder::runs uses `runs`.
 template <class Folder>
 class TreeFold {
 public:
@@ -68,7 +72,7 @@ public:
           arena_(kMaxDepth * folder_.state_fields())
     {}
 
-    /// Writes the state of the elements, at least one, to `state`.
+    /// Folds the elements, of which there must be at least one, and writes the state to `state`.
     void fold(int threads, Value* state)
     {
         if (order_ == FoldOrder::left)
@@ -80,7 +84,7 @@ public:
     }
 
 private:
-    // A split leaves at most three quarters on one side: 2^63 elements are 152 levels deep.
+    // A split leaves at most three quarters on one side, so 2^63 elements need at most 152 levels.
     static constexpr std::size_t kMaxDepth = 160;
     static constexpr std::int64_t kMinParallelLength = std::int64_t{1} << 16;
 

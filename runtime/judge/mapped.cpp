@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-constexpr int kMapFolds = 6;  ///< of each kind: in working precision, with disturbed roundings
+constexpr int kMapFolds = 6;  ///< folds in working precision, and as many disturbed ones
 
 Results borrowed(const Results& returned, std::size_t first, std::size_t last)
 {
@@ -31,7 +31,7 @@ WideValue wide_at(const Array& array, std::int64_t i)
     return value;
 }
 
-/// A wide value, rounded to its type, as the evaluator in working precision holds it.
+/// Rounds a wide value to its type and returns it as the evaluator of working precision holds it.
 Slot<double> rounded(Type type, const WideValue& value)
 {
     alignas(16) std::byte bytes[16];
@@ -51,10 +51,10 @@ WideValue widened(Type type, const Slot<double>& slot)
     return value;
 }
 
-/// What was found out about one output of a segment's elements.
+/// The verdict on one output over the elements of a segment.
 struct OutputVerdict {
     ValueVerdict worst,
-        unjudged;  ///< the largest ratio of those that could be judged; the first that could not
+        unjudged;  ///< `worst` has the largest ratio of all judged; `unjudged` is the first unjudged
     std::int64_t worst_at = -1, overflowed_at = -1, unjudged_at = -1;
 
     void note(const ValueVerdict& verdict, std::int64_t element)
@@ -75,8 +75,8 @@ struct OutputVerdict {
     }
 };
 
-/// The size of the largest of an output's values: one element that nearly cancels lies among others that do
-/// not, and a bound that is small beside those judges it.
+/// Returns the size of the output's largest value in the range. An element that nearly cancels lies among
+/// others that do not, and a bound that is small beside those is still worth judging by.
 long double largest_size(const WideField& output, std::int64_t begin, std::int64_t end)
 {
     long double largest = 0;
@@ -87,7 +87,7 @@ long double largest_size(const WideField& output, std::int64_t begin, std::int64
 
 }  // namespace
 
-/// What was found out about segments, by several threads in turn.
+/// Verdicts on segments, collected by several threads in turn.
 struct MappedJudge::Found {
     std::int64_t num_wrong = 0, num_overflowed = 0, num_unjudged = 0;
     std::optional<ComparedSegment> first_wrong, worst, first_overflowed, first_unjudged;
@@ -122,7 +122,7 @@ struct MappedJudge::Found {
     }
 };
 
-/// The results of a segment by other folds.
+/// The results of one segment by other folds.
 struct MappedJudge::Samples {
     std::vector<std::vector<WideValue>> working, disturbed;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Judges the outputs that a `map` gives each element.
+// Judges the outputs that an operator's `map` computes for each element.
 #include "runtime/judge/compare.h"
 #include "runtime/judge/tolerance.h"
 
@@ -7,21 +7,21 @@ namespace segfold {
 
 /// Holds the right outputs of a workload whose operator has a `map`, and compares outputs with them.
 ///
-/// Where nothing in the operator rounds, outputs must have the reference's bits. Else an output may differ
-/// from the one in wide precision as far as that moves when its segment is folded in other orders, when
-/// roundings are disturbed, and by a few units in the last place: Tolerance, for each element. A bound is
-/// held against the largest value that the output has in the segment.
+/// If nothing in the operator rounds, outputs must have the reference's bits. If something does, each element
+/// gets a bound as in Tolerance: the distance by which its wide-precision output moves when the segment is
+/// folded in other orders or roundings are disturbed, plus a few units in the last place. A bound counts as
+/// too wide in comparison with the output's largest value in the segment.
 class MappedJudge {
 public:
     /// Computes the reference. The workload must outlive the judge.
     MappedJudge(const Workload& workload, JudgeOptions options);
 
-    /// The reference's outputs, rounded to their types.
+    /// Returns the reference's outputs, rounded to their types.
     [[nodiscard]] Results reference() const;
-    /// `outputs` are the last arrays of what a fold returned, one for each output. A segment counts as wrong
-    /// where one of its elements is.
+    /// Compares outputs with the reference. `outputs` are the last arrays that a fold returned, one per
+    /// output. A segment is wrong if one of its elements is.
     [[nodiscard]] Comparison compare(const Results& outputs) const;
-    /// Where bits are asked for: both must have the same.
+    /// Compares two sets of outputs bit for bit.
     [[nodiscard]] Comparison compare_bits(const Results& outputs, const Results& others) const;
     [[nodiscard]] bool bit_for_bit() const { return bit_for_bit_; }
 
@@ -39,11 +39,12 @@ private:
     Bytecode bytecode_;
     OperatorInputs inputs_;
     bool bit_for_bit_;
-    Results exact_;     ///< outputs, when bit for bit
-    WideResults wide_;  ///< all results and outputs, when not
+    Results exact_;     ///< outputs; set if compared bit for bit
+    WideResults wide_;  ///< all results and outputs; set otherwise
 };
 
-/// The outputs among what a fold returned, and the results before them; arrays are borrowed.
+/// Returns the outputs among the arrays that a fold returned; segment_results_of() returns the results before
+/// them. Arrays are borrowed.
 [[nodiscard]] Results outputs_of(const Operator& op, const Results& returned);
 [[nodiscard]] Results segment_results_of(const Operator& op, const Results& returned);
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
 constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
 constexpr std::int64_t kChunkLength = std::int64_t{1} << 9;
 
-/// A workload as evaluators want it.
+/// A workload in the form that evaluators need.
 struct Folding {
     explicit Folding(const Workload& checked)
         : workload(checked), bytecode(compile_bytecode(checked.op)), inputs(inputs_of(checked))
@@ -30,8 +30,9 @@ struct Folding {
     OperatorInputs inputs;
 };
 
-/// Folds elements in chunks, each left to right, and so the chunks: a sum rounds fewer times at its full
-/// size. Strictly from left to right where chunks are as long as all. `chunk` is room for a state.
+/// Folds chunks of elements from left to right, then the chunks' states. A sum in chunks rounds fewer times
+/// at its full size. A `chunk_length` of at least the whole length gives the strict order from left to right.
+/// `chunk` is room for a state.
 template <class Real>
 void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int64_t begin, std::int64_t end,
                     std::int64_t position, std::int64_t segment, std::int64_t chunk_length, Slot<Real>* state,
@@ -48,7 +49,7 @@ void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int
     }
 }
 
-/// Folds parts of a segment, then the parts' states, both left to right; the parts by all threads.
+/// Folds parts of a segment on all threads, then the parts' states, both from left to right.
 template <class Real>
 void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Slot<Real>* state)
 {
@@ -73,8 +74,8 @@ void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Sl
         evaluator.combine(state, &states[part * n], state);
 }
 
-/// Folds every segment and hands `store(segment, result)` the values of its result fields. `in_chunks`: not
-/// strictly from left to right, and long segments by all threads.
+/// Folds every segment and calls `store(segment, result)` with the values of its result fields. `in_chunks`
+/// folds chunks first, and long segments on all threads.
 template <class Real, class Store>
 void fold_segments(const Workload& workload, int threads, bool in_chunks, const Store& store)
 {
@@ -115,7 +116,7 @@ void fold_segments(const Workload& workload, int threads, bool in_chunks, const 
     }
 }
 
-/// Maps the elements of a segment and hands `store(element, outputs)` what they get.
+/// Maps the elements of a segment and calls `store(element, outputs)` for each.
 template <class Real, class Store>
 void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluator<Real>& evaluator,
                  std::int64_t segment, const Slot<Real>* result, const Store& store)
@@ -176,7 +177,7 @@ Results map_elements(const Workload& workload, Results results, int threads)
 {
     auto mapped = allocate_results(workload);
     const auto first_output = mapped.size() - workload.op.outputs.size();
-    // Every element in no segment is zero, whatever the form.
+    // Elements outside of all segments must be zero, in every form.
     for (std::size_t f = first_output; f < mapped.size(); ++f)
         std::fill_n(mapped[f].array.data(), mapped[f].array.bytes(), std::byte{0});
     const Folding folding(workload);
@@ -261,7 +262,7 @@ WideResults reduce_widely(const Workload& workload, int threads, bool is_associa
                             });
             });
     } catch (const InputError&) {
-        check_tables(workload);  // names the first element, though long segments were left for last
+        check_tables(workload);  // throws for the first such element, as the long segments were folded last
         throw;
     }
     return results;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kPieceItems = std::int64_t{1} << 12;
 
-/// What a workload's data are, found out as it is asked for.
+/// Value ranges and lengths of a workload's data, computed when asked for.
 class WorkloadRanges {
 public:
     explicit WorkloadRanges(const Workload& workload) : workload_(workload) {}
@@ -29,7 +29,7 @@ public:
         return place->second;
     }
 
-    /// In entries, which may be rows.
+    /// Number of entries in the table; an entry may be a row.
     [[nodiscard]] std::int64_t length(const std::string& table) const
     {
         const auto parameter = std::ranges::find(workload_.op.parameters, table, &Parameter::name);
@@ -63,13 +63,13 @@ private:
 
 bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
 
-/// Lifts every element of every segment; throws for the first that reads outside of a table.
+/// Lifts every element of every segment. Throws for the first that reads outside of a table.
 void lift_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
-    std::vector<std::int64_t> item_begins;  // of ranges; elsewhere items are elements
+    std::vector<std::int64_t> item_begins;  // of each range; in other forms items are elements
     if (segments.form == SegmentForm::ranges) {
         item_begins.push_back(0);
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
@@ -79,14 +79,14 @@ void lift_all(const Workload& workload)
         return item_begins.empty() ? segments.begin(segment) : item_begins[static_cast<std::size_t>(segment)];
     };
     const auto items = num_items(segments);
-    // The exception of the earliest piece comes out, whatever the number of threads.
+    // for_blocks() throws the exception of the earliest piece, whatever the number of threads.
     for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
         Evaluator<double> evaluator(bytecode, inputs.tables);
         std::vector<Slot<double>> state(evaluator.state_fields());
         std::int64_t item = first * kPieceItems;
         const auto end = std::min(last * kPieceItems, items);
         std::int64_t segment = 0, beyond = segments.num_segments;
-        while (beyond - segment > 1) {  // the last segment that begins at or before the item
+        while (beyond - segment > 1) {  // finds the last segment that begins at or before the item
             const auto middle = std::midpoint(segment, beyond);
             (item_begin(middle) <= item ? segment : beyond) = middle;
         }

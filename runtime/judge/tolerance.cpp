@@ -11,7 +11,7 @@ namespace {
 constexpr long double kInfiniteError = std::numeric_limits<long double>::infinity();
 constexpr long double kMargin = 3;
 constexpr long double kUlps = 4;
-constexpr long double kMostOfValue = 0.25L;  ///< a bound beyond that says little of the value
+constexpr long double kMostOfValue = 0.25L;  ///< a bound above this share of the value says little about it
 constexpr int kMaxFolds = 24;
 constexpr int kMinFolds = 3;
 constexpr int kFoldsOfGrossError = 6;
@@ -30,7 +30,7 @@ Kind kind_of(long double value)
     return value > 0 ? Kind::positive : Kind::negative;
 }
 
-/// A value of any type as a number; exact in the 64 bits of a long double's significand.
+/// Returns a value of any type as a number. The 64-bit significand of long double makes it exact.
 long double number(const WideValue& value, Type type)
 {
     if (is_float(type))
@@ -48,13 +48,13 @@ long double smallest_positive(Type type)
                                 : 0;
 }
 
-/// What a fold saw of numbers that are not finite.
+/// Records which values of a fold were not finite.
 struct Overflow {
     std::atomic<bool> in_elements = false;
     std::atomic<bool> in_totals = false;
 };
 
-/// The evaluator in working precision, as TreeFold wants it.
+/// The evaluator in working precision, as a TreeFold::Folder.
 struct WorkingFolder {
     using Value = Slot<double>;
 
@@ -137,7 +137,7 @@ long double size_of(Type type, const WideValue& value)
 
 namespace {
 
-/// The verdict where one side is not finite: only the kind of non-finite counts.
+/// Returns the verdict if the actual or expected value is not finite: then only the kinds are compared.
 ValueVerdict weigh_kinds(Type type, long double value, long double expected,
                          std::span<const WideValue> working, bool overflows)
 {
@@ -156,7 +156,7 @@ ValueVerdict weigh_kinds(Type type, long double value, long double expected,
     return verdict;
 }
 
-/// What the samples widen the bound of a finite value by.
+/// The distances by which samples widen the bound of a finite value.
 class Widening {
 public:
     Widening(Type type, long double expected) : type_(type), expected_(expected) {}
@@ -191,7 +191,7 @@ ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wi
     const long double expected = number(wide, type);
     if (kind_of(value) != Kind::finite || !std::isfinite(expected))
         return weigh_kinds(type, value, expected, working, overflows);
-    // Bounds grow with each sample; the largest that still says something of the value is `judging`.
+    // Bounds grow with each sample. `judging` is the largest that is still small beside the value.
     const long double most = kMostOfValue * std::max(size, std::fabs(expected));
     Widening widening(type, expected);
     long double judging = kUlps * ulp(type, expected);
@@ -219,15 +219,15 @@ void read_wide(const Results& results, std::int64_t i, std::span<WideValue> valu
         Machine<long double>::load(values[f], results[f].array.type(), results[f].array.data(), i);
 }
 
-/// One way of folding a segment.
+/// One way to fold a segment.
 struct Tolerance::Fold {
     FoldOrder order;
-    std::int64_t stripe_width;  ///< 1: in order
+    std::int64_t stripe_width;  ///< 1: elements in order
     std::uint64_t seed;
     Runs runs = {};
 };
 
-/// The folds of one segment that were made so far.
+/// The folds of one segment made so far.
 struct Tolerance::Samples {
     std::vector<std::vector<WideValue>> working;  ///< [fold][field]
     std::vector<std::vector<WideValue>> disturbed;
@@ -320,9 +320,11 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
     return verdict;
 }
 
-/// Working and disturbed folds take turns: both balanced, both left, both random and so on. The working ones
-/// start in order, the disturbed ones in stripes; later all are in stripes, and never where the operator is
-/// not commutative.
+/// Chooses fold `number`. Even numbers are folded in working precision, odd ones disturbed, both with the
+/// same bracketing: balanced, left, random and so on.
+///
+/// If the operator is commutative, the working folds take elements first in order and the disturbed ones
+/// first in stripes; later all take stripes. If it is not, elements always stay in order.
 Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length, int number) const
 {
     constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
@@ -337,13 +339,13 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     if (workload_.op.laws.commutative) {
         if (!in_order)
             fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
-        if (fold.stripe_width >= length)  // a short segment: any width that makes a difference
+        if (fold.stripe_width >= length)  // a short segment: any width that changes the order
             fold.stripe_width =
                 length <= 2
                     ? 1
                     : 2 + static_cast<std::int64_t>(mix_bits(seed) % static_cast<std::uint64_t>(length - 2));
     } else if (!in_order && number % 2 == 0) {
-        fold.order = FoldOrder::random;  // the other orders have been seen
+        fold.order = FoldOrder::random;  // both other bracketings have been tried
     }
     return fold;
 }
@@ -373,8 +375,10 @@ bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bo
     }
 }
 
-/// Takes elements as long as the total grows: a neighbour that would make it smaller begins a new total, or
-/// is left for later where the operator is commutative.
+/// Whether some order of combining the segment's finite elements overflows.
+///
+/// Combines elements as long as the total grows. An element that would shrink it begins a new total; if the
+/// operator is commutative, it is left for later.
 bool Tolerance::overflows_in_some_order(std::int64_t segment) const
 {
     const auto& types = bytecode_.state;
@@ -419,8 +423,8 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
         static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
-    // Few folds of few elements may all be free of rounding where another order is not: no early refusal
-    // there.
+    // With few elements, the first folds may be free of rounding although other orders are not. So a short
+    // segment is not refused early.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
     const auto is_finite = [&](std::size_t f) {

@@ -6,10 +6,11 @@
 
 namespace segfold {
 
-/// Element `i` of an array: the shortest text that reads back as the same value; bools are true or false.
+/// Returns element `i` of an array as the shortest text that reads back as the same value. Bools are true or
+/// false.
 std::string value_text(const Array& array, std::int64_t i);
 
-/// A wide value, rounded to `type` first.
+/// Returns a wide value, rounded to `type`, as text.
 std::string value_text(Type type, const WideValue& value);
 
 }  // namespace segfold

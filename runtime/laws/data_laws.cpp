@@ -1,4 +1,4 @@
-// What the elements of a fold say of an operator's laws.
+// Tries an operator's laws on the data of a fold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 bool is_among(const std::vector<Law>& laws, Law law) { return std::ranges::find(laws, law) != laws.end(); }
 
-/// What a quick search over values of the data finds; nothing is refuted where there are no elements.
+/// Searches quickly for counter-examples among values of the data. Refutes nothing if there are no elements.
 LawReport report_on(const DataRanges& ranges, const Workload& workload)
 {
     auto options = kPatientLawOptions;
@@ -26,7 +26,7 @@ LawReport report_on(const DataRanges& ranges, const Workload& workload)
     return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
 }
 
-/// Leaves finite values alone; false where there was nothing else, or where a column would have none.
+/// Keeps only the finite values of each range. Returns false if all were finite, or if a column has none.
 bool keep_finite(DataRanges& ranges)
 {
     bool were_others = false;
@@ -73,8 +73,8 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
 
 namespace {
 
-/// Whether no order of combining the data overflows, and their values refute none of the laws that overflow
-/// alone refutes.
+/// Whether no order of combining the data overflows, and no values of the data break the laws that only
+/// overflow refutes.
 bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 {
     // The search among the data's values must not overflow either.
@@ -86,7 +86,7 @@ bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
     return std::ranges::none_of(laws.refuted_by_overflow, [&](Law law) { return found.refuted(law); });
 }
 
-/// Takes the law of a report as refuted by an example of the data.
+/// Marks the report's law as refuted by `example`, which comes from the data.
 void refute(LawReport& report, Law law, CounterExample example)
 {
     for (auto& finding : report.findings)
@@ -100,7 +100,8 @@ void refute(LawReport& report, Law law, CounterExample example)
         }
 }
 
-/// Whether no element shows that the identity is none; what one shows is added to the report.
+/// Tries the identity on all elements. Returns whether it holds; if not, adds the counter-example to the
+/// report.
 bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
 {
     auto elements = try_identity(workload, Elements::all);
@@ -111,7 +112,7 @@ bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& work
     return !report.refuted(Law::identity);
 }
 
-/// Tries associativity on the data where it is not known for all states.
+/// Tries associativity on the data if it is not known to hold for all states.
 void judge_associativity(OperatorLaws& laws, const Workload& workload)
 {
     const auto& op = workload.op;
@@ -133,7 +134,7 @@ void judge_associativity(OperatorLaws& laws, const Workload& workload)
         laws.assumed.push_back(Law::associative);
 }
 
-/// What the data change of a doubtful identity.
+/// Judges a doubtful identity by the data.
 void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
     auto report = laws.report;
@@ -147,7 +148,7 @@ void judge_identity(OperatorLaws& laws, const Workload& workload)
                               : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
                                     !try_identity(workload, Elements::finite).counter_example;
         laws.has_sound_identity = laws.spares_data || holds_on_finite;
-        if (!laws.has_sound_identity)  // a counter-example of the data says more
+        if (!laws.has_sound_identity)  // a counter-example from the data says more
             std::ranges::replace_if(
                 laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
                 *report.find(Law::identity));
@@ -158,7 +159,7 @@ void judge_identity(OperatorLaws& laws, const Workload& workload)
                 "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
 }
 
-/// The text of a counter-example in one line.
+/// Returns the text of a counter-example as one line.
 std::string in_one_line(std::string text)
 {
     for (auto at = text.find("\n    "); at != text.npos; at = text.find("\n    ", at))
@@ -166,7 +167,7 @@ std::string in_one_line(std::string text)
     return text;
 }
 
-/// Tries an identity that no search refutes, but by NaN, on the data's elements.
+/// Tries an identity that no search refutes, except by NaN, on the data's elements.
 void try_doubtful_identity(OperatorLaws& laws, const Workload& workload)
 {
     if (!laws.doubts_identity || !laws.has_sound_identity || laws.without_identity || laws.spares_data)
@@ -209,7 +210,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             if (depends_on_nan(laws))
                 keep_order_of_nan(laws, fmt::format("'{}' has NaN", *name));
         } else {
-            // Other elements may still make a NaN, as log(-1) does.
+            // Finite elements may still produce NaN, as log(-1) does.
             const auto found = report_on(data_ranges(workload), workload);
             std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
         }

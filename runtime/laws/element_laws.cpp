@@ -12,14 +12,14 @@ namespace {
 constexpr std::int64_t kNeighbours = 64;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 
-/// Elements that a thread tries at a time.
+/// Number of elements that a thread tries at a time.
 constexpr std::int64_t kTriedAtOnce = std::int64_t{1} << 14;
 
-/// Elements that are tried where no search refutes the identity; more where some are not finite.
+/// Number of elements tried if no search refutes the identity; the second if some elements are not finite.
 constexpr std::int64_t kSomeElements = 1024;
 constexpr std::int64_t kSomeOfNotFinite = std::int64_t{1} << 16;
 
-/// Tries the identity on elements that are spread evenly, `most` at most.
+/// Tries the identity on at most `most` elements, spread evenly.
 TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
                          std::int64_t num_features, Elements elements, std::int64_t most)
 {
@@ -37,7 +37,7 @@ TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, s
         auto tried = trial().try_identity(begin * stride, std::min(end * stride, size), step, elements);
         const std::lock_guard lock(mutex);
         all.tried += tried.tried;
-        if (tried.counter_example && begin < first) {  // whichever thread was faster
+        if (tried.counter_example && begin < first) {  // keeps the first, whichever thread was faster
             first = begin;
             all.counter_example = std::move(tried.counter_example);
         }

@@ -1,19 +1,19 @@
 #pragma once
-// Shared by the judging of an operator's laws and by the trial of its data; internal.
+// Internal helpers for judging an operator's laws and for trying them on its data.
 #include "dsl/laws/laws.h"
 #include "runtime/laws/operator_laws.h"
 
 namespace segfold {
 
-/// The clock is a safeguard alone: it never rings for an operator of ordinary size.
+/// The clock in these options is a safeguard only: no operator of ordinary size reaches it.
 inline constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
 
-/// The operator with zeros where its lift gives NaN.
+/// Returns the operator with zero in place of each NaN that its lift gives.
 [[nodiscard]] Operator without_nan(Operator op);
 
 [[nodiscard]] bool has_floats(const Operator& op);
 
-/// Which values of the scalars a finding that refutes nothing leaves in doubt.
+/// Returns which scalar values may break a law that the finding does not refute.
 [[nodiscard]] ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding);
 
 }  // namespace segfold

@@ -61,13 +61,13 @@ bool is_standard(const Operator& op)
         try {
             if (same(op, standard_operator(op.name, type)))
                 return true;
-        } catch (const InputError&) {  // it is none of that type
+        } catch (const InputError&) {  // the operator does not take this type
         }
     return false;
 }
 
-/// Whether an element that no search has drawn may have a state that the identity changes. Of the standard
-/// operators, tests know that none has.
+/// Whether elements that no search has drawn may have a state that the identity changes. Tests show that no
+/// standard operator has such elements.
 bool may_change_elements(const Operator& op)
 {
     if (op.factors)
@@ -75,7 +75,7 @@ bool may_change_elements(const Operator& op)
     return op.has_identity() && !is_neutral_to_any_lifted(op) && !is_standard(op);
 }
 
-/// What a report means for stages. `options` are those of the search that it came from.
+/// Decides which laws stages may rely on. `options` are those of the search that made the report.
 OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& options,
                       const std::vector<Law>& assumed)
 {
@@ -150,7 +150,7 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
         asked.scalars = options.scalars;
         prove::prove_laws(op, report, solver, asked);
     }
-    if (proof != nullptr && options.scalars == nullptr)  // others do not know these values
+    if (proof != nullptr && options.scalars == nullptr)  // stored verdicts do not cover these scalar values
         prove::remember(op, report);
     return conclude(op, std::move(report), options, assumed);
 }
@@ -172,7 +172,7 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 
 namespace {
 
-/// Whether all states of the 8-bit version say what is true of the operator's: combine has small constants.
+/// Whether the 8-bit version stands for the operator: combine has only small constants.
 bool has_small_constants(const Operator& op)
 {
     const auto is_small = [](const Constant& constant) {
@@ -199,8 +199,8 @@ ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 
 namespace {
 
-/// Whether a proof over the reals, or while nothing overflows, says nothing of a scalar of this value: it is
-/// not finite, or the product of two such numbers overflows.
+/// Whether a proof over the reals, or one that excludes overflow, does not cover a scalar of this value: it
+/// is not finite, or its square overflows.
 bool is_extreme(const FieldValue& value)
 {
     if (is_float(value.type))
@@ -302,7 +302,7 @@ std::vector<Law> OperatorLaws::relied_on_in_doubt() const
 
 namespace {
 
-/// That a law may hold for sorted data, and how to rely on it then; empty where that is not known.
+/// Says that a law may hold for sorted data and how to rely on it; empty if that is not known.
 std::string way_of_sorted_data(const OperatorLaws& laws, Law law)
 {
     const auto* finding = laws.report.find(law);
@@ -336,8 +336,8 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 
 namespace {
 
-/// ", and none of its elements shows it"; empty where none was tried. Without numbers, so that who folds many
-/// arrays of different lengths can tell that it is the same warning.
+/// Returns ", and none of its elements shows it" or the like; empty if none was tried. Has no numbers, so
+/// warnings for arrays of different lengths are equal.
 std::string tried_elements(const OperatorLaws& laws)
 {
     if (laws.num_tried == 0)

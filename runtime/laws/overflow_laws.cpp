@@ -17,7 +17,7 @@ bool contains_law(const std::vector<Law>& laws, Law law)
     return std::ranges::find(laws, law) != laws.end();
 }
 
-/// Of which overflow a verdict speaks.
+/// Which overflows a verdict covers.
 enum class Spoken : std::uint8_t { all, tried, none };
 
 Spoken spoken_of(const OperatorLaws& laws, const Operator& op, const LawFinding& finding)
@@ -108,7 +108,7 @@ std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op
 
 namespace {
 
-/// A range around the integers whose ends are powers of two, within their type.
+/// Returns the smallest range around `of` whose ends are powers of two, within the type.
 Interval widened(const Interval& of, Type type)
 {
     Interval wide{of.low < 0 ? -1 : 0, 1};
@@ -119,14 +119,14 @@ Interval widened(const Interval& of, Type type)
     return meet(wide, values_of(type));
 }
 
-/// Whether folds of such integers overflow nowhere that a law depends on, and a search among the values of
-/// columns refutes none that overflow alone is known to refute.
+/// Whether `spared` is right: no such fold overflows where a law depends on it, and a search among the values
+/// finds no counter-example for the laws that only overflow refutes.
 bool spares(const OperatorLaws& laws, const Workload& workload, const SparedByOverflow& spared)
 {
     const auto& op = workload.op;
     if (laws.refuted_by_overflow.empty())
         return broken_by_overflow(laws, op, spared.known, spared.length).empty();
-    // The search must not overflow either.
+    // The search itself must not overflow either.
     if (!overflows_nowhere(op, spared.known,
                            {std::max(spared.length.longest, kFoldOfSearch),
                             std::max(spared.length.num_elements, kFoldOfSearch)}))

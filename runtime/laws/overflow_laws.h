@@ -1,5 +1,5 @@
 #pragma once
-// Laws that hold while nothing overflows, and folds that may overflow.
+// Laws that hold while nothing overflows, and folds in which something may overflow.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,42 +12,43 @@
 
 namespace segfold {
 
-/// The laws that are relied on, and that overflow in such a fold may break without a verdict that speaks of
-/// it: what is proved or refuted of words speaks of all, what is proved of integers or reals of none, and a
-/// search of what it has tried.
+/// Returns the laws relied on that overflow in such a fold may break.
+///
+/// A law is safe if its verdict covers overflow. Proofs and refutations on machine words cover every
+/// overflow; proofs on unbounded integers or reals cover none; a search covers the cases that it tried.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   const KnownValues& known, FoldLength length);
 
-/// The most elements with which no fold breaks a law so, whatever the data: a power of two, 0, or the largest
-/// number.
+/// Returns the largest number of elements at which no fold breaks a law by overflow, whatever the data are:
+/// 0, a power of two, or the largest number possible.
 [[nodiscard]] std::int64_t most_elements_without_overflow(const OperatorLaws& laws, const Operator& op);
 
-/// Ranges of the integers of arrays, one array for each parameter; read by all threads.
+/// Returns the ranges of the integers in arrays, one array per parameter. All threads read them.
 [[nodiscard]] KnownValues known_values(const Operator& op, std::span<const Array> arrays);
 
-/// The same for a fold of `num_elements` elements; `longest` gives the longest segment when asked. Takes no
-/// time if the number of elements settles it.
+/// The same for a fold of `num_elements` elements. `longest` returns the length of the longest segment; it is
+/// called only if the number of elements does not settle the question, and otherwise no time is spent.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   std::span<const Array> arrays, std::int64_t num_elements,
                                                   const std::function<std::int64_t()>& longest);
 
-/// Integers of columns, tables and scalars, and sizes of folds of them, in which no law breaks by overflow.
+/// Ranges of integers in columns, tables and scalars, and fold sizes, for which overflow breaks no law.
 struct SparedByOverflow {
     KnownValues known;
     FoldLength length;
 
-    /// Whether it speaks of such a fold, too.
+    /// Whether it also covers a fold with these values and sizes.
     [[nodiscard]] bool holds(const KnownValues& of, FoldLength sizes) const;
 };
 
-/// What spares a fold of a workload and, where it can, others of values and sizes of the same order, and
-/// those that `known` spares; `known` may be null. Nothing where the workload may overflow, or its values
-/// refute a law that overflow alone is known to refute.
+/// Returns values and sizes for which overflow breaks no law: those of the workload and, if possible, others
+/// of the same order and those in `known`, which may be null. Returns nothing if the workload may overflow,
+/// or if its values refute a law that so far only overflow refutes.
 [[nodiscard]] std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws,
                                                                  const Workload& workload,
                                                                  const SparedByOverflow* known);
 
-/// Relies on laws no longer that overflow may break.
+/// Stops relying on the laws in `broken`, which overflow may break.
 [[nodiscard]] OperatorLaws without_broken(OperatorLaws laws, const std::vector<Law>& broken);
 
 }  // namespace segfold

@@ -13,11 +13,11 @@
 namespace segfold {
 namespace {
 
-/// Values that a thread takes at a time.
+/// Number of values that a thread scans at a time.
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 16;
 
-/// A value as an integer that is in the same order: of floats NaN, infinities and finite values from either
-/// end on.
+/// Returns an integer that orders values like `value`. Among floats, infinities and NaN lie beyond the finite
+/// values at either end.
 template <class Element>
 auto in_order(const Element& value, bool is_float)
 {
@@ -41,7 +41,7 @@ auto in_order(const Element& value, bool is_float)
 }
 
 struct Ends {
-    std::int64_t lowest = 0, highest = 0;  ///< where they lie
+    std::int64_t lowest = 0, highest = 0;  ///< indices of the values
 };
 
 template <class Element>
@@ -63,7 +63,7 @@ Ends ends_of(const Element* values, std::int64_t begin, std::int64_t end, bool i
     return ends;
 }
 
-/// Where the lowest and the highest value of an array lie, the first of each.
+/// Returns the indices of the lowest and highest value of an array, the first of each.
 Ends ends_of(const Array& array)
 {
     const auto length = static_cast<std::int64_t>(array.length());

@@ -1,5 +1,5 @@
 #pragma once
-// Elements of a fold that say most of a law, so that few have to be tried.
+// Picks the elements of a fold that reveal most about a law, so only few have to be tried.
 #include <cstdint>
 #include <vector>
 
@@ -8,15 +8,15 @@
 
 namespace segfold {
 
-/// What a pass over the arrays finds.
+/// What one pass over the arrays finds.
 struct TellingElements {
-    std::vector<std::int64_t>
-        numbers;             ///< of elements where a column is lowest or highest; NaN lie at the ends
-    bool are_finite = true;  ///< false where a column or a table has infinities or NaN
+    /// Indices of elements where a column is lowest or highest; NaN counts as beyond either end.
+    std::vector<std::int64_t> numbers;
+    bool are_finite = true;  ///< false if a column or table has infinities or NaN
 };
 
-/// Looks at arrays that are the operator's, one for each parameter; all threads work. A number is that of an
-/// element and feature.
+/// Scans the operator's arrays, one per parameter, with all threads. An index counts elements and features
+/// together.
 [[nodiscard]] TellingElements telling_elements(const Operator& op, const std::vector<Array>& arrays,
                                                std::int64_t num_features);
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kCachedModules = 256;
 
-/// Makes `extern __shared__ T name[];` a declaration that this compiler accepts, without moving any line.
-/// Returns whether there was one.
+/// Turns `extern __shared__ T name[];` into a declaration that this compiler accepts. Moves no line. Returns
+/// whether the source has one.
 bool declare_dynamic_shared(std::string& source)
 {
     constexpr std::string_view kLabel = " __asm__(\"__segfold_dynamic_shared\")";
@@ -45,8 +45,8 @@ bool declare_dynamic_shared(std::string& source)
     return inserted > 0;
 }
 
-/// What stands in the parentheses of the kernel's `__cluster_dims__`; empty where it has none. `source` has
-/// no comments, in which a user may have written anything.
+/// Returns the text between the parentheses of the kernel's `__cluster_dims__`; empty if the kernel has none.
+/// `source` must be free of comments, as a user may write anything in them.
 std::string_view cluster_dimensions(std::string_view source, const std::string& kernel)
 {
     constexpr std::string_view kAttribute = "__cluster_dims__(";
@@ -84,7 +84,7 @@ class Compiler {
 public:
     std::shared_ptr<const Module> compile(const std::string& source, std::span<const std::string> kernels,
                                           const CompileOptions& options);
-    /// Removes the folder of texts. What has been compiled is given still, other texts are refused.
+    /// Removes the folder of texts. Texts compiled before still work; new ones are refused.
     void end()
     {
         const std::lock_guard lock(toolchain_mutex_);
@@ -98,7 +98,7 @@ private:
     std::shared_ptr<Workspace> workspace();
     const Toolchain& toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-    std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();  ///< who compiles has it too
+    std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();  ///< running compilations share it
     std::mutex mutex_;
     std::map<std::vector<std::string>, Toolchain> toolchains_;
     std::mutex toolchain_mutex_;

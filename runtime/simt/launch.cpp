@@ -17,10 +17,10 @@ namespace segfold::simt {
 namespace {
 
 constexpr unsigned kMaxBlockThreads = 1024;
-constexpr unsigned kMaxClusterBlocks = 8;  // that every GPU with clusters has room for
+constexpr unsigned kMaxClusterBlocks = 8;  // every GPU with clusters has room for this many
 constexpr std::uint64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
 
-/// Stacks and block states that no launch uses at the moment.
+/// Stacks and block states that no launch uses now.
 class IdleMemory {
 public:
     std::unique_ptr<WorkerMemory> take()
@@ -49,7 +49,8 @@ IdleMemory& idle_memory()
     return instance;
 }
 
-/// Numbers for the blocks of a launch, never 0 and unique until four thousand million blocks have run.
+/// Returns the first of `count` numbers for the blocks of a launch. None is 0, and none repeats before 2^32
+/// blocks have run.
 std::uint32_t take_numbers(std::uint32_t count)
 {
     static std::mutex mutex;
@@ -97,15 +98,17 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
             " OS threads; at least one block is needed, and 0 OS threads means one for each core");
 }
 
-/// The shared arrays that count for a kernel: its own; those of other functions where no other kernel may be
-/// the one that calls them; and those that no block has room for.
+/// Returns the shared arrays that count against a kernel's limit.
+///
+/// These are its own. Those of functions that are no kernels count if it is the only kernel, as it must then
+/// be their caller, or if they are too large for any block.
 std::vector<Symbol> static_arrays(const Launch& launch)
 {
     const auto& kernels = launch.module.kernels();
     std::vector<Symbol> arrays;
     for (const Symbol& array : launch.module.symbols().shared) {
         if (array.name.starts_with("__segfold_"))
-            continue;  // the executor's own
+            continue;  // an array of the executor itself
         const auto of = array.name.rfind(" of ");
         const auto function = of == std::string::npos ? std::string() : array.name.substr(of + 4);
         const bool is_too_large = array.bytes > static_cast<std::uint64_t>(kMostStaticSharedBytes);
@@ -115,7 +118,7 @@ std::vector<Symbol> static_arrays(const Launch& launch)
     return arrays;
 }
 
-/// Faults where a GPU has no room for a block's shared memory, static and dynamic.
+/// Throws SimtError if a block's static and dynamic shared memory exceed those of a GPU.
 void check_shared(const Launch& launch)
 {
     const auto arrays = static_arrays(launch);
@@ -138,7 +141,7 @@ void check_shared(const Launch& launch)
                                                   std::to_string(kMaxDynamicSharedBytes) + " of both");
 }
 
-/// Which bytes of the thread-local segment are shared memory in this launch.
+/// Finds which bytes of the thread-local segment are shared memory in this launch.
 void lay_out_shared(Launch& launch)
 {
     const Symbols& symbols = launch.module.symbols();
@@ -172,7 +175,7 @@ void order_blocks(Launch& launch)
         std::swap(launch.order[i - 1], launch.order[random.below(static_cast<std::uint32_t>(i))]);
 }
 
-/// Clusters in flight at a time: one at least, whatever its size.
+/// Returns the number of clusters in flight at a time: at least one, however large a cluster is.
 std::uint64_t resident_clusters(const Launch& launch)
 {
     const auto resident = static_cast<std::uint64_t>(launch.options.resident_blocks);
@@ -180,7 +183,7 @@ std::uint64_t resident_clusters(const Launch& launch)
                     launch.num_blocks / launch.cluster_blocks);
 }
 
-/// Runs one worker and keeps what went wrong with it.
+/// Runs one worker and records its error, if any.
 void work(Launch& launch, unsigned index, unsigned num_slots, LaunchStatistics& statistics)
 {
     auto memory = idle_memory().take();
@@ -213,7 +216,7 @@ void run_workers(Launch& launch, LaunchStatistics& total)
         for (unsigned i = 1; i < launch.num_workers; ++i)
             threads.emplace_back([&, i] { work(launch, i, slots_of(i), statistics[i]); });
     } catch (const std::system_error&) {
-        // Those that did not start hold no blocks, and do no work: the others take all blocks.
+        // OS threads that did not start hold no blocks: the others run all of them.
         for (std::size_t i = threads.size() + 1; i < launch.num_workers; ++i)
             launch.progress[i].stuck_at = launch.strong_progress[i].stuck_at = ~std::uint64_t{0};
     }

@@ -14,40 +14,40 @@ struct SegfoldHooks;
 
 namespace segfold::simt {
 
-/// Most dynamic shared memory of a launch: that of a block on Hopper.
+/// Most dynamic shared memory in bytes that a launch may ask for: the limit of a block on a Hopper GPU.
 constexpr unsigned kMaxDynamicSharedBytes = 227 * 1024;
 
-/// Calls a kernel with its arguments, each given by the address of its value.
+/// Calls a kernel; each element of `arguments` points at the value of one parameter.
 using KernelEntry = void (*)(void** arguments);
 
-/// A loaded library with one text's kernels. Unloaded, and its file removed, with the last user.
+/// A loaded library with the kernels of one text. The last owner unloads it and removes its file.
 class Module {
 public:
     struct Kernel {
         KernelEntry entry = nullptr;
         unsigned parameters = 0;
-        unsigned cluster_blocks = 1;  ///< 0: of more than one dimension
+        unsigned cluster_blocks = 1;  ///< blocks along x; 0: the cluster has more dimensions
     };
 
-    /// Loads `library`, compiled from the text called `text_name` in error messages.
+    /// Loads the file `library`. Error messages call the text that it was compiled from `text_name`.
     Module(std::string library, std::string text_name, std::span<const std::string> kernels, bool checked);
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
     ~Module();
 
-    /// The kernel called `name`. Throws InputError that lists the others.
+    /// Returns the kernel called `name`. If there is none, throws an InputError that lists the kernels.
     [[nodiscard]] const Kernel& kernel(const std::string& name) const;
     [[nodiscard]] const std::map<std::string, Kernel>& kernels() const { return kernels_; }
-    /// Whether its memory accesses report to the executor.
+    /// Whether the module's memory accesses are reported to the executor.
     [[nodiscard]] bool checked() const { return checked_; }
     [[nodiscard]] const Symbols& symbols() const { return symbols_; }
     /// The calling OS thread's copy of the shared arrays.
     [[nodiscard]] std::byte* shared_memory() const;
-    /// Where the file's address 0 is loaded.
+    /// The address at which the file's address 0 is loaded.
     [[nodiscard]] std::uintptr_t base() const { return base_; }
-    /// The library's own memory: code, constants, global variables.
+    /// Whether `address` lies in the library's own memory: code, constants or global variables.
     [[nodiscard]] bool owns(std::uintptr_t address) const { return address - base_ < mapped_bytes_; }
-    /// As find_lines() says, of addresses in the file.
+    /// Calls find_lines() with this library; `addresses` are addresses in the file.
     [[nodiscard]] std::vector<std::vector<int>> lines(std::span<const std::uint64_t> addresses) const;
 
 private:
@@ -65,10 +65,10 @@ private:
     std::uint64_t anchor_place_ = 0;
 };
 
-/// Functions that every module calls; defined with the executor.
+/// The functions of the executor that every module calls.
 const SegfoldHooks& executor_hooks();
 
-/// Compiles and loads a text, or finds the module made of an equal text before.
+/// Compiles and loads a text. For an equal text and equal options it returns the module made before.
 std::shared_ptr<const Module> compile_module(const std::string& source, std::span<const std::string> kernels,
                                              const CompileOptions& options);
 

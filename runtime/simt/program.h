@@ -1,6 +1,6 @@
 #pragma once
-// Runs emitted CUDA text on the CPU: compiled by the system's C++ compiler, threads as fibers, every access
-// checked.
+// Runs emitted CUDA text on the CPU: the system's C++ compiler compiles it, CUDA threads are fibers, and
+// every memory access is checked.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,13 +17,15 @@ class LineMap;
 
 namespace segfold::simt {
 
-/// Which runnable thread of a block goes on when another must wait.
+/// Chooses the thread of a block that continues when the running one must wait.
 enum class Schedule {
     ascending,    ///< the lowest thread index
     descending,   ///< the highest thread index
-    sticky_warp,  ///< a random lane of the same warp, now and then of a random other warp
-    priority,   ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
-    overtaking  ///< blocks begin in order; who has changed a flag waits for all, then the highest goes first
+    sticky_warp,  ///< a random lane of the same warp, sometimes of another random warp
+    priority,  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
+    /// The lowest block first. A block that has changed a flag waits for all others that can go on; when all
+    /// have changed one, the highest goes first.
+    overtaking
 };
 
 /// The order in which the blocks of a grid start.
@@ -32,22 +34,23 @@ enum class BlockOrder { ascending, descending, random };
 std::string_view name(Schedule schedule);
 std::string_view name(BlockOrder order);
 
-/// How a launch is carried out. With `os_threads` 1, equal options give equal interleavings.
+/// Options of a launch. With `os_threads` 1, equal options give equal interleavings.
 struct Options {
     std::uint64_t seed = 1;
     Schedule schedule = Schedule::sticky_warp;
     BlockOrder block_order = BlockOrder::ascending;
-    bool shadow_check = true;  ///< races and uninitialised shared memory; needs a program compiled for it
+    bool shadow_check = true;            ///< reports races and reads of unwritten shared memory
     bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
-    bool shuffles_read_mask_only =
-        true;  ///< false: a shuffle from a lane outside the mask is no fault, its value poison
-    double endless_seconds = 10;  ///< processor time a thread may compute without memory or waiting; 0: any
-    int resident_blocks = 4;      ///< blocks in flight at a time, over all OS threads
-    int os_threads = 0;           ///< 0: one for each core; never more than resident blocks
-    std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for messages
+    /// True: a shuffle that reads a lane outside the mask is a fault. False: it returns poison.
+    bool shuffles_read_mask_only = true;
+    /// Processor time that a thread may compute without reading memory or waiting; 0: no limit.
+    double endless_seconds = 10;
+    int resident_blocks = 4;                    ///< blocks in flight at a time, on all OS threads together
+    int os_threads = 0;                         ///< 0: one for each core; never more than `resident_blocks`
+    std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for messages
 };
 
-/// Options whose schedule and block order follow from the seed: neighbouring seeds differ in both.
+/// Returns options whose schedule and block order follow from the seed. Neighbouring seeds differ in both.
 Options options_from_seed(std::uint64_t seed);
 
 /// Grid and block shape of a launch.
@@ -57,16 +60,16 @@ struct Dimensions {
     unsigned dynamic_shared_bytes = 0;
 };
 
-/// Options of the system's compiler.
+/// Options for the system's compiler.
 struct CompileOptions {
-    bool shadow_check = true;          ///< false: no check of memory accesses at all, several times as fast
+    bool shadow_check = true;          ///< false: no memory access is checked; runs several times as fast
     bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
     int optimisation = 1;              ///< the digit after -O
-    std::string compiler = {};         ///< empty: $CXX, else g++, c++ or clang++, the first that is on PATH
-    std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for the compiler's messages
+    std::string compiler = {};         ///< empty: $CXX, else the first of g++, c++, clang++ on PATH
+    std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for the compiler's messages
 };
 
-/// A fault that a launch found.
+/// Kinds of faults that a launch can find.
 enum class Fault {
     race,
     out_of_bounds,
@@ -80,8 +83,8 @@ enum class Fault {
     shared_memory
 };
 
-/// A fault of a kernel. The message names kernel, block, threads, source line, memory, and how to replay the
-/// launch.
+/// A fault of a kernel. The message names the kernel, block, threads, source line and memory, and says how to
+/// replay the launch.
 class SimtError : public DeviceError {
 public:
     SimtError(Fault fault, const std::string& message) : DeviceError(message), fault_(fault) {}
@@ -91,10 +94,10 @@ private:
     Fault fault_;
 };
 
-/// Counts of a launch that ended well.
+/// Counts of a launch that ended without a fault.
 struct LaunchStatistics {
-    std::uint64_t fiber_switches = 0;  ///< times a CPU core went from one stack to another
-    std::uint64_t thread_steps = 0;    ///< times a CUDA thread began or went on after it had to wait
+    std::uint64_t fiber_switches = 0;  ///< times an OS thread went from one stack to another
+    std::uint64_t thread_steps = 0;    ///< times a CUDA thread began or resumed after a wait
     double seconds = 0;
 };
 
@@ -103,7 +106,7 @@ class Module;
 /// A compiled text. Copies share the code; a program may be launched from several OS threads at once.
 class Program {
 public:
-    /// Compiles `source`, whose `extern "C" __global__` functions `kernels` can then be launched.
+    /// Compiles `source`. Its `extern "C" __global__` functions named in `kernels` can then be launched.
     ///
     /// The same text and options are compiled once per process. May be called from several OS threads.
     /// Throws DeviceError with the compiler's log and the path of the saved source.

@@ -10,11 +10,11 @@
 namespace segfold::simt {
 namespace {
 
-/// An instruction, and what stands for it; operands follow in the text's order.
+/// A PTX instruction and the call that replaces it. The operands keep their order.
 struct Twin {
     std::string_view instruction;
     std::string_view call;
-    bool assigns = false;  ///< to its first operand; such a statement need not be volatile
+    bool assigns = false;  ///< returns a value to the first operand; the statement need not be volatile
 };
 
 constexpr std::array kTwins = {
@@ -34,7 +34,7 @@ constexpr std::array kTwins = {
     Twin{"mul.wide.s32 %0, %1, %2;", "__segfold_wide_product(", true},
 };
 
-/// The place behind the parenthesis that closes the one before `place`.
+/// Returns the place after the parenthesis that closes the one before `place`.
 std::size_t behind_parenthesis(std::string_view text, std::size_t place)
 {
     bool quoted = false;
@@ -51,7 +51,8 @@ std::size_t behind_parenthesis(std::string_view text, std::size_t place)
     return std::string_view::npos;
 }
 
-/// The call for the statement whose parentheses hold `inside`: a template, then `"r"(operand)` and the like.
+/// Returns the call for an `asm` statement. `inside` is the text in its parentheses: a template, then
+/// operands like `"r"(x)`.
 std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 {
     const auto open = inside.find('"');
@@ -85,7 +86,7 @@ std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 std::string replace_ptx(std::string source)
 {
     constexpr std::string_view kVolatile = "volatile";
-    // Comments may hold what a user wrote, which must stay there.
+    // Comments may hold text of the user, which must not change.
     std::string code = without_comments(source);
     for (std::size_t place = 0; (place = code.find("asm", place)) != std::string::npos;) {
         auto open = code.find_first_not_of(' ', place + 3);

@@ -1,14 +1,14 @@
 #pragma once
-// Inline PTX in emitted texts, as calls that an ordinary compiler understands.
+// Turns inline PTX in emitted texts into calls that an ordinary compiler understands.
 #include <string>
 
 namespace segfold::simt {
 
-/// Replaces the statements of the asynchronous copies (cp.async and its kin, `asm volatile`), of clusters
-/// (their barrier, mapa), of the conversions of 16-bit floats (cvt) and of the reciprocal by calls to the
-/// shim.
+/// Replaces `asm` statements in `source` by calls to functions of the shim.
 ///
-/// No line moves. Other statements stay as they are, and the compiler will refuse them.
+/// It knows the asynchronous copies (cp.async and its kin), the cluster's barrier and mapa, the conversions
+/// of 16-bit floats (cvt) and the reciprocal. No line moves. Other `asm` statements stay, and the compiler
+/// will refuse them.
 std::string replace_ptx(std::string source);
 
 }  // namespace segfold::simt

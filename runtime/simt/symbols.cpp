@@ -65,7 +65,8 @@ void add_symbols(const std::string& file, const Elf64_Shdr& table, const Elf64_S
     }
 }
 
-/// The line in "…/text.cu:57" or "…/text.cu:57 (discriminator 3)" when the file is `text_name`, else 0.
+/// Returns the line number in "…/text.cu:57" or "…/text.cu:57 (discriminator 3)"; 0 if the file is not
+/// `text_name`.
 int line_in(const std::string& frame, const std::string& text_name)
 {
     const std::size_t colon = frame.rfind(':');
@@ -111,8 +112,8 @@ std::vector<std::vector<int>> find_lines(const std::string& library, const std::
         text << "0x" << std::hex << address;
         arguments.push_back(text.str());
     }
-    // For each address its own line "0x…", then the frames, innermost first; the shim's own frames are passed
-    // over.
+    // For each address, addr2line prints the line "0x…" and then the frames, innermost first. Frames of the
+    // shim are skipped.
     std::istringstream output(run_process(arguments).output);
     std::ptrdiff_t place = -1;
     for (std::string frame; std::getline(output, frame);) {

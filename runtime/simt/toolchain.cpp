@@ -40,7 +40,7 @@ std::string shim_text(std::initializer_list<std::string_view> files)
     return text;
 }
 
-/// The compiler's log without the names of our own files.
+/// Returns the compiler's log with the path of `source` shown as "emitted text".
 std::string emitted_log(const std::string& output, const std::string& source, const LineMap& lines)
 {
     std::istringstream stream(name_origins(output, source, lines));
@@ -132,18 +132,18 @@ std::vector<std::string> compile_command(const Toolchain& toolchain, const Compi
     };
     add({"-std=c++20", "-fPIC", "-shared", "-nostdlib", "-w", "-fvisibility=hidden", "-fno-exceptions",
          "-fno-rtti"});
-    // CUDA texts look at bits through pointers of other types; contraction would differ from compiler to
+    // CUDA texts read bits through pointers of other types. Contraction would make results depend on the
     // compiler.
     add({"-fno-strict-aliasing", "-ffp-contract=off"});
-    // Structs are copied as a whole, padding included; field by field, later copies would read unwritten
-    // bytes.
+    // A struct must be copied as a whole, padding included. Field by field, its padding would stay unwritten,
+    // and later copies would read that.
     if (!toolchain.clang)
         add({"-fno-tree-sra"});
-    // Messages name lines and no variables, whose places take GCC a tenth of the time.
+    // Messages name lines but no variables, and tracking variables takes GCC a tenth of its time.
     if (!toolchain.clang)
         add({"-fno-var-tracking"});
-    // addr2line confuses the files of version 5. A large stack frame must not step over the page below the
-    // stack.
+    // addr2line mixes up files in DWARF 5. A large stack frame must touch the guard page below the stack, not
+    // step over it.
     add({"-g1", "-gdwarf-4", "-fstack-clash-protection"});
     if (options.undefined_sanitizer)
         add({"-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow"});

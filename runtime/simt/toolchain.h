@@ -1,5 +1,5 @@
 #pragma once
-// The system's C++ compiler, and the folder where it works.
+// The system's C++ compiler, and the folder that it works in.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -13,17 +13,17 @@
 
 namespace segfold::simt {
 
-/// A private folder for sources and libraries, removed at the end of the process but for the sources to be
-/// kept.
+/// A private folder for sources and libraries. The end of the process removes all but the files passed to
+/// keep().
 class Workspace {
 public:
-    /// Throws InputError when the folder cannot be made.
+    /// Throws InputError if the folder cannot be made.
     Workspace() = default;
     Workspace(const Workspace&) = delete;
     Workspace& operator=(const Workspace&) = delete;
     ~Workspace();
 
-    /// A path in the folder, without an ending, that was never given before.
+    /// Returns a new path in the folder, without an ending; never the same path twice.
     [[nodiscard]] std::string unique_stem();
     void keep(const std::string& path);
 
@@ -34,32 +34,33 @@ private:
     std::set<std::string> kept_;
 };
 
-/// A compiler, with the parts of the shim that do not depend on the text.
+/// A compiler, and the parts of the shim that are the same for every text.
 struct Toolchain {
-    std::vector<std::string> compiler;  ///< its path, and the words that $CXX has behind it
+    std::vector<std::string> compiler;  ///< path of the compiler, then the other words of $CXX
     bool clang = false;
-    std::string declarations;  ///< path of the header that goes ahead of every text
-    std::string support;       ///< path of the object that goes with every text
+    std::string declarations;  ///< path of the header that is put before every text
+    std::string support;       ///< path of the object that is linked with every text
 };
 
-/// The compiler's path and the words that follow it, as in CXX="ccache g++ -m64".
+/// Returns the compiler's path and the words that follow it, as in CXX="ccache g++ -m64".
 ///
-/// Flags of a text follow those words, and win over them. Throws DeviceError without one. The program that
-/// $CXX names must be there.
+/// The options that a text needs are put behind those words and override them. Throws DeviceError if there is
+/// no compiler, or if the one that $CXX names does not exist.
 std::vector<std::string> choose_compiler(const CompileOptions& options);
 
 Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-/// The command that makes `library` from `source`.
+/// Returns the command that compiles `source` into `library`.
 std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
                                          const std::string& source, const std::string& library);
 
-/// Throws DeviceError with the compiler's log. Where `lines` says whence the lines of `source` come, the log
-/// names those places, and `segfold emit` prints the text; else `source` is kept.
+/// Throws DeviceError with the compiler's log. If `lines` is given, the log names the places that the lines
+/// of `source` come from, and `source` need not be kept: `segfold emit` prints it. If not, the file `source`
+/// is kept.
 [[noreturn]] void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
                          const ProcessResult& result, const LineMap* lines);
 
-/// Throws DeviceError when the file cannot be written.
+/// Throws DeviceError if the file cannot be written.
 void write_file(const std::string& path, std::string_view text);
 
 }  // namespace segfold::simt

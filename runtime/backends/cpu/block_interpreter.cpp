@@ -16,19 +16,20 @@ namespace {
 
 constexpr std::int64_t kShareSteps = std::int64_t{1} << 14;
 
-/// A state of one lane; absent: of no element.
+/// A state in one lane. It is absent if it covers no element.
 struct OneState {
     std::vector<Slot<double>> fields;
     bool is_there = false;
 };
 
-/// A place on the path that passes every item and, behind its last item, the end of every segment.
+/// A point on a path that steps over every item and, after the last item of each segment, over the segment's
+/// end.
 struct Cut {
     std::int64_t item = 0;
     std::int64_t segment = 0;
 };
 
-/// A workload whose items are counted along the segments.
+/// A workload whose items are numbered along the segments.
 class Items {
 public:
     explicit Items(const Segments& segments)
@@ -60,7 +61,7 @@ public:
         return num_segments() + (num_segments() == 0 ? 0 : end(num_segments() - 1));
     }
 
-    /// Where the path is after so many steps.
+    /// Returns the point of the path after `steps` steps.
     [[nodiscard]] Cut cut(std::int64_t steps) const
     {
         steps = std::min(steps, num_steps());
@@ -81,14 +82,14 @@ private:
     std::vector<std::int64_t> begins_;
 };
 
-/// What a share leaves for others: of a segment that began before it and ends in it, and of the one open at
-/// its end.
+/// States that a share passes on: `head` of the segment that began before it and ends in it, `tail` of the
+/// segment still open at its end.
 struct Share {
     Cut begin;
     OneState head, tail;
 };
 
-/// What all threads read.
+/// Data that all threads read.
 struct Fold {
     const Workload& workload;
     Bytecode bytecode;
@@ -102,10 +103,10 @@ struct Run {
     std::int64_t segment;
     std::int64_t item;
     int lane, count;
-    bool is_closed;  ///< the segment ends with its last lane
+    bool is_closed;  ///< the segment ends with the run's last lane
 };
 
-/// The memory of one thread.
+/// The working memory of one thread.
 class Folder {
 public:
     explicit Folder(const Fold& fold)
@@ -119,7 +120,7 @@ public:
           next_(types_.size())
     {}
 
-    /// False where a table was read outside of its length.
+    /// Folds a share. Returns false if a table was read outside of its length.
     [[nodiscard]] bool fold_share(const Cut& begin, const Cut& end, Share& share)
     {
         const auto& items = fold_.items;
@@ -151,7 +152,7 @@ public:
         return true;
     }
 
-    /// Joins what the shares have left, in order.
+    /// Joins the heads and tails of the shares in order.
     void join(const std::vector<Share>& shares)
     {
         const auto& items = fold_.items;
@@ -181,7 +182,7 @@ private:
         const auto& columns = fold_.bytecode.columns;
         const auto& items = fold_.items;
         for (const auto& run : runs_) {
-            // Items of neighbouring runs are neighbours, but for ranges.
+            // Items of neighbouring runs lie side by side, except in the form ranges.
             const bool is_first = &run == &runs_.front();
             if (!is_first && !items.is_ranges())
                 break;
@@ -207,7 +208,7 @@ private:
         return true;
     }
 
-    /// Combines neighbours in pairs until each run is one state, at the place of its number.
+    /// Combines neighbours in pairs until each run is one state. The state of run i ends in lane i.
     [[nodiscard]] bool reduce(int lanes)
     {
         int counts[kBlockLanes], pairs[kBlockLanes], places[kBlockLanes];
@@ -245,7 +246,7 @@ private:
         return true;
     }
 
-    /// Gives each run's state to its segment, to the share's head, or to what stays open.
+    /// Passes each run's state on: to its segment, to the share's head, or to the open segment.
     void close_runs(const Cut& begin, Share& share)
     {
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -349,7 +350,7 @@ private:
     LaneProgram lift_, combine_, finish_, empty_;
     std::vector<Lanes> states_, next_;
     std::vector<Run> runs_;
-    OneState open_;  ///< of the segment that goes on behind the last block
+    OneState open_;  ///< state of the segment that continues after the last block
     std::vector<std::int64_t> finished_, empties_;
 };
 
@@ -364,7 +365,7 @@ void interpret(const Workload& workload, Results& results)
     std::atomic<std::int64_t> next = 0;
     std::atomic<bool> reads_outside = false;
     auto& pool = ThreadPool::shared();
-    const auto* const stop = stop_flag();  // the loop throws once it has ended
+    const auto* const stop = stop_flag();  // threads only look; the loop throws after it has ended
     const auto goes_on = [&] { return !reads_outside && (stop == nullptr || !*stop); };
     pool.run(std::min<std::int64_t>(num_shares, pool.threads()), [&](std::int64_t) {
         Folder folder(fold);
@@ -375,7 +376,7 @@ void interpret(const Workload& workload, Results& results)
                 reads_outside = true;
     });
     if (reads_outside) {
-        check_tables(workload);  // names the first element
+        check_tables(workload);  // throws and names the first element
         throw InternalError("a table was read outside of its length, and no element reads it there");
     }
     Folder(fold).join(shares);

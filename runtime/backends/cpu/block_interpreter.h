@@ -1,14 +1,15 @@
 #pragma once
-// The fold of a machine without a compiler: byte code, a block of elements at a time, on all cores.
+// The fold for a machine without a compiler: interprets byte code for a block of elements at a time, on all
+// cores.
 #include "runtime/data/workload.h"
 
 namespace segfold::cpu {
 
-/// Folds every segment into `results`, whose arrays have room for all of them. `combine` must be associative.
+/// Folds every segment into `results`, whose arrays must have room for all. `combine` must be associative.
 ///
-/// Elements are lifted many at a time and neighbours of a segment are combined in pairs, in order. The
-/// segments alone decide where pairs begin, so any number of threads gives the same bits. Throws InputError
-/// for the first element that reads past a table's end.
+/// Lifts many elements at a time and combines neighbours of a segment in pairs, in order. The pairs depend
+/// only on the segments, so the result bits are the same with any number of threads. Throws InputError for
+/// the first element that reads outside of a table.
 void interpret(const Workload& workload, Results& results);
 
 }  // namespace segfold::cpu

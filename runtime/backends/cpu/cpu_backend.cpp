@@ -1,4 +1,4 @@
-// The back end "cpu" behind the common interface.
+// Adapts the back end "cpu" to the common interface.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace {
 
 std::uint64_t address(const Array& array) { return reinterpret_cast<std::uint64_t>(array.data()); }
 
-/// A copy that begins `shifted_elements` of its elements behind an aligned address.
+/// A copy of an array that begins `shifted_elements` elements after an aligned address.
 struct ShiftedCopy {
     ShiftedCopy(const Array& array, int shifted_elements)
         : bytes(array.bytes() + static_cast<std::size_t>(shifted_elements) * size_bytes(array.type())),
@@ -35,7 +35,7 @@ struct ShiftedCopy {
     std::uint64_t place;
 };
 
-/// A native text, loaded, with what it folds.
+/// A loaded native text with the memory of one fold.
 class BoundFold {
 public:
     BoundFold(const Workload& workload, const Emitted& emitted)
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] cpu::NativePlan& native() { return native_; }
     [[nodiscard]] std::vector<std::uint64_t>& inputs() { return inputs_; }
 
-    /// Throws InputError where the text has read outside of a checked table.
+    /// Runs the fold. Throws InputError if the text has read outside of a checked table.
     void run(Results& results)
     {
         outputs_.clear();
@@ -109,8 +109,10 @@ public:
 private:
     static bool has_compiler() { return cpu::reason_without_compiler().empty(); }
 
-    /// Where combine is not associative, strictly from left to right, as the only stage that serves does.
-    /// Rows and what is mapped as the reference folds them.
+    /// Folds without a compiler.
+    ///
+    /// If combine is not associative, it folds strictly from left to right, like the only stage that serves
+    /// such an operator. Operators with rows or a map are folded by the reference.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
         if (is_associative && !has_rows(workload.op) && !workload.op.map)
@@ -163,8 +165,8 @@ private:
         return results;
     }
 
-    /// The text of a GPU on this processor, with as many blocks as everywhere: a reproducible plan's order of
-    /// combination is that of the GPU.
+    /// Runs a GPU's text on this processor, with the same number of blocks as on every device. So a
+    /// reproducible plan combines in the same order as on the GPU.
     static Results run_as_gpu(const Workload& workload, const PlanText& plan,
                               const Circumstances& circumstances, RunTimes& times)
     {

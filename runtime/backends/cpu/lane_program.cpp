@@ -39,7 +39,7 @@ void write(Lanes& lanes, int i, const Slot<double>& slot)
         lanes.bits[i] = slot.bits;
 }
 
-/// The interpreter's own function, with an opcode and a type that the compiler knows.
+/// Runs the interpreter's own function with opcode and type known to the compiler.
 template <Opcode opcode, Type type>
 void operate(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count)
 {
@@ -81,7 +81,7 @@ void select_lanes(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, in
         write<type>(out, i, a.bits[i] ? read<type>(b, i) : read<type>(c, i));
 }
 
-/// What the instructions of two types have in common stands once: halves are singles that are rounded after.
+/// The type that lanes hold. It lets types share loops: halves are held as singles and rounded afterwards.
 constexpr Type held_as(Type type) { return is_single(type) ? Type::f32 : type; }
 
 constexpr bool is_of_integers(Opcode opcode)
@@ -110,7 +110,7 @@ constexpr Loop operation()
         return nullptr;
 }
 
-/// Of integers only the sign matters where they come from.
+/// The type that an operand is read as: for integers only the sign matters.
 constexpr Type read_as(Type type)
 {
     return is_float(type) ? held_as(type) : is_signed_integer(type) ? Type::i64 : Type::u64;
@@ -156,7 +156,7 @@ constexpr auto kConversions = all_conversions(std::make_index_sequence<kNumTypes
 
 constexpr std::size_t number(Type type) { return static_cast<std::size_t>(type); }
 
-/// Calls `work` with the type as a constant.
+/// Calls `work` with the type as a compile-time constant.
 template <class Work, std::size_t... types>
 void visit(Type type, const Work& work, std::index_sequence<types...> /*types*/)
 {
@@ -245,7 +245,7 @@ bool LaneProgram::gather(const Instruction& instruction, const Lanes* mask, int 
         for (int i = 0; i < count; ++i) {
             if (mask != nullptr && mask->bits[i] == 0)
                 continue;
-            // A negative index is a large unsigned one.
+            // A negative index becomes a large unsigned number.
             if (indices.bits[i] >= static_cast<std::uint64_t>(table.length)) {
                 is_inside = false;
                 continue;
@@ -276,7 +276,8 @@ bool LaneProgram::run(std::size_t begin, std::size_t end, const Lanes* mask, int
             if (!gather(instruction, mask, count))
                 return false;
         } else {
-            // jump_unless to behind a jump, which leads behind the other side: each lane takes its own side.
+            // A jump_unless leads behind a jump, which leads behind the other branch. Each lane runs its own
+            // branch.
             const std::size_t other = instruction.out;
             const std::size_t behind = program_.code[other - 1].out;
             Lanes sides[2];

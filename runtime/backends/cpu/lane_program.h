@@ -1,5 +1,5 @@
 #pragma once
-// Programs of the language over many values at a time: each instruction is a loop over lanes.
+// Runs programs of the language on many values at a time: each instruction is a loop over lanes.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,17 +11,17 @@ namespace segfold::cpu {
 /// Values that a program works on at a time.
 inline constexpr int kBlockLanes = 256;
 
-/// A value of each lane, as a Slot<double> holds one.
+/// One value per lane, stored as in Slot<double>.
 union alignas(64) Lanes {
     std::uint64_t bits[kBlockLanes];
     float single[kBlockLanes];
     double real[kBlockLanes];
 };
 
-/// True if values of the type are in `single`. Those of f64 are in `real`, all others in `bits`.
+/// True if values of the type are stored in `single`. Those of f64 are in `real`, all others in `bits`.
 constexpr bool is_single(Type type) { return is_float(type) && type != Type::f64; }
 
-/// Lane `from` of `source` into lane `to` of `target`.
+/// Copies lane `from` of `source` to lane `to` of `target`.
 inline void copy_lane(Type type, const Lanes& source, int from, Lanes& target, int to)
 {
     if (is_single(type))
@@ -30,36 +30,36 @@ inline void copy_lane(Type type, const Lanes& source, int from, Lanes& target, i
         target.bits[to] = source.bits[from];
 }
 
-/// Elements `first` .. `first + count - 1` of an array, into the lanes from `lane` on.
+/// Loads elements `first` .. `first + count - 1` of an array into the lanes from `lane` on.
 void load_lanes(Type type, const void* array, std::int64_t first, int count, Lanes& lanes, int lane);
 
-/// The first lanes, each to its own element of an array.
+/// Stores the first lanes: lane i to element elements[i] of the array.
 void store_lanes(Type type, const Lanes& lanes, std::span<const std::int64_t> elements, void* array);
 
-/// A program with memory for kBlockLanes of all its values. For one thread at a time.
+/// A program with memory for kBlockLanes lanes of all its values. For use by one thread at a time.
 class LaneProgram {
 public:
-    /// The program and the arrays of the tables must outlive this object.
+    /// The program and the tables' memory must outlive this object.
     explicit LaneProgram(const Program& program, std::vector<TableView> tables = {});
 
     [[nodiscard]] Lanes& input(std::size_t place) { return slots_[place]; }
     [[nodiscard]] const Lanes& output(std::size_t field) const { return slots_[program_.outputs[field]]; }
-    /// Whether anything depends on an input.
+    /// Whether the program reads the input.
     [[nodiscard]] bool uses_input(std::size_t place) const;
 
-    /// Gives the outputs of the first `count` lanes. False if one reads past a table's end.
+    /// Computes the outputs of the first `count` lanes. Returns false if one reads outside of a table.
     [[nodiscard]] bool run(int count);
 
 private:
     using Loop = void (*)(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count);
 
     struct Step {
-        Loop loop;   ///< null for copy, gather and jumps: only some lanes may do these
-        Loop after;  ///< rounds a value to a format of 16 bits; may be null
+        Loop loop;   ///< null for copy, gather and jumps, which may run for some lanes only
+        Loop after;  ///< rounds the values to a 16-bit format; null for other types
     };
 
     static Step step_of(const Instruction& instruction);
-    /// The instructions `begin` .. `end` - 1, for lanes where `mask` is not 0; null: all.
+    /// Runs instructions `begin` .. `end` - 1 in the lanes where `mask` is not 0, or in all if it is null.
     [[nodiscard]] bool run(std::size_t begin, std::size_t end, const Lanes* mask, int count);
     [[nodiscard]] bool gather(const Instruction& instruction, const Lanes* mask, int count);
 

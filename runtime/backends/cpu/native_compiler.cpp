@@ -23,11 +23,11 @@
 namespace segfold::cpu {
 namespace {
 
-// Part of every key: another number and no old file is found.
+// Part of every key. Changing it makes all stored files obsolete.
 constexpr int kFormat = 2;
 
-/// Values are those that the text says: nothing is reassociated, products and sums are not contracted. That
-/// operations raise no exceptions and set no errno lets loops with conditions become vectors.
+/// Values must be those of the text, so nothing is reassociated and products and sums are not contracted.
+/// Loops with conditions become vector code because operations raise no exceptions and set no errno.
 constexpr const char* kFlags[] = {"-std=c++20",
                                   "-O3",
                                   "-march=native",
@@ -52,7 +52,7 @@ std::string read_file(const std::string& path)
 
 constexpr std::string_view kMagic = "segfold library 2\n";
 
-/// A library as it is kept: the digest of what follows, then lines that say what it is, then its bytes.
+/// Returns a library in its stored form: a digest of the rest, lines that describe the library, its bytes.
 std::string seal(const StoredLibrary& stored)
 {
     const auto contents =
@@ -60,7 +60,7 @@ std::string seal(const StoredLibrary& stored)
     return cache::sha256_hex(contents) + "\n" + contents;
 }
 
-/// The text's first line names its stage: "// lane_scan: Equal tiles ...".
+/// Returns the file name of the stage from the text's first line: "// lane_scan: Equal tiles ...".
 std::string file_of_text(std::string_view source)
 {
     constexpr std::string_view kMark = "// ";
@@ -70,13 +70,13 @@ std::string file_of_text(std::string_view source)
     return (is_named ? std::string(line.substr(kMark.size(), end - kMark.size())) : "text") + ".cpp";
 }
 
-/// Why libraries are not kept, until somebody has taken it.
+/// The reason why libraries are not stored, until somebody takes it.
 struct Note {
     std::mutex mutex;
     std::optional<std::string> text;
     bool was_noted = false;
 
-    /// Keeps the first reason.
+    /// Stores the reason if it is the first.
     void set(std::string_view reason)
     {
         const std::lock_guard lock(mutex);
@@ -91,7 +91,7 @@ Note& note()
     return kept;
 }
 
-/// The folder of the cache; null where there is none, and every process compiles anew.
+/// Returns the cache's folder. If it is null, every process compiles anew.
 cache::Folder* open_folder()
 {
     static const auto& folder = lasting([]() -> std::unique_ptr<cache::Folder> {
@@ -128,7 +128,7 @@ std::string processor_identity()
 NativeCompiler::NativeCompiler()
 {
     const auto compiler = find_host_compiler("cpu");
-    // Flags that the caller's CXX has come last, so that "-O1" there is what counts.
+    // Flags in the caller's CXX come last, so "-O1" there wins.
     const auto own_flags = std::find_if(compiler.begin() + 1, compiler.end(),
                                         [](const std::string& word) { return word.starts_with('-'); });
     command_.assign(compiler.begin(), own_flags);
@@ -143,7 +143,8 @@ NativeCompiler::NativeCompiler()
 
 bool NativeCompiler::has_f16_conversions() const
 {
-    // "g++ (Debian 12.2.0-14) 12.2.0"; clang++ knows the type from another version on for each processor.
+    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". For clang++ the first version that knows the
+    // type differs between processors.
     constexpr int kFirstMajor = 12;
     const auto number = version_.rfind(' ');
     if (version_.find("clang") != std::string::npos || number == std::string::npos ||
@@ -199,7 +200,7 @@ std::string library_of(std::string_view source, const NativeCompiler& compiler, 
         try {
             return unseal_library(*bytes).library;
         } catch (const InputError&) {
-            // What is damaged is compiled anew, and replaced.
+            // A damaged library is compiled again and replaced.
         }
     was_compiled = true;
     using Clock = std::chrono::steady_clock;

@@ -1,5 +1,5 @@
 #pragma once
-// Compiles a native text to the bytes of a shared library by the system's compiler, and caches them.
+// Compiles a native text to the bytes of a shared library with the system's compiler, and caches the result.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,31 +7,31 @@
 
 namespace segfold::cpu {
 
-/// The kind of file in the cache's folder.
+/// Kind of the cache's files that hold libraries.
 inline constexpr std::string_view kLibraryKind = "library";
 
 /// The system's C++ compiler with the flags of native texts.
 class NativeCompiler {
 public:
-    /// Throws DeviceError without a compiler.
+    /// Throws DeviceError if there is no compiler.
     NativeCompiler();
 
-    /// The compiler and the flags, one after the other.
+    /// The compiler, followed by the flags.
     [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
-    /// The compiler's path and the version that it prints.
+    /// The compiler's path and its version line.
     [[nodiscard]] const std::string& identity() const { return identity_; }
 
-    /// The version that it prints, "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
+    /// The compiler's version line: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// Whether it knows _Float16 and the processor converts it. bfloat16 has no such thing: the conversions
-    /// of processors take small numbers for 0.
+    /// Whether the compiler knows _Float16 and the processor converts it. There is no such question for
+    /// bfloat16, as processors' conversions flush small numbers to 0.
     [[nodiscard]] bool has_f16_conversions() const;
 
-    /// Digest of the text, the compiler, the flags and the processor.
+    /// Returns a digest of all that compiling `source` depends on: text, compiler, flags, processor.
     [[nodiscard]] std::string key(std::string_view source) const;
-    /// The shared library of `source`. Throws DeviceError with the compiler's log and the path of a copy of
-    /// the text.
+    /// Compiles `source` and returns the shared library's bytes. Throws DeviceError with the compiler's log,
+    /// which names a kept copy of the text.
     [[nodiscard]] std::string compile(std::string_view source) const;
 
 private:
@@ -39,26 +39,26 @@ private:
     std::string identity_, version_;
 };
 
-/// The shared library of `source`, from the cache's folder if it is there. A damaged file counts as absent.
+/// Returns the shared library of `source`, from the cache if possible. A damaged file counts as missing.
 ///
-/// Sets `was_compiled` if the compiler ran.
+/// Sets `was_compiled` to whether the compiler ran.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
 
-/// A file of the cache's folder.
+/// Contents of a library file in the cache's folder.
 struct StoredLibrary {
-    std::string name;      ///< of the text that was compiled: "lane_scan.cpp"
-    std::string compiler;  ///< the version that it prints
-    double seconds = 0;    ///< that it took
+    std::string name;      ///< file name of the compiled text: "lane_scan.cpp"
+    std::string compiler;  ///< the compiler's version line
+    double seconds = 0;    ///< seconds that compiling took
     std::string library;   ///< the bytes of the shared library
 };
 
-/// The library of a file. Throws InputError that says why it is not one.
+/// Reads a library file. Throws InputError saying what is wrong with it.
 [[nodiscard]] StoredLibrary unseal_library(std::string_view bytes);
 
-/// Why libraries are not kept: told once, then nothing.
+/// Returns, once, the reason why libraries are not stored; nothing if they are or if it was returned before.
 [[nodiscard]] std::optional<std::string> take_library_note();
 
-/// The processor's model and abilities, as the system lists them.
+/// Returns the processor's model and features as the system lists them.
 [[nodiscard]] std::string processor_identity();
 
 }  // namespace segfold::cpu

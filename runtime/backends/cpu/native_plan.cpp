@@ -10,7 +10,7 @@
 namespace segfold::cpu {
 namespace {
 
-/// Of scratch memory: a line of the cache.
+/// Alignment of scratch memory: one cache line.
 constexpr std::size_t kAlignment = 64;
 
 }  // namespace
@@ -28,7 +28,7 @@ NativePlan::NativePlan(const Operator& op, const Emitted& emitted, const Segment
     for (std::size_t i = 0; i < bound_.launches().size(); ++i) {
         const auto& launch = bound_.launches()[i];
         Kernel kernel{program_->kernel(launch.kernel), launch.grid, {}};
-        // Structs are taken by reference, scratch memory by its address.
+        // Kernels take structs by reference, and scratch memory by its address.
         for (std::size_t k = 0; k < launch.parameters.size(); ++k) {
             const auto buffer =
                 std::ranges::find(bound_.scratch(), launch.parameters[k], &ScratchBuffer::name);
@@ -56,7 +56,7 @@ void NativePlan::run(std::span<const std::uint64_t> inputs, std::span<const std:
             ThreadPool::shared().run(
                 kernel.parts, [&kernel](std::int64_t part) { kernel.entry.run(part, kernel.arguments); });
     } catch (const Stopped&) {
-        fill_scratch(true, 0);  // the kernels that leave it fit for the next run have not come to it
+        fill_scratch(true, 0);  // the run did not reach the kernels that clear it for the next run
         throw;
     }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A native text, loaded, with the memory and the arguments for workloads of one size.
+// A loaded native text with memory and arguments for workloads of one size.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,24 +10,24 @@
 
 namespace segfold::cpu {
 
-/// Runs a text on any arrays of its sizes; a run allocates nothing. One thread at a time may run it.
+/// Runs a text on any arrays of its sizes. A run allocates nothing. Only one thread at a time may run it.
 class NativePlan {
 public:
-    /// Throws DeviceError where the text does not compile.
+    /// Throws DeviceError if the text does not compile.
     NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes);
 
-    /// Folds on all cores of the process.
+    /// Folds on all cores available to the process.
     ///
     ///   inputs    the address of an array for each parameter
-    ///   lengths   of the same arrays, in elements
-    ///   segments  the addresses of segment_arrays() of the text's form
+    ///   lengths   the length of each of these arrays, in elements
+    ///   segments  the addresses of segment_arrays() in the text's form
     ///   results   the address of an array for each result field
     void run(std::span<const std::uint64_t> inputs, std::span<const std::int64_t> lengths,
              std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
 
-    /// One word per parameter; nonzero if the last run read past that table's end. For refuse_noted_reads().
+    /// One word per parameter: nonzero if the last run read past that table's end. For refuse_noted_reads().
     [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }
-    /// Memory that must not be zero is filled with `byte`.
+    /// Fills scratch memory with `byte`, except where zeros are needed.
     void poison_scratch(std::uint8_t byte);
     [[nodiscard]] const NativeProgram& program() const { return *program_; }
     [[nodiscard]] std::int64_t scratch_bytes() const;
@@ -39,7 +39,7 @@ private:
         std::vector<void*> arguments;
     };
 
-    /// Fills the memory that must be zero before the first run, or all other.
+    /// Fills either the scratch memory that must be zero before the first run, or all other.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
     std::shared_ptr<const NativeProgram> program_;

@@ -9,12 +9,12 @@
 
 namespace segfold::cpu {
 
-/// A kernel of a native text: the number of a part of the work, then the arguments by address.
+/// A kernel of a native text. It takes the number of a part of the work, then the addresses of the arguments.
 class NativeKernel {
 public:
     explicit NativeKernel(void* entry = nullptr) : entry_(entry) {}
 
-    /// `arguments` are at most kMostArguments.
+    /// Runs part `part`. `arguments` may have at most kMostArguments entries.
     void run(std::int64_t part, std::span<void* const> arguments) const;
 
     static constexpr std::size_t kMostArguments = 12;
@@ -26,19 +26,19 @@ private:
 /// A loaded shared library.
 class NativeProgram {
 public:
-    /// Compiles the text, unless the cache or this process has it. Throws DeviceError without a compiler, or
-    /// if the text does not compile.
+    /// Returns the program of a text: from this process, from the cache, or newly compiled. Throws
+    /// DeviceError if there is no compiler or if the text does not compile.
     static std::shared_ptr<const NativeProgram> of(const Emitted& emitted);
 
-    /// Loads the bytes of a shared library. Throws DeviceError.
+    /// Loads the bytes of a shared library. Throws DeviceError if they cannot be loaded.
     explicit NativeProgram(const std::string& library);
     ~NativeProgram();
     NativeProgram(const NativeProgram&) = delete;
     NativeProgram& operator=(const NativeProgram&) = delete;
 
-    /// Throws InternalError for a kernel that the text does not have.
+    /// Returns the kernel `name`. Throws InternalError if the text does not have it.
     [[nodiscard]] NativeKernel kernel(const std::string& name) const;
-    /// Seconds that the compiler ran in this process; 0 if it did not.
+    /// Seconds that the compiler ran in this process; 0 if it did not run.
     [[nodiscard]] double compile_seconds() const { return compile_seconds_; }
 
 private:
@@ -46,11 +46,11 @@ private:
     double compile_seconds_ = 0;
 };
 
-/// Why there is no compiler; "" if there is one.
+/// Returns why there is no compiler; empty if there is one.
 [[nodiscard]] const std::string& reason_without_compiler();
-/// Abilities of the compiler and this processor that texts may use.
+/// Returns the properties of the compiler and processor that texts may rely on.
 [[nodiscard]] Target native_target();
-/// The compiler's version; "none" without one.
+/// Returns the compiler's version line; "none" if there is no compiler.
 [[nodiscard]] std::string compiler_version();
 
 }  // namespace segfold::cpu

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kOptimisation = 3;
 
-/// With as few threads a block as there may be: over one segment all but the first return at once.
+/// Emits the text with as few threads per block as possible: on one segment, all but the first return at
+/// once.
 Emitted emit_fold(const Operator& op, const Segments& segments)
 {
     const auto& stage = Catalogue::standard().stage("thread_per_segment");

@@ -1,5 +1,5 @@
 #pragma once
-// The fold of one thread of the host, as native code: the CPU's row of a comparison.
+// Folds with one host thread in native code. Comparisons use it as the CPU's entry.
 #include <span>
 #include <string>
 #include <vector>
@@ -11,21 +11,21 @@ namespace segfold::cpu {
 /// Results and times of a fold on the host.
 struct SequentialFold {
     Results results;
-    std::vector<double> seconds;  ///< of each run, the first one left out
+    std::vector<double> seconds;  ///< of each counted run
 };
 
 /// Folds every segment from left to right in one thread, `repeats` times after one run that is not counted.
 ///
 ///   columns   one for each parameter, [num_elements]
-///   segments  whole, uniform, offsets or ranges; flags and keys by their offsets
+/// whole, uniform, offsets or ranges; flags and keys need offsets as well
 ///
-/// Runs the text of the stage thread_per_segment, compiled by the system's C++ compiler with -O3: over one
-/// segment it is a programmer's own loop. Floating-point operations keep their order. Throws DeviceError
-/// without a compiler, InputError if the stage cannot serve the operator.
+/// Compiles the text of stage thread_per_segment with the system's C++ compiler at -O3. On one segment this
+/// equals a programmer's own loop. Floating-point operations keep their order. Throws DeviceError if there is
+/// no compiler, InputError if the stage cannot serve the operator.
 [[nodiscard]] SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
                                                std::span<const std::byte* const> columns, int repeats);
 
-/// The CPU's name as the system has it, or "unknown CPU".
+/// Returns the CPU's name as the system gives it, or "unknown CPU".
 [[nodiscard]] std::string processor_name();
 
 }  // namespace segfold::cpu

@@ -9,7 +9,7 @@ namespace segfold::cuda {
 namespace {
 
 constexpr unsigned kMostThreads = 16;
-// Of a program: more of them, or larger ones, gain little, and whoever needs one waits for all.
+// Limits of one program. More or larger plans gain little, and a caller that needs one waits for all of them.
 constexpr std::size_t kMostVariants = 8;
 constexpr std::size_t kMostTextBytes = 48 * 1024;
 
@@ -24,7 +24,8 @@ std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants, s
     variants = variants.subspan(1);
     const std::size_t share = (variants.size() + threads - 1) / threads;
     const std::size_t most = std::min(share, kMostVariants);
-    std::size_t text_bytes = kMostTextBytes;  // of the last batch; the first one takes no more
+    // Bytes in the last batch. The first batch counts as full, as it takes one plan only.
+    std::size_t text_bytes = kMostTextBytes;
     for (const auto& variant : variants) {
         text_bytes += variant.request.source.size();
         if (text_bytes > kMostTextBytes || batches.back().size() == most) {
@@ -57,7 +58,7 @@ Ahead::~Ahead()
 
 void Ahead::add(std::vector<Variant> variants)
 {
-    std::set<std::string> texts;  // one of those that share a text is enough
+    std::set<std::string> texts;  // of plans with the same text, one is enough
     const auto is_known = [&](const Variant& variant) {
         return !texts.insert(variant.request.source).second || cache_.contains(variant.request);
     };
@@ -82,7 +83,7 @@ void Ahead::work()
             batch = std::move(waiting_.front());
             waiting_.pop_front();
         }
-        // Whoever needs a plan that does not compile compiles it again and is told.
+        // A plan that does not compile is compiled again by the caller that needs it, who gets the error.
         cache_.prepare(batch);
     }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Plans compiled in the background, before somebody needs them.
+// Compiles plans in the background before somebody needs them.
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -11,22 +11,23 @@
 
 namespace segfold::cuda {
 
-/// Parts plans into programs: the first by itself, as it is needed next, the others up to eight to a program
-/// of at most 48 KiB of text, but so few that each of `threads` threads has a program. In the order given.
+/// Groups plans into programs, in the given order. The first plan is alone, as it is needed next. The others
+/// share programs of at most 8 plans and 48 KiB of text, yet there are enough programs for all `threads`
+/// threads.
 [[nodiscard]] std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants,
                                                           std::size_t threads);
 
-/// Compiles the plans of the last expect() in the background.
+/// Compiles the plans expected last, in the background.
 class Ahead {
 public:
-    /// The cache must outlive this object. `threads` of 0: as many as cores, at most 16.
+    /// The cache must outlive this object. 0 `threads` means one per core, at most 16.
     explicit Ahead(CompileCache& cache, unsigned threads = 0);
-    /// Waits for the compilation under way, and leaves the rest.
+    /// Waits for running compilations and drops the others.
     ~Ahead();
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;
 
-    /// Replaces the plans that still wait. Passes over plans in the cache, and plans with the text of an
+    /// Replaces the plans that still wait. Skips plans that the cache has, and plans with the same text as an
     /// earlier one.
     void add(std::vector<Variant> variants);
 

@@ -114,7 +114,7 @@ DeviceBuffer* ResidentWorkload::found_buffer(std::size_t i) const
 void ResidentWorkload::poison_results(std::uint8_t poison)
 {
     for (std::size_t i = 0; i < results_.buffers.size(); ++i)
-        // Elements in no segment have outputs of zero.
+        // Outputs of elements outside of all segments must be zero.
         if (fields_[i].type == Type::boolean || (i + workload_.op.outputs.size() >= fields_.size() &&
                                                  workload_.segments.form == SegmentForm::ranges))
             results_.buffers[i].zero();
@@ -169,7 +169,7 @@ struct LoadedPlan::State {
     };
     std::shared_ptr<const Compiled> compiled;
     std::vector<DeviceBuffer> scratch;
-    std::vector<bool> is_zero;  ///< of each scratch buffer: kernels rely on it
+    std::vector<bool> is_zero;  ///< for each scratch buffer: kernels rely on zeros in it
     std::optional<BoundPlan> bound;
     std::vector<Step> steps;
 };

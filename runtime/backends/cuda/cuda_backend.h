@@ -1,5 +1,5 @@
 #pragma once
-// The back end "cuda": a workload through an emitted text, on a GPU.
+// The back end "cuda": runs a workload's emitted text on a GPU.
 #include <map>
 #include <memory>
 #include <vector>
@@ -14,37 +14,37 @@
 
 namespace segfold::cuda {
 
-/// Arrays of the host copied to a GPU.
+/// Arrays copied from the host to a GPU.
 struct ResidentArrays : LoadedArrays {
     std::vector<DeviceBuffer> buffers;
     std::vector<std::uint64_t> addresses;
-    std::vector<std::int64_t> lengths;  ///< in elements; 0 for a buffer that came without its array
+    std::vector<std::int64_t> lengths;  ///< in elements; 0 if a buffer was added without an array
 
     void add(DeviceBuffer buffer);
     void add(const Context& context, const Array& array);
-    /// The array begins `shifted_elements` of its elements behind the buffer's own begin.
+    /// Copies the array to `shifted_elements` elements after the begin of a buffer.
     void add_shifted(const Context& context, const Array& array, int shifted_elements);
     [[nodiscard]] std::size_t bytes() const override;
 };
 
-/// A workload's arrays on a GPU, to be reduced by any number of plans.
+/// A workload's arrays on a GPU. Any number of plans may fold them.
 class ResidentWorkload {
 public:
     /// Copies the arrays. The workload must outlive this object. Throws InputError, DeviceError.
     ResidentWorkload(const Context& context, const Workload& workload);
 
-    /// The same with the parameters' arrays already there. Columns may be longer than the workload. Its own
-    /// `arrays` only serve to name an element that reads past a checked table's end. The caller answers for
-    /// empty segments.
+    /// Uses parameter arrays that are already on the GPU. Columns may be longer than the workload. Its own
+    /// `arrays` are used only to find the element that read outside of a checked table. The caller must deal
+    /// with empty segments.
     ResidentWorkload(const Context& context, const Workload& workload,
                      std::shared_ptr<const ResidentArrays> inputs);
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
-    /// The arrays of segment_arrays() in a form that the segments have, then those of found_arrays(); copied
-    /// at the first call.
+    /// Returns the arrays of segment_arrays() in a form that the segments have, then those of found_arrays().
+    /// The first call for a form copies them.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
-    /// The same in the form that the host knows: never flags nor keys.
+    /// Returns the arrays in the form that the host knows: never flags or keys.
     [[nodiscard]] const ResidentArrays& segments() const
     {
         return segments_as(converted_form(workload_.segments.form));
@@ -52,46 +52,47 @@ public:
     /// One array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
-    /// Fills the results with poison that shows values which a plan does not write. The byte changes each
-    /// time, so that two plans with the same omission differ. Bools become false.
+    /// Fills the results with a byte, so values that a plan does not write are noticed. With different bytes,
+    /// comparing two plans shows what both omit. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
-    /// Where kernels note reads outside of checked tables; see pack_inputs().
+    /// Address of the words in which kernels note reads outside of checked tables; see
+    /// BoundPlan::bind_inputs().
     [[nodiscard]] std::uint64_t outside_address() const { return outside_.address(); }
-    /// Copies the results to the host; if a kernel finds the segments, cut to their number. Throws InputError
-    /// if a plan has read past a checked table's end since this object was made.
+    /// Copies the results to the host. If kernels find the segments, cuts them to the number found. Throws
+    /// InputError if a plan has read outside of a checked table since this object was made.
     [[nodiscard]] Results results() const;
 
 private:
-    /// The buffer of found_[i]; none before a plan asks for the segments in their own form.
+    /// Returns the buffer of found_[i]; null if no plan has asked for the segments in their own form.
     DeviceBuffer* found_buffer(std::size_t i) const;
 
     const Context* context_;
     const Workload& workload_;
     std::shared_ptr<const ResidentArrays> inputs_;
-    mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< filled as asked for
+    mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< each form is added when first requested
     ResidentArrays results_;
     DeviceBuffer outside_;
-    std::vector<NamedArray> found_;    ///< as found_arrays() gives it; the last buffers of its form
-    std::vector<ResultField> fields_;  ///< the returned buffers
-    std::vector<std::int64_t> rooms_;  ///< values that each of them has room for
+    std::vector<NamedArray> found_;    ///< from found_arrays(); its buffers are the form's last
+    std::vector<ResultField> fields_;  ///< the fields that are returned
+    std::vector<std::int64_t> rooms_;  ///< number of values that each field has room for
 };
 
-/// A kernel of a plan, and how it is launched.
+/// A kernel of a plan with its launch sizes.
 struct PlannedKernel {
-    KernelResources resources;  ///< as the compiler reported them
+    KernelResources resources;  ///< reported by the compiler
     std::int64_t grid = 0;
     int block_threads = 0;
-    int resident_blocks = 0;  ///< blocks that one multiprocessor holds at a time
+    int resident_blocks = 0;  ///< blocks resident on one multiprocessor at a time
     std::int64_t dynamic_shared_bytes = 0;
 };
 
-/// A LoadedPlan's question to the compiler, and the names of its kernels.
+/// Returns a LoadedPlan's request to the compiler and the names of its kernels.
 [[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
 
-/// An emitted text compiled, loaded, and bound to a resident workload.
+/// An emitted text that is compiled, loaded and bound to a resident workload.
 class LoadedPlan {
 public:
-    /// Compiles for the context's GPU and allocates scratch. Throws DeviceError.
+    /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError.
     LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
                const std::string& name, CompileCache* cache = nullptr);
     ~LoadedPlan();
@@ -99,14 +100,14 @@ public:
 
     /// Queues all launches of the plan.
     void launch(Stream& stream) const;
-    /// Fills scratch memory that need not be zero.
+    /// Fills scratch memory with a byte, except where zeros are needed.
     void poison_scratch(std::uint8_t poison);
-    /// The compiler's report on each kernel.
+    /// Returns the compiler's report on each kernel.
     [[nodiscard]] const std::vector<KernelResources>& resources() const;
-    /// The kernels in the order of their launches.
+    /// Returns the kernels in launch order.
     [[nodiscard]] std::vector<PlannedKernel> kernels() const;
     [[nodiscard]] double compile_seconds() const;
-    /// False where the program was on the disk.
+    /// False if the program came from the disk.
     [[nodiscard]] bool is_compiled_now() const;
 
 private:
@@ -114,8 +115,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Compiles, runs once and copies back: the whole path for one workload. `times`, where given, is told how
-/// long compiling and the launches took.
+/// Compiles, runs once and copies the results back. `times`, if not null, receives the times of compiling and
+/// launching.
 Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
             CompileCache* cache = nullptr, RunTimes* times = nullptr);
 

@@ -1,4 +1,4 @@
-// The back end "cuda" behind the common interface.
+// Adapts the back end "cuda" to the common interface.
 #include <fmt/format.h>
 
 #include <future>
@@ -11,7 +11,7 @@ namespace {
 
 class CudaBackend : public Backend {
 public:
-    /// The context is made while data and plan are.
+    /// Makes the context in the background, while data and plan are prepared.
     explicit CudaBackend(int ordinal)
         : gpu_(cuda::device(ordinal)),
           context_(std::async(std::launch::async, [ordinal] { return cuda::Context(ordinal); }).share())
@@ -44,8 +44,8 @@ private:
                          RunTimes& times) override
     {
         check_workload(workload);
-        // To compile, the GPU's architecture is enough: the context may still be in the making, and the
-        // arrays are copied meanwhile.
+        // Compiling needs only the GPU's architecture. So it starts while the context is being made and the
+        // arrays are copied.
         const auto request = cuda::variant_of(gpu_, plan->emitted, plan->stage).request;
         const auto compiling = std::async(std::launch::async, [&] { return programs_.get(request); });
         const auto& context = context_.get();

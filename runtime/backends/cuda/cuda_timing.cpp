@@ -73,7 +73,7 @@ private:
 
 }  // namespace
 
-/// A workload on the GPU, and the results that later ones are held against.
+/// A workload on the GPU, with kept results that later ones are compared with.
 class TimedResident : public PlacedWorkload {
 public:
     TimedResident(CudaTiming& timing, const Workload& workload, std::shared_ptr<const ResidentArrays> inputs)

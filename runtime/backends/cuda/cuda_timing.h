@@ -1,5 +1,5 @@
 #pragma once
-// Times on a GPU by events, and the read ceiling that they are held against.
+// Measures times on a GPU by events, and the read ceiling that they are compared with.
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,11 +15,11 @@ namespace segfold::cuda {
 
 /// Measures launches in one stream of a GPU.
 ///
-/// Expected plans are compiled on the host's cores while others run: the first by itself, the others several
-/// to a program, whose time they share equally.
+/// Expected plans are compiled on the host's cores while others run. The first is a program by itself; the
+/// others share programs, and each counts for an equal part of its program's compile time.
 class CudaTiming : public Timing {
 public:
-    /// Compiles the kernel that reads. Throws DeviceError.
+    /// Compiles the kernel that only reads. Throws DeviceError.
     explicit CudaTiming(const Context& context);
 
     [[nodiscard]] const Context& context() const { return context_; }
@@ -37,10 +37,10 @@ public:
     void compile_each(std::span<const PlanText> plans) override;
     void expect(std::span<const PlanText> plans) override;
     [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override;
-    /// The best median of several grids and numbers of loads in flight, over 1 GiB or a quarter of the free
-    /// memory.
+    /// Returns the best median over several grids and numbers of loads in flight, on 1 GiB or on a quarter of
+    /// the free memory.
     [[nodiscard]] ReadCeiling read_ceiling() override;
-    /// The L2 is the cache.
+    /// Judged by the size of the L2 cache.
     [[nodiscard]] bool fits_cache(std::int64_t bytes) const override;
     void read(std::size_t bytes) override;
     [[nodiscard]] std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
@@ -61,17 +61,18 @@ private:
     Module module_;
     DeviceBuffer sink_;
     DeviceBuffer other_;   ///< fills the L2
-    DeviceBuffer unread_;  ///< read by read()
+    DeviceBuffer unread_;  ///< memory that read() reads
     std::optional<Module> compare_;
     CompileCache programs_;
-    std::unique_ptr<Ahead> ahead_;  ///< made when something is expected first
+    std::unique_ptr<Ahead> ahead_;  ///< null until plans are expected
     friend class TimedResident;
 };
 
-/// A timing's own GPU. Throws DeviceError, which says that `what` needs a GPU, for another back end.
+/// Casts `timing` to that of a GPU. Throws DeviceError if it belongs to another back end; `what` names what
+/// needs a GPU.
 [[nodiscard]] CudaTiming& cuda_timing(Timing& timing, std::string_view what);
 
-/// The workload that a CudaTiming has placed.
+/// Returns the workload that a CudaTiming has placed.
 [[nodiscard]] ResidentWorkload& resident_of(PlacedWorkload& placed);
 
 }  // namespace segfold::cuda

@@ -21,13 +21,13 @@ namespace fs = std::filesystem;
 constexpr const char* kDriverName = "libcuda.so.1";
 constexpr std::array kNvrtcMajors = {13, 12};
 
-// Guards the choice of the toolkit's directory against a first use of NVRTC on another thread.
+// Prevents a change of the toolkit's folder while another thread uses NVRTC for the first time.
 std::mutex toolkit_mutex;
 fs::path toolkit_directory;
 std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
-// Written before anything else, as the program or the module starts.
+// Set before anything else, when the program or module starts.
 std::string& cpu_option()
 {
     static auto& option = lasting([] { return std::string("SessionOptions::backend = \"cpu\""); });
@@ -36,10 +36,10 @@ std::string& cpu_option()
 
 struct Attempt {
     std::optional<SharedLibrary> library;
-    std::string failure;  // of a file that is there but cannot be loaded
+    std::string failure;  // why a file that exists cannot be loaded
 };
 
-// Where the loader found a library; `asked` when it does not tell.
+// Returns the path where the loader found a library; `asked` if the loader does not tell.
 std::string mapped_path(void* handle, const fs::path& asked)
 {
     link_map* map = nullptr;
@@ -47,7 +47,8 @@ std::string mapped_path(void* handle, const fs::path& asked)
                                                                                      : asked.string();
 }
 
-// An empty place asks the loader, which knows LD_LIBRARY_PATH and the system's own folders.
+// Tries to open `file` in `place`. If `place` is empty, the loader searches LD_LIBRARY_PATH and the system's
+// folders.
 Attempt try_open(const fs::path& place, const std::string& file)
 {
     const fs::path path = place / file;
@@ -78,8 +79,8 @@ std::string list_failures(const std::vector<std::string>& failures)
     return text;
 }
 
-// NVRTC opens libnvrtc-builtins by its bare name; one that is loaded already is found by that name wherever
-// it lies.
+// Loads libnvrtc-builtins early. NVRTC opens it by its bare name, which finds a loaded library wherever it
+// lies.
 void preload_builtins(const fs::path& directory, int major)
 {
     const std::string prefix = fmt::format("libnvrtc-builtins.so.{}", major);
@@ -89,7 +90,7 @@ void preload_builtins(const fs::path& directory, int major)
             dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// A toolkit's own folders, and those into which pip unpacks NVIDIA's wheels.
+// Returns a toolkit's own folders and those into which pip unpacks NVIDIA's wheels.
 std::vector<fs::path> folders_of(const fs::path& place)
 {
     if (place.empty())
@@ -154,7 +155,7 @@ std::vector<fs::path> all_nvrtc_places()
     return places;
 }
 
-// Versions that the driver can load first.
+// Returns the major versions to try; those that the driver can load come first.
 std::vector<int> nvrtc_majors(int driver_major)
 {
     std::vector<int> majors(kNvrtcMajors.begin(), kNvrtcMajors.end());
@@ -173,7 +174,7 @@ Nvrtc open_nvrtc_once()
     return opened;
 }
 
-// From "runtime/" on, so that messages do not depend on where the project was built.
+// Returns the path from "runtime/" on, so messages do not depend on where the project was built.
 std::string place_in_source(const std::source_location& where)
 {
     std::string_view file = where.file_name();

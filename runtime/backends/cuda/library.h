@@ -1,6 +1,7 @@
 #pragma once
-// The CUDA driver and NVRTC, opened at run time: this file is the only list of their entry points.
-// No CUDA header is needed; the few types and prototypes below are those of cuda.h and nvrtc.h.
+// The CUDA driver and NVRTC, opened at run time. This file is the only list of their entry points.
+//
+// No CUDA header is needed: the few types and prototypes below are those of cuda.h and nvrtc.h.
 #include <cstddef>
 #include <filesystem>
 #include <source_location>
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// The tags of cuda.h and nvrtc.h, so that handles are the same types in a file that includes those too.
+// The tags of cuda.h and nvrtc.h, so handles have the same types in a file that also includes those headers.
 struct CUctx_st;
 struct CUevent_st;
 struct CUfunc_st;
@@ -37,7 +38,7 @@ using CUmodule = CUmod_st*;
 using CUstream = CUstream_st*;
 using nvrtcProgram = _nvrtcProgram*;
 
-/// A driver's answer; only values that the code tells apart have names here.
+/// Result of a driver call. Only values that the code distinguishes have names.
 enum class CUresult : int {
     success = 0,
     invalid_value = 1,
@@ -54,7 +55,7 @@ enum class CUresult : int {
     launch_failed = 719,
 };
 
-/// NVRTC's answer.
+/// Result of an NVRTC call.
 enum class nvrtcResult : int {
     success = 0,
     invalid_option = 5,
@@ -76,18 +77,19 @@ struct CUkernelNodeParams {
     void** kernelParams;
     void** extra;
     CUkernel kern;
-    CUcontext ctx;  ///< null: the current one
+    CUcontext ctx;  ///< null: the current context
 };
 
-/// A shared library that stays open until the process ends: its code may own threads and exit handlers.
+/// A shared library. It stays open until the process ends, because its code may own threads and exit
+/// handlers.
 class SharedLibrary {
 public:
-    /// Takes over a handle of dlopen; messages call the library `path`.
+    /// Takes ownership of a handle from dlopen. Messages call the library `path`.
     SharedLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
-    /// The address of `symbol`, or null.
+    /// Returns the address of `symbol`, or null.
     [[nodiscard]] void* find(const char* symbol) const;
 
 private:
@@ -95,10 +97,10 @@ private:
     std::string path_;
 };
 
-/// The address of `symbol`; throws DeviceError naming both when the library has none.
+/// Returns the address of `symbol`. Throws DeviceError naming both if the library has none.
 [[nodiscard]] void* require_symbol(const SharedLibrary& library, const char* symbol);
 
-/// Whether a library may lack an entry point: one that a later CUDA release brought is optional.
+/// Whether a library may lack an entry point. Those of later CUDA releases are optional.
 enum class Presence { required, optional };
 
 /// One function of a shared library, callable like the function itself.
@@ -113,7 +115,7 @@ public:
               presence == Presence::required ? require_symbol(library, symbol) : library.find(symbol)))
     {}
 
-    /// False for an optional entry point that this library lacks.
+    /// False if the entry point is optional and this library lacks it.
     explicit operator bool() const { return function_ != nullptr; }
     Result operator()(Parameters... arguments) const { return function_(arguments...); }
 
@@ -121,7 +123,7 @@ private:
     Result (*function_)(Parameters...);
 };
 
-/// The driver API, libcuda.so.1. Names carry the version suffix that cuda.h maps the plain name to.
+/// The driver API, libcuda.so.1. Names carry the version suffix that cuda.h adds to the plain name.
 struct Driver {
     SharedLibrary library;
 
@@ -182,7 +184,7 @@ struct Driver {
     EntryPoint<CUresult(CUevent)> cuEventSynchronize{library, "cuEventSynchronize"};
     EntryPoint<CUresult(float*, CUevent, CUevent)> cuEventElapsedTime{library, "cuEventElapsedTime"};
 
-    // cuLibrary*: since CUDA 12.0; cuFuncGetParamInfo: since 12.4.
+    // The cuLibrary* functions exist since CUDA 12.0, cuFuncGetParamInfo since 12.4.
     EntryPoint<CUresult(CUlibrary*, const void*, int*, void**, unsigned, int*, void**, unsigned)>
         cuLibraryLoadData{library, "cuLibraryLoadData", Presence::optional};
     EntryPoint<CUresult(CUlibrary)> cuLibraryUnload{library, "cuLibraryUnload", Presence::optional};
@@ -205,7 +207,7 @@ struct Driver {
                         CUstream, void**, void**)>
         cuLaunchKernel{library, "cuLaunchKernel"};
 
-    // Graphs: kernels of libraries since CUDA 12.0.
+    // Graphs can hold kernels of libraries since CUDA 12.0.
     EntryPoint<CUresult(CUgraph*, unsigned)> cuGraphCreate{library, "cuGraphCreate"};
     EntryPoint<CUresult(CUgraph)> cuGraphDestroy{library, "cuGraphDestroy"};
     EntryPoint<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const CUkernelNodeParams*)>
@@ -246,62 +248,62 @@ struct Nvrtc {
     [[nodiscard]] std::string version() const;
 };
 
-/// The driver, opened and initialised (cuInit) by the first call.
+/// Returns the driver; the first call opens and initialises it (cuInit).
 ///
-/// Throws DeviceError that lists the files and places tried; a later call tries again.
+/// Throws DeviceError naming the library and the places searched. A later call tries again.
 const Driver& driver();
 
-/// NVRTC, opened by the first call: 8 ms when the file is in the page cache, 180 ms when not.
+/// Returns NVRTC; the first call opens it, in 8 ms if the file is in the page cache and in 180 ms if not.
 ///
-/// Throws DeviceError that lists the files and places tried; a later call tries again.
+/// Throws DeviceError naming the library and the places searched. A later call tries again.
 const Nvrtc& nvrtc();
 
-/// Puts `directory` in front of the places where nvrtc() looks; its lib and lib64, and the folders that pip
-/// makes of NVIDIA's wheels, are tried too.
+/// Makes nvrtc() search `directory` first: the folder itself, its lib and lib64, and the folders into which
+/// pip unpacks NVIDIA's wheels.
 ///
-/// Throws InternalError once NVRTC is open, when the call would have no effect.
+/// Throws InternalError if NVRTC is already open, as the call would have no effect.
 void set_toolkit_directory(const std::filesystem::path& directory);
 
-/// Folders of packages that hold NVRTC, such as Python's; nvrtc() looks there after $SEGFOLD_TOOLKIT. Without
-/// effect once NVRTC is open.
+/// Sets folders of packages, such as Python's, that may hold NVRTC; nvrtc() searches them after
+/// $SEGFOLD_TOOLKIT. Has no effect once NVRTC is open.
 void set_package_places(std::vector<std::filesystem::path> places);
 
-/// Says how this program's users choose the back end cpu, for messages: `--backend cpu`. Before anything else
-/// is called; without it, messages speak of SessionOptions.
+/// Sets how messages tell this program's users to choose the back end cpu: `--backend cpu`. Must be the first
+/// call. If it is never called, messages name SessionOptions.
 void set_cpu_option(std::string option);
 
-/// The advice in messages of a missing driver, GPU or compiler.
+/// Returns the advice in messages about a missing driver, GPU or compiler.
 [[nodiscard]] std::string advice_without_gpu();
 
-/// Where nvrtc() looks after set_toolkit_directory's folder; an empty path stands for the loader's own
-/// search.
+/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path means
+/// the loader's own search.
 ///
-/// That is: $SEGFOLD_TOOLKIT, the places of set_package_places(), the loader's path, $CUDA_HOME/lib64,
-/// $CUDA_PATH/lib64, /usr/local/cuda/lib64.
+/// These are, in order: $SEGFOLD_TOOLKIT, the folders of set_package_places(), the loader's path,
+/// $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
 
-/// The files that nvrtc() tries, in this order; a bare name is left to the loader's own search.
+/// Returns the files that nvrtc() tries, in order. The loader searches for a bare name itself.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_files();
 
-/// The CUDA version of the driver, 12 or 13, whether or not a GPU is there; 0 without a driver.
+/// Returns the driver's CUDA version, 12 or 13, even if there is no GPU; 0 if there is no driver.
 [[nodiscard]] int driver_major();
 
-/// Opens libcuda.so.1 from the first of `places` that has it, without initialising it.
+/// Opens libcuda.so.1 from the first of `places` that has it. Does not initialise it.
 [[nodiscard]] Driver open_driver(const std::vector<std::filesystem::path>& places);
 
-/// Opens NVRTC from the first of `places` that has it (13 before 12), its builtins from the same folder.
+/// Opens NVRTC, 13 before 12, from the first of `places` that has it, and its builtins from the same folder.
 ///
-/// `driver_major` is the driver's CUDA version, or 0 when there is no driver. Versions no newer than it come
-/// first in every place, because a driver refuses the cubins of a later major version.
+/// `driver_major` is the driver's CUDA version; 0 if there is no driver. In every place, versions up to the
+/// driver's come first, because a driver refuses cubins of a later major version.
 [[nodiscard]] Nvrtc open_nvrtc(const std::vector<std::filesystem::path>& places, int driver_major = 0);
 
-/// Throws DeviceError with the call, the error's name and its description unless `result` is success.
+/// Throws DeviceError with the call, the error's name and its description if `result` is not success.
 void check(CUresult result, const char* call,
            const std::source_location& where = std::source_location::current());
 void check(nvrtcResult result, const char* call,
            const std::source_location& where = std::source_location::current());
 
-/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+/// Returns a text such as "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
 [[nodiscard]] std::string describe(CUresult result);
 
 }  // namespace segfold::cuda

@@ -14,7 +14,7 @@
 namespace segfold {
 namespace {
 
-/// The host's memory is the system's memory.
+/// The Thrust system of the CPU: its memory is the host's.
 struct CpuSystem {
     static auto policy() { return THRUST_NS_QUALIFIER::omp::par; }
 

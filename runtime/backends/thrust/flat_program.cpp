@@ -13,7 +13,8 @@ bool jumps(const Instruction& step)
     return step.opcode == Opcode::jump || step.opcode == Opcode::jump_unless;
 }
 
-/// Calls `visit` with the slots an instruction reads; some opcodes ignore some of them, which does no harm.
+/// Calls `visit` with every slot that an instruction may read. Some opcodes ignore some of them, which is
+/// harmless.
 template <class Step, class Visit>
 void visit_operands(Step& step, Visit visit)
 {
@@ -21,12 +22,12 @@ void visit_operands(Step& step, Visit visit)
         return;
     visit(step.a);
     if (step.opcode == Opcode::gather || step.opcode == Opcode::jump_unless)
-        return;  // b is a table's number, or nothing
+        return;  // b is the number of a table, or unused
     visit(step.b);
     visit(step.c);
 }
 
-/// Hands out slots and takes them back, the lowest free one first.
+/// Allocates and frees slots. The lowest free slot goes first.
 class SlotAllocator {
 public:
     std::uint16_t take()
@@ -46,8 +47,8 @@ private:
     std::vector<bool> taken_;
 };
 
-/// Instruction after which each slot is not read any more; -1: never read, the number of instructions: an
-/// output.
+/// Returns for each slot the last instruction that reads it: -1 if none does, the number of instructions if
+/// it is an output.
 std::vector<int> last_uses(const Program& program)
 {
     std::vector<int> last(program.num_slots, -1);
@@ -79,8 +80,7 @@ FlatProgram flatten(const Program& program)
         Machine<double>::set_constant(preset.value, constant);
         flat.presets.push_back(preset);
     }
-    // Jumps only lead forward, so the order of the text is an order of execution: what the text does not read
-    // any more is not read any more on any path.
+    // Jumps only lead forward. So a slot that no later instruction reads is dead on every path.
     for (int at = 0; at < static_cast<int>(program.code.size()); ++at) {
         Instruction step = program.code[static_cast<std::size_t>(at)];
         const auto end_life = [&](std::uint16_t slot) {

@@ -1,5 +1,5 @@
 #pragma once
-// A block of an operator as the arrays that Thrust's functors read, in as few slots as it needs.
+// Stores a block of an operator as arrays that Thrust's functors read, using as few slots as it can.
 #include <cstdint>
 #include <vector>
 
@@ -13,15 +13,16 @@ struct PresetSlot {
     Slot<double> value;
 };
 
-/// A Program in which values that are never needed at the same time share a slot.
+/// A Program in which values share a slot if they are never needed at the same time.
 struct FlatProgram {
     std::vector<Instruction> code;
     std::vector<PresetSlot> presets;
-    std::vector<std::uint16_t> outputs;  ///< the slot of each field that the block sets
+    std::vector<std::uint16_t> outputs;  ///< slot of each field that the block sets
     int num_slots = 0;
 };
 
-/// Renumbers a program's slots: each is free again after the last use of its value. Inputs keep their places.
+/// Renumbers a program's slots. A slot is free again after the last use of its value. Inputs keep their
+/// places.
 FlatProgram flatten(const Program& program);
 
 }  // namespace segfold

@@ -1,6 +1,6 @@
 #pragma once
-// The operator inside Thrust: functors that run its byte code, compiled by nvcc for a GPU and by the C++
-// compiler for the host. Nothing here is shared with the code generator.
+// Functors that run an operator's byte code inside Thrust. nvcc compiles them for a GPU, the C++ compiler for
+// the host. They share no code with the code generator.
 #include <cstdint>
 
 #include "runtime/backends/thrust/job.h"
@@ -16,7 +16,7 @@
 
 namespace segfold {
 
-/// The byte code of one block, in the system's memory.
+/// The byte code of one block, in memory of the Thrust system.
 struct ProgramView {
     const Instruction* code;
     const PresetSlot* presets;
@@ -25,13 +25,13 @@ struct ProgramView {
     int num_presets;
 };
 
-/// Where the first table read outside of its length is written down.
+/// Records the first table read outside of its length.
 struct FailureCell {
     int taken;
     Outcome outcome;
 };
 
-/// A job in the system's memory; functors hold a pointer to one.
+/// A job in memory of the Thrust system. Functors hold a pointer to it.
 struct JobView {
     ProgramView lift, combine, finish;
     int state_fields;
@@ -59,7 +59,7 @@ struct State {
     Slot<double> fields[num_fields];
 };
 
-/// Keeps the first of many outcomes that are written at the same time.
+/// Records the first of several outcomes that are written at the same time.
 SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outcome)
 {
 #ifdef __CUDA_ARCH__
@@ -71,7 +71,7 @@ SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outc
         cell.outcome = outcome;
 }
 
-/// Sets the constants and runs a block; the inputs are in their slots.
+/// Sets the constants and runs a block. The slots must already hold the block's inputs.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& program, const JobView& job,
                                                         Slot<double>* slots)
 {
@@ -82,10 +82,10 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& progr
         write_down(*job.failure, outcome);
 }
 
-// The three functions below are called and not inlined: each holds kMaxThrustSlots slots, and Thrust's
-// kernels lift and combine in dozens of places.
+// The three functions below are not inlined: each holds kMaxThrustSlots slots, and Thrust's kernels lift and
+// combine in dozens of places.
 
-/// Lifts the element at a place among all runs' elements.
+/// Lifts the element at `place`, counted over the elements of all runs.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void lift_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, Slot<double>* state)
 {
@@ -117,7 +117,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void combine_states(const JobView& job,
         state[f] = slots[job.combine.outputs[f]];
 }
 
-/// Writes the result of a run to its segment's place.
+/// Writes the result of a run to its segment's place in the result arrays.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std::int64_t run,
                                                          const Slot<double>* state)
 {

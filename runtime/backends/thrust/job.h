@@ -1,5 +1,5 @@
 #pragma once
-// A fold for a Thrust system, free of Thrust's own types; all arrays lie in host memory.
+// A task for a Thrust system, free of Thrust's own types. All its data lie in host memory.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace segfold {
 
-/// Fields that Thrust's states have where the operator's has `num_fields`: two sizes for all operators, since
-/// each costs nvcc another set of kernels.
+/// Returns the number of fields in a Thrust state that holds `num_fields` fields. There are only two sizes,
+/// since each costs nvcc another set of kernels.
 constexpr int state_slots(int num_fields)
 {
     constexpr int kSmallState = 2;
@@ -25,7 +25,7 @@ struct HostBytes {
     std::size_t bytes;
 };
 
-/// A reduction by key. The keys are the numbers of the runs: the non-empty segments in order.
+/// A reduction by key. The keys number the runs, which are the non-empty segments in order.
 struct ThrustJob {
     FlatProgram lift, combine, finish;
     int state_fields = 0;
@@ -36,26 +36,27 @@ struct ThrustJob {
     std::vector<std::int64_t> table_lengths;
 
     std::int64_t num_runs = 0;
-    std::int64_t num_elements = 0;  ///< of all runs together
-    std::vector<std::int64_t>
-        starts;  ///< [num_runs + 1] place of a run's first element among all runs' elements
-    std::vector<std::int64_t>
-        begins;  ///< [num_runs] index of a run's first element; empty: the same as starts
-    std::vector<std::int64_t> segments;  ///< [num_runs] a run's segment; empty: 0, 1, 2, ...
+    std::int64_t num_elements = 0;  ///< in all runs together
+    /// [num_runs + 1] index of each run's first element, counted over the elements of all runs
+    std::vector<std::int64_t> starts;
+    /// [num_runs] index of each run's first element in the columns; empty: the same as starts
+    std::vector<std::int64_t> begins;
+    std::vector<std::int64_t> segments;  ///< [num_runs] segment of each run; empty: 0, 1, 2, ...
 
-    std::vector<void*> results;  ///< [fields] arrays over all segments; only runs are written
+    /// [fields] arrays with a place per segment; only the places of runs are written
+    std::vector<void*> results;
     std::vector<Type> result_types;
     std::int64_t num_segments = 0;
 };
 
-/// Runs a job on a system; the outcome tells of a table read outside of its length. Throws DeviceError.
+/// Runs a job. The outcome tells whether a table was read outside of its length. Throws DeviceError.
 Outcome run_on_cuda(const ThrustJob& job, int device);
 Outcome run_on_cpu(const ThrustJob& job);
 
-/// Empty, or why the system cannot run.
+/// Returns why the system cannot run; empty if it can.
 std::string cuda_objection();
 
-/// "Thrust 3.0.1, NVIDIA H200", "Thrust 3.0.1, OpenMP with 16 threads"
+/// Returns text such as "Thrust 3.0.1, NVIDIA H200" or "Thrust 3.0.1, OpenMP with 16 threads".
 std::string describe_cuda();
 std::string describe_cpu();
 

@@ -50,7 +50,7 @@ std::string objection_of(const Bytecode& bytecode, const std::string& name)
     return {};
 }
 
-/// The runs of a workload: where each non-empty segment's elements lie.
+/// Adds the runs of a workload: the places of each non-empty segment's elements.
 void add_runs(const Segments& segments, ThrustJob& job)
 {
     bool scattered = false;
@@ -170,8 +170,8 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
     if (system == ThrustSystem::cpu) {
         const auto state = static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) *
                                                sizeof(Slot<double>));
-        bytes_of_segment += sizeof(std::int64_t) + state;  // ends of runs, and their states
-        // Keys; then what Thrust's own reduce_by_key takes: a state and three flags for each element.
+        bytes_of_segment += sizeof(std::int64_t) + state;  // ends and states of runs
+        // The key, then Thrust's own memory in reduce_by_key: a state and three flags.
         bytes_of_element = sizeof(std::int64_t) + state + 3 * sizeof(unsigned);
     }
     return bytes_of_element * static_cast<double>(num_items(segments)) +
@@ -195,7 +195,7 @@ Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
     const auto job = make_job(workload, bytecode, results);
     if (job.num_runs != 0) {
         const Outcome outcome = run_on(system, job, device);
-        if (outcome.failed)  // some element did; the host finds the first one
+        if (outcome.failed)  // an element read outside; the host finds the first
             refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
     }
     if (job.num_runs != job.num_segments)

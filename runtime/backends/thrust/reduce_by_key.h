@@ -1,5 +1,5 @@
 #pragma once
-// thrust::reduce_by_key as a judge of the other back ends: another algorithm, other code, the same operator.
+// Judges other back ends by thrust::reduce_by_key: the same operator with another algorithm and other code.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,38 +11,38 @@ namespace segfold {
 /// Where Thrust runs: on a GPU, or on the host's threads through OpenMP.
 enum class ThrustSystem : std::uint8_t { cuda, cpu };
 
-/// A GPU where Thrust can run on one, else the host.
+/// Returns the GPU if Thrust can run on one, else the host.
 [[nodiscard]] ThrustSystem thrust_system();
 
-/// "cuda", "cpu"
+/// Returns "cuda" or "cpu".
 [[nodiscard]] std::string_view name(ThrustSystem system);
 
-/// True if `reduce_by_key` can run on the system now: it was built in, and for CUDA there is a GPU.
+/// True if `reduce_by_key` can run on the system now. The system must be built in; CUDA also needs a GPU.
 [[nodiscard]] bool thrust_available(ThrustSystem system);
 
-/// Why the system is not available, in one sentence; empty when it is.
+/// Returns why the system is not available, in one sentence; empty if it is.
 [[nodiscard]] std::string thrust_unavailable_reason(ThrustSystem system);
 
-/// The system in words, "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
+/// Describes the system, as in "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
 [[nodiscard]] std::string thrust_description(ThrustSystem system);
 
-/// Most fields of a state, and most intermediate values of one block of an operator, that the functors hold.
+/// Most fields of a state, and most slots of one block of an operator, that the functors can hold.
 inline constexpr int kMaxThrustFields = 8;
 inline constexpr int kMaxThrustSlots = 128;
 
-/// Why the operator cannot be evaluated inside Thrust; empty when it can.
+/// Returns why Thrust cannot evaluate the operator; empty if it can.
 [[nodiscard]] std::string thrust_objection(const Operator& op);
 
-/// Bytes of host memory that reduce_by_key() takes beside the workload, its results among them.
+/// Returns the bytes of host memory that reduce_by_key() needs beside the workload, including its results.
 [[nodiscard]] double thrust_host_bytes(const Workload& workload, ThrustSystem system);
 
-/// Reduces a workload by thrust::reduce_by_key over the numbers of the non-empty segments.
+/// Folds a workload by thrust::reduce_by_key, with the numbers of the non-empty segments as keys.
 ///
-/// The operator runs as byte code in Thrust's functors. Empty segments, which keys cannot express, are filled
-/// in by the evaluator. `device` is the GPU's ordinal and counts for CUDA alone. Floating-point results may
-/// differ from one run to the next on a GPU: Thrust does not promise an association order.
+/// The operator runs as byte code in Thrust's functors. The evaluator fills in empty segments, which keys
+/// cannot express. `device` is the GPU's ordinal, used only by CUDA. On a GPU, floating-point results may
+/// differ from run to run: Thrust does not promise an association order.
 ///
-/// Throws InputError if the workload cannot be run or its operator has an objection; DeviceError if the
+/// Throws InputError if the workload cannot be run or the operator has an objection; DeviceError if the
 /// system is not available or fails.
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device = 0);
 

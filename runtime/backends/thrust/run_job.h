@@ -1,8 +1,8 @@
 #pragma once
-// Runs a job by thrust::reduce_by_key: the same text for every Thrust system.
+// Runs a job by thrust::reduce_by_key. All Thrust systems use this text.
 //
-// `System` says where: `policy()`, `Vector<T>` in the system's memory, and `Bytes`, a view of or copy from
-// host memory with `data()` and `copy_back()`.
+// `System` has `policy()`, `Vector<T>` in the system's memory, and `Bytes`: a view or copy of host memory
+// with `data()` and `copy_back()`.
 #include <thrust/binary_search.h>
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -19,7 +19,7 @@
 
 namespace segfold {
 
-/// A job's arrays in a system's memory for as long as this lives.
+/// Holds a job's arrays in a system's memory.
 template <class System>
 class PlacedJob {
 public:
@@ -90,7 +90,7 @@ private:
 
     std::vector<std::unique_ptr<typename System::Bytes>> inputs_, results_;
     std::unique_ptr<typename System::Bytes> failure_bytes_;
-    // Placed arrays must outlive the job: on the CPU the host's arrays are the system's.
+    // These must live as long as the job: on the CPU the system reads the host's arrays directly.
     std::vector<const void*> columns_;
     std::vector<TableView> tables_;
     std::vector<void*> result_data_;
@@ -106,7 +106,7 @@ Outcome run_with_fields(const ThrustJob& job)
     using Index = library::counting_iterator<std::int64_t>;
     PlacedJob<System> placed(job);
 
-    // An element's key is the number of runs that begin at or before it, less one.
+    // An element's key is the number of runs that begin at or before it, minus one.
     typename System::template Vector<std::int64_t> starts(job.starts.begin() + 1, job.starts.end());
     typename System::template Vector<std::int64_t> keys(static_cast<std::size_t>(job.num_elements));
     library::upper_bound(System::policy(), starts.begin(), starts.end(), Index(0), Index(job.num_elements),

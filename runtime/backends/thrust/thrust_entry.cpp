@@ -1,4 +1,4 @@
-// The back end "thrust" behind the common interface.
+// Adapts the back end "thrust" to the common interface.
 #include "dsl/error.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/backends/thrust/reduce_by_key.h"

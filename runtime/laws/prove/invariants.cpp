@@ -9,11 +9,11 @@
 namespace segfold::prove {
 namespace {
 
-/// The share of the time that all candidates together get, and the time that one of them gets.
+/// Share of the time for all candidates together, and the seconds for one candidate.
 constexpr double kJointShare = 0.3;
 constexpr double kOneSeconds = 0.06;
 
-/// The candidates' numbers that hold no more, or nothing where the values do not read so.
+/// Returns the numbers of the candidates that an answer shows broken; none if the answer cannot be read.
 std::vector<std::size_t> broken(const std::vector<std::size_t>& asked, const Answer& answer)
 {
     const auto values = values_of(answer.rest);
@@ -47,7 +47,7 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
     std::vector<std::size_t> kept;
     for (std::size_t i = 0; i < candidates.list().size(); ++i)
         kept.push_back(i);
-    // The identity is among the drawn states, and was evaluated as it is.
+    // The identity needs no question: it is one of the drawn states that were evaluated.
     const auto script = smt::invariant_script(bytecode, candidates, options);
     if (!questioner.begin("invariants", script, left())) {
         found.reason = "no invariants were found in time";
@@ -61,7 +61,7 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         return fmt::format("(push)\n{}(assert (not (and true{})))\n(check-sat)\n(get-value ({}))\n(pop)\n",
                            assumed, names(target, asked), names(target, asked));
     };
-    // Where all together are too much: each alone, and what is not settled soon is dropped.
+    // If all candidates together are too hard: asks about each alone, and drops those not settled soon.
     const auto drop_one_by_one = [&](const std::string& target, bool of_operands) {
         for (bool dropped = true; dropped;) {
             dropped = false;
@@ -96,7 +96,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         }
         return true;
     };
-    // What lift breaks is gone for good; what combine breaks may have held others up.
+    // Candidates that lift breaks never return. Those that combine breaks may have supported others, so it
+    // repeats.
     if (!drop_until_none_breaks("lifted", false) || !drop_until_none_breaks("combined", true))
         return found;
     for (const auto i : kept)

@@ -8,14 +8,15 @@
 
 namespace segfold::prove {
 
-/// Invariants found of the states that elements reach.
+/// Conditions found to hold in every state that elements can reach.
 struct Invariants {
     std::vector<smt::Candidate> list;
-    std::string reason;  ///< why the list is empty although candidates were left: time, or out of reach
+    std::string reason;  ///< why the list is empty although candidates remained: no time, or out of reach
 };
 
-/// Starts with the candidates that drawn states obey and drops what lift, identity or combine break, until
-/// none is broken. If the time ends first, nothing is proved and the list is empty.
+/// Finds invariants. It starts with candidates that hold in drawn states and drops each that lift, identity
+/// or combine breaks, until none is broken. If time runs out first, the rest are no invariants, and the list
+/// is empty.
 Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const smt::ScriptOptions& options,
                            Questioner& questioner, double seconds);
 

@@ -13,17 +13,17 @@ namespace {
 
 using smt::Theory;
 
-/// The share of all time that a question may take, so that one theory leaves time for the next.
+/// Share of all time that one question may take, so that the next theory has time left.
 constexpr double kShareOfQuestion = 2.0 / 3;
 constexpr double kPossibleSeconds = 1;
-/// Of the time that is left: for the first of two theories, for elements that break a law, and for
+/// Shares of the remaining time: for the first of two theories, for elements that break a law, and for
 /// invariants.
 constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfElements = 0.12;
 constexpr double kShareOfEqualities = 0.5;
 constexpr double kShareOfInvariants = 0.5;
-/// What real numbers are asked by, one way after the other, and the share that each has of the time that is
-/// left. Which way answers at once, and which never, depends on the question and on Z3's version.
+/// The ways to ask about real numbers, tried in turn, each with its share of the remaining time. Which way
+/// answers, and how fast, depends on the question and on Z3's version.
 struct WayOfReals {
     std::string_view options, command;
     double share;
@@ -35,9 +35,9 @@ constexpr WayOfReals kWaysOfReals[] = {
     {"", "(check-sat-using qfnra-nlsat)", 1},
 };
 constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
-/// For leaving out of a proof what it does not need.
+/// Seconds for dropping invariants that a proof does not need.
 constexpr double kTidySeconds = 0.5;
-/// Of the time that is left for it, for one question.
+/// Share of that time that is left for one question.
 constexpr double kShareOfTidying = 0.25;
 
 bool is_real(Theory theory) { return theory == Theory::reals || theory == Theory::all_reals; }
@@ -58,7 +58,8 @@ bool has_integers(const Bytecode& bytecode)
            std::ranges::any_of(bytecode.combine.code, [](const auto& step) { return is_integer(step.type); });
 }
 
-/// Words first and then unbounded integers; floats bit for bit, or as reals where combine rounds.
+/// Returns the theories in the order to try: machine words, then unbounded integers; floats bit for bit, or
+/// real numbers if combine rounds.
 std::vector<Theory> theories(const Operator& op, const Bytecode& bytecode)
 {
     if (has_floats(bytecode) && combines_exactly(op))
@@ -86,7 +87,7 @@ Verdict verdict_of(Theory theory)
                                         : Verdict::proved_over_reals;
 }
 
-/// One operator's laws.
+/// Proves the laws of one operator.
 class Prover {
 public:
     Prover(const Operator& op, Solver& solver, const ProofOptions& options)
@@ -113,7 +114,7 @@ public:
         finding.seconds = questioner_.seconds_used() - begin;
     }
 
-    /// Whether `law` is proved bit for bit.
+    /// Returns a finding if `law` is proved bit for bit.
     std::optional<LawFinding> prove_undeclared(Law law)
     {
         if (theories_.front() != Theory::bits)
@@ -126,7 +127,7 @@ public:
     }
 
 private:
-    /// What overflows alone refutes is still told from what is wrong.
+    /// Finds out whether a refuted law holds without overflow.
     void judge_without_overflow(LawFinding& finding)
     {
         if (finding.small_cases == 0 || std::ranges::find(theories_, Theory::integers) == theories_.end())
@@ -139,7 +140,7 @@ private:
             finding.invariants = other.invariants;
     }
 
-    /// True where the law is proved or refuted.
+    /// True if the law is proved or refuted.
     bool settled(LawFinding& finding, Theory theory)
     {
         std::vector<smt::ScriptOptions> ways = {{theory}};
@@ -159,7 +160,7 @@ private:
         return false;
     }
 
-    /// Questions about real numbers are put in several ways.
+    /// Asks a question; one about real numbers in several ways.
     Answer ask(const std::string& tag, const std::string& question, Theory theory, double most,
                bool tells_core = false)
     {
@@ -200,7 +201,7 @@ private:
         if (of_all.kind == Answer::Kind::unknown) {
             finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
             if (way.theory == Theory::bits)
-                return refute(finding, way, true);  // states of an element each may be easier than all states
+                return refute(finding, way, true);  // one state per element may be easier than all states
             return false;
         }
         if (of_all.kind == Answer::Kind::sat && !way.in_range && way.theory != Theory::all_reals &&
@@ -220,7 +221,7 @@ private:
                 finding.unproved += "; " + invariants.reason;
             return false;
         }
-        // That a real number is not negative leads a prover of products astray, and is seldom needed.
+        // The fact that a real number is not negative misleads the prover on products and is seldom needed.
         auto equal = invariants.list;
         std::erase_if(equal, [&](const smt::Candidate& one) { return orders_reals(one, way.theory); });
         const bool is_whole = equal.size() == invariants.list.size();
@@ -239,7 +240,7 @@ private:
     {
         smt::Candidates asserted(op_, invariants);
         const auto list = equations(finding.law);
-        // Of products of real numbers Z3 proves much less while it keeps a core.
+        // Z3 proves much less about products of real numbers while it keeps a core.
         const bool has_core = !is_real(way.theory);
         const auto question =
             smt::law_question(bytecode_, list, way, &asserted) + (has_core ? "(get-unsat-core)\n" : "");
@@ -262,8 +263,9 @@ private:
         return accept(finding, way.theory, needed);
     }
 
-    /// A core is seldom the smallest, and of real numbers there is none: leaves out what the proof can do
-    /// without, halves first and single ones last, while there is time.
+    /// Drops invariants that the proof does not need, first halves of them and at last single ones, while
+    /// there is time. This is useful because a core is seldom the smallest, and for real numbers there is
+    /// none.
     void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
                    std::vector<smt::Candidate>& needed)
     {
@@ -287,8 +289,8 @@ private:
             }
     }
 
-    /// From assumptions that cannot be met everything follows. So there must be ordinary states, or the
-    /// identity, that keep the invariants, and nothing that is computed of them may overflow.
+    /// Whether the assumptions can be met: anything follows from those that cannot. Some ordinary states, or
+    /// the identity, must keep the invariants, and nothing computed from them may overflow.
     bool says_something(Law law, Theory theory, smt::Candidates* invariants)
     {
         const bool may_overflow = theory != Theory::bits;
@@ -312,7 +314,7 @@ private:
         return true;
     }
 
-    /// Looks for elements that break the law: one of each state, then two of some.
+    /// Looks for elements that break the law: first one per state, then two for some states.
     bool refute(LawFinding& finding, const smt::ScriptOptions& way, bool of_single_elements)
     {
         if (!bytecode_.tables.empty())
@@ -400,7 +402,7 @@ private:
 
 namespace {
 
-/// Whether a short search finds that the operator does not commute.
+/// Whether a short search shows that the operator does not commute.
 bool is_seen_not_to_commute(Operator op)
 {
     op.laws.commutative = true;
@@ -417,7 +419,7 @@ void prove_laws(const Operator& op, LawReport& report, Solver& solver, const Pro
     }
     report.prover = solver.version();
     Prover prover(op, solver, options);
-    // Associativity takes longest, and comes last.
+    // Associativity takes longest, so it comes last.
     for (auto finding = report.findings.rbegin(); finding != report.findings.rend(); ++finding)
         prover.judge(*finding);
     if (!op.laws.commutative && !report.refuted(Law::associative) && !is_seen_not_to_commute(op))

@@ -1,5 +1,5 @@
 #pragma once
-// Asks questions within a budget of time, and keeps their texts on demand.
+// Asks questions within a time budget, and keeps their texts on request.
 #include <chrono>
 #include <filesystem>
 
@@ -7,10 +7,10 @@
 
 namespace segfold::prove {
 
-/// A solver with a bound for all questions together.
+/// A solver with one time limit for all questions together.
 class Questioner {
 public:
-    /// `folder` takes each question as a file NAME.smt2; empty: none is kept.
+    /// Each question is written to a file NAME.smt2 in `folder`; if `folder` is empty, none is.
     Questioner(Solver& solver, double seconds, std::filesystem::path folder, std::string prefix);
 
     Answer ask(const std::string& name, const std::string& question, double most_seconds,
@@ -19,7 +19,7 @@ public:
     Answer go_on(const std::string& question, double most_seconds);
 
     [[nodiscard]] double seconds_left() const;
-    /// Processor time of all answers.
+    /// Processor time that all answers have taken.
     [[nodiscard]] double seconds_used() const { return used_; }
 
 private:

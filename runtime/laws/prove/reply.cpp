@@ -19,7 +19,7 @@ std::string_view without_space(std::string_view text)
     return text;
 }
 
-/// Takes the next word or bracketed list from the front of `text`; empty at its end.
+/// Removes the next word or bracketed list from the front of `text` and returns it; empty at the end.
 std::string_view take(std::string_view& text)
 {
     text = without_space(text);
@@ -42,7 +42,7 @@ std::string_view take(std::string_view& text)
     return taken;
 }
 
-/// The inside of "( ... )"; empty otherwise.
+/// Returns the text inside "( ... )"; empty if there are no such brackets.
 std::string_view inside(std::string_view list)
 {
     list = without_space(list);

@@ -27,16 +27,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostMegabytes = 2048;
-/// Of the processor, for all questions of one child: a child that nobody waits for ends by itself.
+/// Processor time for all questions of one child, so a child that nobody waits for ends by itself.
 constexpr int kMostProcessorSeconds = 3600;
 constexpr double kStartSeconds = 5;
-/// Z3 is asked to stop by itself, and killed so much later.
+/// Z3 is asked to stop at its limit, and killed this much later.
 constexpr double kGraceSeconds = 0.25;
-/// A limit is asked for anew where other processes took more than this share of it.
+/// A question is tried again if other processes took more than this share of its limit.
 constexpr double kStarved = 0.8;
-/// How long a child that had no processor is waited for at a time.
+/// Seconds to wait at a time for a child that had no processor.
 constexpr double kStarvedSeconds = 0.05;
-/// Whether the work was stopped is looked at so often.
+/// Seconds between two checks of whether the work was stopped.
 constexpr double kLookSeconds = 0.05;
 
 constexpr const char* kLibraries[] = {"libz3.so.4", "libz3.so"};
@@ -47,7 +47,7 @@ double seconds_since(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The child's program in memory, as a descriptor that opens nowhere else; -1 where the system has no such.
+/// Returns a descriptor of the child's program in memory, closed on exec; -1 if the system has no memfd.
 int program_in_memory()
 {
     const int descriptor = memfd_create("segfold-solver", MFD_CLOEXEC);
@@ -142,7 +142,7 @@ bool Solver::start()
     return channel_ >= 0;
 }
 
-/// Whether the child has closed its side: something other than a question ended it.
+/// Whether the child has closed its side although no question ended it.
 bool Solver::has_ended() const
 {
     pollfd side = {channel_, 0, 0};
@@ -165,7 +165,7 @@ bool Solver::send(const std::string& message)
     return true;
 }
 
-/// Seconds of the processor that the child has had.
+/// Returns the processor time of the child in seconds.
 double Solver::processor_seconds() const
 {
     clockid_t clock{};
@@ -175,14 +175,14 @@ double Solver::processor_seconds() const
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// A message, or nothing where none came in time or the child has ended.
+/// Returns the next message; nothing if none came in time or the child has ended.
 std::optional<std::string> Solver::receive(double seconds)
 {
     const auto begin = Clock::now();
     const double had = processor_seconds();
     std::string bytes;
     for (;;) {
-        throw_if_stopped();  // the destructor ends the child
+        throw_if_stopped();  // if it throws, the destructor ends the child
         std::uint32_t length = 0;
         if (bytes.size() >= sizeof length) {
             std::memcpy(&length, bytes.data(), sizeof length);
@@ -224,7 +224,7 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
         answer.reason = failure_.empty() ? "the solver has ended" : failure_;
         return answer;
     }
-    // Z3 looks at the clock; where others have the processor, that is not the time which it had.
+    // Z3 limits itself by the wall clock. If others used the processor, Z3 has had less time than that.
     const auto begin = Clock::now();
     for (double allowed = seconds;;) {
         const double had_before = processor_seconds();
@@ -239,7 +239,7 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
     }
 }
 
-/// Puts a question once; false where Z3 says that it had not time enough.
+/// Asks a question once. Returns false if Z3 says that it had too little time.
 bool Solver::put(char how, const std::string& question, double seconds, Answer& answer)
 {
     const auto begin = Clock::now();

@@ -1,26 +1,28 @@
 #pragma once
-// Z3 in a process of its own.
+// Z3 in a child process.
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace segfold::prove {
 
-/// The answer to a question.
+/// Answer to a question.
 struct Answer {
     enum class Kind : std::uint8_t { sat, unsat, unknown };
     Kind kind = Kind::unknown;
-    std::string reason;  ///< of unknown: "no answer in 2 s", "Z3 gave up (incomplete)", ...
-    std::string rest;    ///< text after the verdict: values, a core
-    double seconds = 0;  ///< of the processor, that Z3 had
+    std::string reason;  ///< why the kind is unknown: "no answer in 2 s", "Z3 gave up (incomplete)", ...
+    std::string rest;    ///< the text after the verdict: values or a core
+    double seconds = 0;  ///< processor time that Z3 took
 };
 
-/// A limit is one of the processor's time where others use it too: a question ends after so many times its
-/// limit on the clock.
+/// Time limits are processor time. If other processes share the processor, a question ends after this many
+/// times its limit in wall-clock time.
 inline constexpr double kMostPatience = 4;
 
-/// Puts questions in SMT-LIB 2 to Z3, which runs in a child process under limits of memory and time. A child
-/// that does not answer in time is killed, and the next question starts another. Serves one thread at a time.
+/// Sends questions in SMT-LIB 2 to Z3 in a child process with limits of memory and time.
+///
+/// A child that does not answer in time is killed, and the next question starts a new one. For use by one
+/// thread at a time.
 ///
 /// Z3 is `libz3.so.4` or `libz3.so` of the system, opened by the child at run time. SEGFOLD_Z3 names another
 /// file; `off` means none.
@@ -31,18 +33,18 @@ public:
     Solver(const Solver&) = delete;
     Solver& operator=(const Solver&) = delete;
 
-    /// Why there is no Z3; "" if there is. Starts the child.
+    /// Starts the child. Returns why there is no Z3; empty if there is one.
     [[nodiscard]] std::string unavailable();
-    /// "Z3 4.8.12"; "" without one.
+    /// Version such as "Z3 4.8.12"; empty if there is no Z3.
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// Asks a question that knows nothing of earlier ones. The first line of the answer is the verdict. With
-    /// `tells_core`, (get-unsat-core) has an answer; other questions are slower then.
+    /// Asks a question that does not depend on earlier ones. The first line of the answer is the verdict.
+    /// `tells_core` makes (get-unsat-core) answer, which slows down other questions.
     Answer ask(const std::string& question, double seconds, bool tells_core = false);
 
-    /// Adds statements or a question to those since the last ask() or begin().
+    /// Adds to or asks about everything sent since the last ask() or begin().
     Answer go_on(const std::string& question, double seconds);
-    /// Declarations that later go_on() build on, and whether they can be met.
+    /// Sends declarations that later go_on() calls build on. Answers whether they can be satisfied.
     Answer begin(const std::string& declarations, double seconds);
 
 private:

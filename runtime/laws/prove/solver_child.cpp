@@ -1,9 +1,10 @@
-// The program that holds Z3: reads questions from descriptor 0 and writes answers to it, until its end.
+// The program that runs Z3: reads questions from descriptor 0 and writes the answers to it, until the end of
+// input.
 //
-// It is built beside the library, travels inside of it (solver_program.cpp) and is started from memory. It
-// opens libz3 by itself and limits its own memory and time, so that nothing which Z3 does can hurt the
-// process that asks. A message is a length in 4 bytes and so many bytes; the first byte of a question says
-// whether Z3 forgets all before it ('f') or goes on ('g').
+// It is built beside the library, embedded in it (solver_program.cpp) and started from memory. It opens libz3
+// itself and limits its own memory and time, so nothing that Z3 does can harm the asking process. A message
+// is a length in 4 bytes, followed by that many bytes. The first byte of a question tells Z3 to forget all
+// before it ('f') or to go on ('g').
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +22,7 @@ namespace {
 
 using Handle = void*;
 
-/// The functions of Z3's C interface that it takes.
+/// The functions of Z3's C interface that this program uses.
 struct Z3 {
     Handle (*mk_config)();
     Handle (*mk_context)(Handle);
@@ -71,7 +72,7 @@ void limit(int resource, rlim_t most)
     setrlimit(resource, &bound);
 }
 
-/// Ends this process where the one that asks has ended, in the middle of a question too.
+/// Ends this process if the asking process has ended, even in the middle of a question.
 void end_if_alone(int)
 {
     pollfd asks = {0, 0, 0};
@@ -79,8 +80,8 @@ void end_if_alone(int)
         _exit(0);
 }
 
-/// A signal comes with all that happens on the channel, its end included. PR_SET_PDEATHSIG would not do: it
-/// follows the thread that started this process, and a session outlives threads that use it.
+/// Requests a signal for every event on the channel, including its end. PR_SET_PDEATHSIG would not do: it
+/// follows the thread that started this process, and other threads may still use the session after that.
 void watch_channel()
 {
     struct sigaction action = {};
@@ -101,14 +102,14 @@ bool find(Handle library, const char* name, Function& function)
 
 }  // namespace
 
-/// Arguments: the library's path or name, megabytes of memory, seconds of the processor.
+/// Arguments: path or name of the library, memory limit in megabytes, processor seconds.
 int main(int count, char** arguments)
 {
     if (count != 4)
         return 2;
     watch_channel();
     prctl(PR_SET_NAME, "segfold-solver");
-    std::signal(SIGINT, SIG_IGN);  // the terminal's; the process that asks ends this one
+    std::signal(SIGINT, SIG_IGN);  // sent by the terminal; the asking process ends this one
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_AS, static_cast<rlim_t>(std::atoll(arguments[2])) << 20);
     limit(RLIMIT_CPU, static_cast<rlim_t>(std::atoll(arguments[3])));
@@ -144,11 +145,11 @@ int main(int count, char** arguments)
             if (context != nullptr)
                 z3.del_context(context);
             z3.global_param_set("unsat_core",
-                                text[0] == 'c' ? "true" : "false");  // no option of the text does it
+                                text[0] == 'c' ? "true" : "false");  // not settable in a text
             Handle config = z3.mk_config();
             context = z3.mk_context(config);
             z3.del_config(config);
-            z3.set_error_handler(context, [](Handle, int) {});  // what is wrong stands in the answer
+            z3.set_error_handler(context, [](Handle, int) {});  // errors are part of the answer
         }
         const char* reply = z3.eval(context, text + 1);
         if (!answer(reply == nullptr ? "(error \"no answer\")" : reply))

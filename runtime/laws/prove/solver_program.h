@@ -1,5 +1,5 @@
 #pragma once
-// The program of solver_child.cpp, as bytes.
+// The compiled program of solver_child.cpp.
 #include <string_view>
 
 namespace segfold::prove {

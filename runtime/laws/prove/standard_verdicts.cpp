@@ -24,12 +24,12 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Bounded by cases alone.
+/// This search is bounded by cases only, not by time.
 constexpr LawOptions kSearchForTable{2000, 3600, 1};
 constexpr Type kJudgedTypes[] = {Type::i32, Type::u32, Type::f32, Type::f64};
 constexpr std::size_t kDigestDigits = 12;
 
-/// How long Z3 was waited for says more of the machine than of the law: "in 2.5 s" becomes "in time".
+/// Replaces "in 2.5 s" by "in time", as the seconds depend more on the machine than on the law.
 std::string without_times(std::string reason)
 {
     constexpr std::string_view kBefore = "in ", kBehind = " s";
@@ -81,7 +81,7 @@ bool is_certain(const StandardVerdict& verdict)
     return is_proof(verdict.verdict) || verdict.verdict == Verdict::holds_exhaustively;
 }
 
-/// Takes a finding for one type into the row that says the same, or into a new one.
+/// Adds the types of a finding to the row that says the same; if there is none, adds a row.
 void add(std::vector<StandardVerdict>& list, StandardVerdict verdict)
 {
     const auto same = std::ranges::find_if(list, [&](const StandardVerdict& other) {
@@ -243,7 +243,7 @@ std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kep
 std::vector<std::string> unkept_proofs(const std::vector<StandardVerdict>& kept,
                                        const std::vector<StandardVerdict>& found)
 {
-    // A fast machine may prove what the table says less of.
+    // A verdict is kept if it is the same or a proof: a fast machine may prove more than the table says.
     const auto is_kept = [](const StandardVerdict& then, const StandardVerdict& now) {
         return now.verdict == Verdict::proved ||
                (then.verdict == now.verdict && then.eight_bit == now.eight_bit);

@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Changes whenever a proof may say something else: its questions, or this format.
+/// Must change whenever the questions of a proof or this format change.
 constexpr int kFormat = 6;
 
-/// Nothing where there is none; `makes` makes one then.
+/// Opens the cache's folder; null if there is none. `makes`: creates it.
 std::unique_ptr<cache::Folder> open_folder(bool makes)
 {
     try {
@@ -34,7 +34,7 @@ std::unique_ptr<cache::Folder> open_folder(bool makes)
         if (settings.is_on && !settings.folder.empty() &&
             (makes || std::filesystem::exists(settings.folder, ignored)))
             return std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
-    } catch (const Error&) {  // whoever keeps programs there says it
+    } catch (const Error&) {  // whoever stores programs there reports the error
     }
     return nullptr;
 }
@@ -136,7 +136,7 @@ LawFinding finding_of(const Json& json, const Operator& op)
     return finding;
 }
 
-/// What this process has remembered, by the operators' texts.
+/// The reports remembered in this process, by operator text.
 class Memory {
 public:
     /// What is in a file is read from there.
@@ -165,7 +165,7 @@ private:
 
 Memory& memory()
 {
-    static auto* kept = new Memory;  // folds may go on while the process ends
+    static auto* kept = new Memory;  // never deleted: folds may go on while the process ends
     return *kept;
 }
 

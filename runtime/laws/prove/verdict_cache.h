@@ -1,5 +1,5 @@
 #pragma once
-// Verdicts of proofs, kept beside the compiled kernels by the operator's text.
+// Verdicts of proofs, stored beside the compiled kernels under the operator's text.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,29 +9,33 @@
 
 namespace segfold::prove {
 
-/// Keeps a report in which the prover has proved or refuted something, or a search has refuted something; the
-/// other verdicts are those of a search longer than a run's. What was proved of an operator before stays
-/// where the report refutes it not. What no file can be written of
-/// the process alone remembers.
+/// Stores a report that holds a proof or a refutation; its other verdicts come from a search longer than a
+/// run's.
+///
+/// Earlier proofs of the operator stay unless the report refutes them. If no file can be written, the process
+/// remembers the report in memory.
 void remember(const Operator& op, const LawReport& report);
 
-/// The report that remember() kept for an operator of the same text. A counter-example is evaluated once more
-/// and counts only if it still breaks its law; a damaged file counts as none.
+/// Returns the report that remember() stored for an operator of the same text.
+///
+/// A stored counter-example counts only if it still breaks its law when evaluated again. A damaged file
+/// counts as missing.
 std::optional<LawReport> remembered(const Operator& op);
 
-/// How often remember() has kept something in this process: laws that were judged before may be known better.
+/// Returns how often remember() has stored something in this process. A change means that laws judged before
+/// may be better known.
 [[nodiscard]] std::uint64_t num_remembered();
 
-/// What kind of file of the cache's folder holds verdicts.
+/// Kind of the cache's files that hold verdicts.
 inline constexpr std::string_view kVerdictKind = "laws";
 
-/// Whose verdicts a file holds.
+/// The operator and the prover of stored verdicts.
 struct StoredVerdicts {
-    std::string name;    ///< of the operator
+    std::string name;    ///< name of the operator
     std::string prover;  ///< "Z3 4.8.12"
 };
 
-/// Reads the bytes of a file of that kind. Throws InputError where they are damaged.
+/// Reads the bytes of a file of verdicts. Throws InputError if they are damaged.
 StoredVerdicts decode_verdicts(std::string_view bytes);
 
 }  // namespace segfold::prove

@@ -13,8 +13,8 @@
 namespace segfold::bench {
 namespace {
 
-/// Results of the host with those of the segments that a peer by key did not see, and in their segments'
-/// places.
+/// Completes the results of a peer by key, which does not see every segment: moves its results to their
+/// segments' places and adds the missing ones from the reference.
 Results put_in_place(Results results, const Results& reference, const Filled& filled)
 {
     if (filled.places == 0)
@@ -34,7 +34,7 @@ Results put_in_place(Results results, const Results& reference, const Filled& fi
     return all;
 }
 
-/// True if `i` of both lies further apart than the tolerance, over the larger of both and 1.
+/// True if the values at `i` differ by more than the tolerance, relative to the largest of both and 1.
 bool is_beyond(const Array& actual, const Array& first, std::int64_t i, bool is_exact)
 {
     if (same_bits(actual, first, i))
@@ -48,7 +48,7 @@ bool is_beyond(const Array& actual, const Array& first, std::int64_t i, bool is_
     return !(std::fabs(value.real - expected.real) <= tolerance(actual.type()) * scale);
 }
 
-/// The chosen places of every field.
+/// Returns the chosen places of every field.
 Results places_of(const Results& results, const std::vector<std::int64_t>& chosen)
 {
     Results some;
@@ -63,7 +63,7 @@ Results places_of(const Results& results, const std::vector<std::int64_t>& chose
     return some;
 }
 
-/// True if a segment's result does not follow from its elements alone.
+/// True if a segment's result depends on more than its elements.
 bool knows_its_place(const Operator& op)
 {
     const auto uses = [](const std::optional<Block>& block, const char* place) {
@@ -139,7 +139,7 @@ Agreement Agreements::against_first(const Filled& filled)
         const auto& field = fields[f];
         const auto difference = placed_.difference(f, is_exact_ ? 0.0 : tolerance(field.type), filled);
         same_bits = same_bits && difference.bits == 0;
-        // Of rows these are numbers, num_features for each segment or element.
+        // If elements are rows, indices count numbers: num_features per segment or element.
         const auto first = difference.first / static_cast<unsigned long long>(workload_.num_features);
         if (difference.beyond != 0 && !filled.is_by_key && can_judge_segments())
             if (auto judged = judge_doubtful())
@@ -169,7 +169,7 @@ bool Agreements::can_judge_segments() const
            !knows_its_place(op);
 }
 
-/// The elements of the chosen segments, copied.
+/// Returns a workload with copies of the chosen segments' elements.
 Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
 {
     std::vector<std::int64_t> offsets{0};
@@ -197,8 +197,8 @@ Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
     return some;
 }
 
-/// Holds the segments that differ from the first results beyond the tolerance against the reference, as many
-/// as kMostDoubtful and kMostDoubtfulElements allow. Nothing where there are none.
+/// Compares segments that differ from the first results beyond the tolerance with the reference, as many as
+/// kMostDoubtful and kMostDoubtfulElements allow. Returns nothing if there are none.
 std::optional<Agreement> Agreements::judge_doubtful() const
 {
     const auto actual = placed_.results();

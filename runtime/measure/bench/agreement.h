@@ -1,5 +1,5 @@
 #pragma once
-// Whether stages and peers give the same results.
+// Checks whether stages and peers give the same results.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,39 +11,41 @@
 
 namespace segfold::bench {
 
-/// Most elements of a workload, or numbers of its rows, whose results are compared with the reference, on the
-/// host.
+/// Workloads up to this size are compared with the reference, on the host. Counts elements, or numbers if
+/// elements are rows.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
-/// How far a floating-point result may be from another one, over the larger of both and 1.
+/// Returns how far a floating-point result may lie from another, relative to the largest of both values and
+/// 1.
 ///
-/// Wide enough for any order of association over the values that a bench generates, narrow enough that an
-/// element too many or too few shows in all but the longest segments; is_exact operators, and sums of small
-/// integers while they are exact, must agree in every bit and are seen to do so.
+/// It is wide enough for any order of association over the values that a bench generates. It is narrow enough
+/// to show an element too many or too few in all but the longest segments. Results of is_exact operators, and
+/// sums of small integers while they are exact, must agree in every bit.
 [[nodiscard]] double tolerance(Type type);
 
-/// Most segments of a large workload that are judged one by one, and most of their elements together, but for
-/// the first one.
+/// Limits on the segments of a large workload that are judged one by one: their number, and their elements in
+/// all. The first segment is always judged.
 inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 
-/// Compares what is in a placed workload's result arrays.
+/// Compares the results in a placed workload's result arrays.
 ///
-/// Small workloads are held against the reference. Large ones stay where they are and are held against the
-/// first results that were given, bit for bit, and where bits differ in a field of an operator that rounds,
-/// within `tolerance`. What two orders of association make of one segment may lie further apart, where its
-/// elements nearly cancel or where partial results are much larger than the last one: such segments are held
-/// against the reference, the first results as well: at most kMostDoubtful of them, evenly spread.
+/// Small workloads are compared with the reference.
+///
+/// Large ones stay in place and are compared bit for bit with the first results seen. If bits differ in a
+/// field of an operator that rounds, `tolerance` applies. Two orders of association may differ by more if a
+/// segment's elements nearly cancel or partial results are much larger than the last. Such segments, at most
+/// kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
 class Agreements {
 public:
-    /// `workload` has its arrays where it is small enough to be judged; `columns` are those of a large one on
-    /// the host, one for each parameter, or none. All and `placed` must outlive this object. Where the
-    /// operator is not associative, the reference's order alone is right.
+    /// `workload` must have its arrays if it is small enough to be judged. `columns` are those of a large
+    /// workload in host memory, one per parameter, or none. All of these and `placed` must outlive this
+    /// object. If the operator is not associative, only the reference's order is right.
     Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
                bool is_associative = true);
     ~Agreements();
 
-    /// Judges what `name` has left in the result arrays.
+    /// Judges the results that `name` has written to the result arrays.
     [[nodiscard]] Agreement check(const std::string& name, const Filled& filled);
 
 private:

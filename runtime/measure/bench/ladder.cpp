@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
-constexpr double kMostForHost = 2;  // milliseconds of a launch whose cost on the host is still of interest
+constexpr double kMostForHost = 2;  // milliseconds up to which a launch's cost on the host matters
 constexpr double kMostForLoading =
     100;  // milliseconds that the driver may take to load code at a first launch
 
@@ -33,7 +33,8 @@ std::string today()
     return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-/// The largest of each, and the occupancy of the kernel with the most blocks; nothing without kernels.
+/// Returns the largest of each resource, and the occupancy of the kernel with most blocks; nothing without
+/// kernels.
 std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
 {
     if (kernels.empty())
@@ -53,7 +54,7 @@ std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
     return all;
 }
 
-/// Climbs one ladder.
+/// Measures one ladder.
 class Climber {
 public:
     Climber(Bench& bench, const LadderRequest& request, const LadderListener& listener)
@@ -110,8 +111,8 @@ private:
             listener_.measured(record_, record_.entries.back());
     }
 
-    /// Runs `work` on an entry; a failure becomes the entry's outcome. A context that is lost is found by the
-    /// next call, which nobody catches.
+    /// Runs `work` on an entry; a failure becomes the entry's outcome. If the context is lost, the next call
+    /// finds out and throws.
     template <class Work>
     void attempt(Entry entry, Work work)
     {
@@ -129,7 +130,7 @@ private:
         add(std::move(entry));
     }
 
-    /// Never twice the same within one ladder.
+    /// Uses a different byte for each entry of a ladder.
     void poison() { placed_->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
 
     void abandon(Entry& entry, std::string reason) const
@@ -153,7 +154,8 @@ private:
         return compulsory_traffic(request_.problem.op, segments_, request_.workload.num_features, form);
     }
 
-    /// Times what has been launched once and is right or not; fills in all that follows from times.
+    /// Times a fold that has been launched once, whether right or wrong, and fills in all values derived from
+    /// times.
     void time(Entry& entry, double first, const std::function<void()>& launch, bool waits,
               const Traffic& traffic)
     {
@@ -185,7 +187,7 @@ private:
         return emitted;
     }
 
-    /// Compiles all plans that are not compiled yet, side by side; what fails is told when its turn comes.
+    /// Compiles all plans not compiled yet, in parallel. A failure is reported when the plan is measured.
     void compile_plans(std::span<const LadderPlan> plans)
     {
         std::vector<Emitted> emitted;
@@ -197,7 +199,7 @@ private:
                     emitted.push_back(text_of(plan));
                     texts.emplace_back(emitted.back(), plan.stage->name);
                 } catch (const Error&) {
-                    // Measuring the plan says why.
+                    // measuring the plan reports the reason
                 }
         if (texts.empty())
             return;
@@ -259,7 +261,7 @@ private:
         return bench_.peers->objection(peer);
     }
 
-    /// Compiles all peers of the request that are not compiled yet, side by side.
+    /// Compiles all peers of the request not compiled yet, in parallel.
     void compile_peers()
     {
         std::vector<const Peer*> possible;

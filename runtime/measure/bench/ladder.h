@@ -1,5 +1,5 @@
 #pragma once
-// Every stage and peer on one workload: measured, compared, and told as it goes.
+// Measures every stage and peer on one workload, compares their results, and reports progress.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace segfold::bench {
 
-/// A back end with all that any number of workloads share: its clock, what was compiled, the ceiling.
+/// A back end with everything that workloads share: clock, compiled programs, read ceiling.
 struct Bench {
-    /// Peers take the headers in `cccl` as make_peer_libraries() does. `measured` must outlive this object.
-    /// Throws DeviceError for a back end that is not timed.
+    /// Peers are compiled with the headers in `cccl` as in make_peer_libraries(). `measured` must outlive
+    /// this object. Throws DeviceError if the back end cannot be timed.
     explicit Bench(Backend& measured, const std::filesystem::path& cccl = {});
 
     Backend& backend;
@@ -27,28 +27,31 @@ struct Bench {
     [[nodiscard]] MachineRecord machine() const;
 };
 
-/// A stage to be measured.
+/// A stage to measure, with its configuration.
 struct LadderPlan {
     const Stage* stage = nullptr;
     Configuration configuration;
-    bool is_chosen = false;        ///< the plan that a run takes; it is measured first
-    std::string objection;         ///< why the stage cannot serve; empty where it can
-    bool is_reproducible = false;  ///< in the order that follows from the data alone
-    std::string label = "";        ///< what tells it from other plans of its stage
+    bool is_chosen = false;        ///< the plan that a run would take; it is measured first
+    std::string objection;         ///< why the stage cannot serve; empty if it can
+    bool is_reproducible = false;  ///< combines in an order that depends only on the data
+    std::string label = "";        ///< distinguishes plans of one stage
 };
 
 struct LadderOptions {
     int repeats = 21;
-    double hopeless = 100;           ///< a stage that takes so many times as long as the best is abandoned
-    double most_milliseconds = 1e3;  ///< spent on the runs of one plan, but at least three are made
-    bool by_host_clock = false;      ///< time each run by the host's clock too, waiting for its end
+    /// A stage is abandoned if it takes this many times as long as the best.
+    double hopeless = 100;
+    /// Time limit for the runs of one plan; at least three runs are made.
+    double most_milliseconds = 1e3;
+    /// Also times each run by the host's clock until the host has waited for its end.
+    bool by_host_clock = false;
 };
 
-/// One workload and what is to be measured on it.
+/// One workload and the plans and peers to measure on it.
 struct LadderRequest {
     const Problem& problem;
-    /// What check_tables() lets pass, with its arrays where it has at most kMostJudged elements, of rows
-    /// numbers.
+    /// Must have passed check_tables(). Has its arrays if it has at most kMostJudged elements (numbers, if
+    /// elements are rows).
     const Workload& workload;
     std::shared_ptr<const LoadedArrays> inputs;
     std::string layout;
@@ -56,27 +59,29 @@ struct LadderRequest {
     std::vector<const Peer*> peers;
     const Catalogue& catalogue;
     LadderOptions options;
-    std::vector<const std::byte*> columns = {};  ///< the arrays on the host, where the workload has none
+    /// The arrays in host memory, if the workload has none.
+    std::vector<const std::byte*> columns = {};
 };
 
-/// What is told on the way; both may be empty.
+/// Functions called during measuring; both may be empty.
 struct LadderListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
 };
 
-/// Measures all plans and peers of a request, the chosen plan first, after all plans have been compiled on
+/// Measures all plans and peers of a request, the chosen plan first. Before that, all plans are compiled on
 /// the host's cores.
 ///
-/// A stage that cannot serve, does not compile or fails is an entry that says so and ends nothing, but for a
-/// failure that ends the device's work for this process. A plan is abandoned where one launch took `hopeless`
-/// times as long as the best so far, and before any launch where its longest segment alone would, judged by
-/// what segments of 2^14 and 2^18 elements take it. Throws DeviceError where the workload does not fit
-/// the device.
+/// A stage that cannot serve, does not compile or fails becomes an entry that says so, and measuring goes on.
+/// Only a failure after which the device refuses work of this process ends it.
+///
+/// A plan is abandoned if one launch took `hopeless` times as long as the best so far. It is not launched at
+/// all if its longest segment alone would take that long, estimated from its times for segments of 2^14 and
+/// 2^18 elements. Throws DeviceError if the workload does not fit the device.
 [[nodiscard]] WorkloadRecord climb(Bench& bench, const LadderRequest& request,
                                    const LadderListener& listener);
 
-/// Entries in the order of a table: stages as the catalogue has them, then peers.
+/// Sorts entries as in a table: stages in the catalogue's order, then peers.
 [[nodiscard]] std::vector<Entry> in_order(std::vector<Entry> entries, const Catalogue& catalogue);
 
 }  // namespace segfold::bench

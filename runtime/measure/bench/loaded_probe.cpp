@@ -10,7 +10,8 @@
 namespace segfold::bench {
 namespace {
 
-constexpr std::int64_t kMostAhead = std::int64_t{1} << 30;  ///< bytes of inputs before they are asked for
+/// most bytes of input to provide before they are needed
+constexpr std::int64_t kMostAhead = std::int64_t{1} << 30;
 
 int element_bytes(const Scratch& buffer) { return buffer.element == "u64" ? 8 : 4; }
 
@@ -39,7 +40,7 @@ Probes::Probes(Bench& bench, const Catalogue& catalogue)
 const cuda::DeviceBuffer& Probes::input(std::int64_t bytes)
 {
     if (static_cast<std::int64_t>(input_.bytes()) < bytes) {
-        // Twice as much as before at least: a sweep that asks for more in every row fills few buffers.
+        // Grows at least to double size, so a sweep whose rows need more and more fills few buffers.
         bytes = std::max(bytes, std::min(2 * static_cast<std::int64_t>(input_.bytes()), kMostAhead));
         std::vector<std::uint32_t> words(static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
         fill_probe_input(words);
@@ -69,7 +70,7 @@ Entry Probes::measure(const ProbeRequest& request)
     const cuda::LaunchShape shape = {
         .grid = {static_cast<std::uint64_t>(emitted.launch.grid.value(names))},
         .block = {static_cast<std::uint64_t>(emitted.launch.block.value(names))}};
-    // PTX, for a GPU that NVRTC does not know, comes without a report; then the driver tells.
+    // PTX, used if NVRTC does not know the GPU, has no report. The driver reports the resources then.
     const auto reported = compiled->resources.empty() ? kernel.resources() : compiled->resources.front();
     entry.resources = resources_of(kernel, reported, static_cast<int>(shape.block.x), info);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A probe's text compiled, loaded, timed, and its results compared with what the host computes.
+// Compiles, loads and times a probe kernel, and compares its results with the host's.
 #include "codegen/catalogue.h"
 #include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/measure/bench/ladder.h"
@@ -8,22 +8,23 @@ namespace segfold::bench {
 
 /// A probe in one configuration.
 struct ProbeRequest {
-    std::string row;  ///< what the entry is called
+    std::string row;  ///< name of the entry
     const Probe& probe;
     Configuration configuration;
-    std::int64_t num_elements = 0;  ///< threads
+    std::int64_t num_elements = 0;  ///< number of threads
     int repeats = 21;
 };
 
-/// Measures probes one after the other; inputs stay on the GPU while they suffice.
+/// Measures probes one after the other. Inputs stay on the GPU as long as they are large enough.
 class Probes {
 public:
-    /// Both must outlive this object. Throws DeviceError where the bench measures no GPU.
+    /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
-    /// Compiles, runs, checks and times a probe; bytes are those that it has to move.
+    /// Compiles, runs, checks and times a probe. The entry's bytes are those that the probe must move.
     ///
-    /// Wrong results are a failed entry without times. Throws DeviceError where the buffers do not fit.
+    /// If results are wrong, the entry is a failure without times. Throws DeviceError if the buffers do not
+    /// fit.
     [[nodiscard]] Entry measure(const ProbeRequest& request);
 
 private:
@@ -33,7 +34,7 @@ private:
     cuda::CudaTiming& timing_;
     const Catalogue& catalogue_;
     cuda::DeviceBuffer input_;
-    std::vector<std::byte> results_;  ///< on the host
+    std::vector<std::byte> results_;  ///< in host memory
 };
 
 }  // namespace segfold::bench

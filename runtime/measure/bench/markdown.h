@@ -1,5 +1,5 @@
 #pragma once
-// Measurements as a Markdown table.
+// Prints measurements as a Markdown table.
 #include <span>
 #include <string>
 
@@ -7,20 +7,20 @@
 
 namespace segfold::bench {
 
-/// The line above the table: device, driver, compiler, date, ceiling. Ends with a line break.
+/// Returns the line above the table: device, driver, compiler, date, ceiling. Ends with a line break.
 [[nodiscard]] std::string markdown_header(const MachineRecord& machine);
 
-/// The titles of the columns, two lines; with `with_operators` the operator comes first.
+/// Returns the two title lines. `with_operators` adds a first column for the operator.
 [[nodiscard]] std::string markdown_titles(bool with_operators);
 
-/// One workload: what segfold takes and the share of the ceiling it reaches, the best peer and its share, the
-/// ratio of their times.
+/// Returns the row of one workload: segfold's time and share of the ceiling, the best peer's time and share,
+/// and the ratio of the two times.
 [[nodiscard]] std::string markdown_row(const WorkloadRecord& record, bool with_operators);
 
-/// The last line: the geometric mean of the ratios, and of both shares.
+/// Returns the last row: the geometric means of the ratios and of both shares.
 [[nodiscard]] std::string markdown_mean(std::span<const WorkloadRecord> records, bool with_operators);
 
-/// "2^28", "1000"
+/// Returns a number of elements as text: "2^28", "1000".
 [[nodiscard]] std::string element_text(std::int64_t count);
 
 }  // namespace segfold::bench

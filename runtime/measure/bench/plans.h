@@ -1,5 +1,5 @@
 #pragma once
-// Which plans of a problem are measured beside each other.
+// Selects the plans of a problem that are measured together.
 #include <map>
 #include <string>
 #include <vector>
@@ -9,29 +9,32 @@
 
 namespace segfold::bench {
 
-/// A stage and some of its tunables.
+/// A stage and some of its tunables, as requested.
 struct AskedPlan {
     std::string stage;
-    std::string label = {};  ///< tells it from other plans of its stage
+    std::string label = {};  ///< distinguishes plans of one stage
     std::map<std::string, int> settings = {};
 };
 
-/// The plans to measure for a problem.
+/// Which plans of a problem to measure.
 struct PlanSelection {
-    PlanRequest chosen = {};  ///< of the plan that a run takes; if reproducible, that is measured beside it
-    std::vector<AskedPlan> others = {};  ///< these alone beside it; empty: every stage that takes the form
-    bool with_rungs = false;             ///< stages that are there for the ladder, too
+    /// Request for the plan that a run would take. A reproducible one is measured as an additional plan.
+    PlanRequest chosen = {};
+    /// The only plans measured beside it; empty: every stage that takes the form.
+    std::vector<AskedPlan> others = {};
+    bool with_rungs = false;  ///< also stages that exist only for the ladder
     bool asks_records = true;
 };
 
-/// The form in which stages read a problem's segments: its own if one takes it, else the form made of it
-/// before they run.
+/// Returns the form in which stages read a problem's segments: their own if some stage takes it, else the
+/// form that they are converted to.
 [[nodiscard]] SegmentForm read_form(const Problem& problem, const Catalogue& catalogue);
 
-/// The plans of a ladder, the one that a run takes first. `warnings` receives complaints of the records.
+/// Returns the plans of a ladder, first the one that a run would take. Complaints of the tuning records go to
+/// `warnings`.
 ///
-/// A stage that is asked for in `chosen` is alone. Throws InputError for a chosen stage that cannot serve;
-/// one of `others` that cannot has an objection.
+/// If `chosen` names a stage, that is the only one. Throws InputError if a chosen stage cannot serve; one of
+/// `others` that cannot serve gets an objection.
 [[nodiscard]] std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem,
                                                    const Shape& shape, const OperatorLaws& laws,
                                                    const PlanSelection& selection,

@@ -52,7 +52,7 @@ ProbeAnswer divergence(const FormulaNames& names)
     };
 }
 
-/// All threads of one lane have one result.
+/// All threads with the same lane have the same result.
 ProbeAnswer bank_conflicts(const FormulaNames& names)
 {
     const auto stride = names.at("stride");

@@ -1,5 +1,5 @@
 #pragma once
-// Inputs of probes, and the right value of each element of their results, computed on the host.
+// The inputs of probes and the results that they must compute, evaluated on the host.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,23 +10,25 @@
 
 namespace segfold::bench {
 
-/// Every byte of a probe's results before it runs.
+/// Fills a probe's results before it runs.
 inline constexpr std::uint8_t kProbePoison = 0xcd;
 
-/// The 32-bit word at a place of every input; an element of eight bytes has two, the lower one first.
+/// Returns the 32-bit word at a place of every input. An element of eight bytes has two words, the lower one
+/// first.
 [[nodiscard]] std::uint32_t probe_word(std::uint64_t place);
 
-/// Words 0, 1, 2, ... of an input.
+/// Fills `words` with words 0, 1, 2, ... of an input.
 void fill_probe_input(std::span<std::uint32_t> words);
 
-/// The element that the probe must leave at a place of its results; nothing if it must leave the poison.
+/// Returns the element that the probe must write at a place of its results; nothing if it must write none
+/// there.
 using ProbeAnswer = std::function<std::optional<std::uint64_t>(std::int64_t place)>;
 
-/// Throws InternalError for a probe without a written answer.
+/// Returns the answers of a probe. Throws InternalError if the probe is unknown.
 [[nodiscard]] ProbeAnswer answer_of(const std::string& probe, const FormulaNames& names);
 
-/// Compares `results`, elements of 4 or 8 bytes, with the answer. Returns "" or the first wrong element: its
-/// place, its value and the right one.
+/// Compares `results`, elements of 4 or 8 bytes, with the answers. Returns "" if all are right; else the
+/// first wrong one, with its place, its value and the right value.
 [[nodiscard]] std::string judge_probe(const ProbeAnswer& answer, std::span<const std::byte> results,
                                       int element_bytes);
 

@@ -15,7 +15,7 @@ Quartiles quartiles_from(const JsonValue& document)
     return {document.at("low").number(), document.at("median").number(), document.at("high").number()};
 }
 
-/// The text of a member that may be left out.
+/// Returns the text of an optional member.
 std::string text_or_none(const JsonValue& object, const char* key)
 {
     const auto member = object.find(key);

@@ -1,5 +1,5 @@
 #pragma once
-// Measurements as JSON, written and read.
+// Writes measurements as JSON and reads them.
 #include "runtime/measure/bench/record.h"
 #include "runtime/support/json_value.h"
 
@@ -9,7 +9,7 @@ namespace segfold::bench {
 [[nodiscard]] Json json_of(const Entry& entry);
 [[nodiscard]] Json json_of(const WorkloadRecord& record);
 
-/// Reads kept measurements, as json_of() writes them. Throws InputError that names the place of a missing or
+/// Reads stored measurements that json_of() has written. Throws InputError naming the place of a missing or
 /// wrong member.
 [[nodiscard]] MachineRecord machine_from(const JsonValue& document);
 [[nodiscard]] WorkloadRecord workload_from(const JsonValue& document);

@@ -41,8 +41,7 @@ bool is_copy(const cuda::DeviceBuffer& buffer, std::span<const std::byte> values
     return true;
 }
 
-/// One segment of so many elements of an operator, with a buffer for them on the GPU and a plan that folds
-/// it.
+/// One segment of an operator's elements, with a buffer for them on the GPU and a plan that folds it.
 class Fold {
 public:
     Fold(cuda::CudaTiming& timing, const Problem& problem, const Stage& stage,
@@ -124,7 +123,7 @@ const std::vector<std::byte>& Transfers::expected()
     return expected_;
 }
 
-/// `work` queues everything so that it ends with the work of `stream`.
+/// `work` must queue everything so that it is done when the work of `stream` is.
 template <class Work>
 void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
 {
@@ -140,7 +139,7 @@ void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
         stop.record(stream);
         stream.synchronize();
         const std::chrono::duration<double, std::milli> spent = Clock::now() - before;
-        if (run < 0) {  // the first one loads code and touches pages
+        if (run < 0) {  // this run loads code and touches pages
             runs = std::clamp(static_cast<int>(kMostMilliseconds / std::max(spent.count(), 1e-3)),
                               std::min(kFewestTransfers, repeats), repeats);
             continue;
@@ -198,12 +197,12 @@ void Transfers::copy_and_fold(Entry& entry, const TransferMethod& method, const 
     const auto chunk_bytes = static_cast<std::size_t>(chunk) * element_bytes;
     const auto num_streams = static_cast<std::size_t>(std::min(method.streams, method.chunks));
     std::vector<cuda::Stream> streams;
-    std::deque<Fold> folds;  // which stay where they are
+    std::deque<Fold> folds;  // deque: elements must not move
     for (std::size_t i = 0; i < num_streams; ++i) {
         streams.emplace_back(timing_.context());
         folds.emplace_back(timing_, problem_, *fold.stage, fold.chosen, chunk, catalogue_);
     }
-    // Results of the chunks, in their order, are the elements of one more fold.
+    // The results of the chunks, in their order, are the elements of a last fold.
     Fold last(timing_, problem_, *fold.stage, fold.chosen, method.chunks, catalogue_);
     last.elements().fill_with(std::uint8_t{0xcd});
     last.poison();

@@ -1,5 +1,5 @@
 #pragma once
-// Copies between host and GPU, and folds of parts that have arrived while others are on their way.
+// Measures copies between host and GPU, and folds of arrived data while more is on its way.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,40 +10,39 @@
 
 namespace segfold::bench {
 
-/// True if results of chunks can be folded as elements, and compared bit for bit: an exact operator of one
-/// column whose elements are states and whose states are results, as in a sum of integers.
+/// True if results of chunks can be folded as elements and compared bit for bit. The operator must be exact,
+/// have one column, and use the same type for elements, states and results, as in a sum of integers.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
-/// How values travel.
+/// How values are copied.
 struct TransferMethod {
-    bool is_pinned = false;  ///< page-locked host memory
-    bool to_host = false;    ///< from the GPU instead of to it
-    int streams = 1;         ///< that copy and fold by turns
-    int chunks = 1;          ///< equal parts, each copied and folded by itself
+    bool is_pinned = false;  ///< from page-locked host memory
+    bool to_host = false;    ///< from the GPU to the host
+    int streams = 1;         ///< number of streams that copy and fold in turn
+    int chunks = 1;          ///< equal parts, each copied and folded separately
 };
 
-/// The stage that folds arrived parts; none for a mere copy.
+/// The stage that folds arrived data; no stage for a mere copy.
 struct TransferFold {
     const Stage* stage = nullptr;
-    std::map<std::string, int> chosen;  ///< tunables
+    std::map<std::string, int> chosen;  ///< values of its tunables
 };
 
-/// Measures transfers of the one column of a workload over one segment.
+/// Measures transfers of a workload that has one column and one segment.
 class Transfers {
 public:
-    /// All must outlive this object; `values` is the column on the host, in ordinary memory.
+    /// All arguments must outlive this object. `values` is the column in ordinary host memory.
     ///
-    /// Throws InputError unless the operator is exact and folds its own results as elements, as a sum does:
-    /// results of chunks are folded once more, in their order. Throws DeviceError if the bench measures no
-    /// GPU.
+    /// Throws InputError unless can_fold_chunks(): the results of chunks are folded once more, in their
+    /// order. Throws DeviceError if the bench does not measure a GPU.
     Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
               const Catalogue& catalogue);
 
     /// Times a method by events and by the host's clock, `repeats` times or as often as two seconds allow.
     ///
-    /// Compares arrived bytes with sent ones, a fold with one thread's fold on the host; a difference is a
-    /// failed entry without times. Counts the bytes that travel. Throws InputError if the elements cannot be
-    /// cut into equal chunks, DeviceError if memory does not suffice.
+    /// Copied data are compared with the original, and a fold with the fold of one host thread. A difference
+    /// makes the entry a failure without times. The entry's bytes are those copied. Throws InputError if the
+    /// elements cannot be cut into equal chunks, DeviceError if memory does not suffice.
     [[nodiscard]] Entry measure(const std::string& row, const TransferMethod& method,
                                 const TransferFold& fold, int repeats);
 

@@ -20,23 +20,23 @@
 namespace segfold::regress {
 namespace {
 
-constexpr double kMostLoadingMilliseconds = 100;  // milliseconds that the driver may take at a first launch
+constexpr double kMostLoadingMilliseconds = 100;     // most time for loading code at a first launch
 constexpr double kMostPatienceMilliseconds = 30000;  // for one launch that is known to be slow
-constexpr double kLongMilliseconds = 1000;           // a launch that is timed once a round
+constexpr double kLongMilliseconds = 1000;           // launches above this are timed once per round
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
 
 /// The data of one operator over one layout.
 struct Data {
     Workload segmented;
-    std::optional<Workload> keyed;  ///< the same segments as keys, where none is empty
+    std::optional<Workload> keyed;  ///< the same segments as keys, if none is empty
     Workload whole;
     std::shared_ptr<const LoadedArrays> inputs;
     std::int64_t longest = 0;
     std::string objection;  ///< why the operator cannot be folded over it
 };
 
-/// A plan of a stage, or why there is none.
+/// A plan of a stage, or the reason why there is none.
 struct Choice {
     const Stage* stage = nullptr;
     const Workload* workload = nullptr;
@@ -48,19 +48,20 @@ struct Choice {
 struct Effort {
     int rounds, samples, dropped;
     bool has_cut_off = true;
-    double seconds = std::numeric_limits<double>::infinity();  ///< after which no further round begins
+    double seconds = std::numeric_limits<double>::infinity();  ///< no further round begins after so long
 };
 
-/// A launch over the cut-off takes long, so few of them suffice, and more would keep the user waiting.
+/// A launch over the cut-off takes long: few suffice, and more would keep the user waiting.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
-/// The data with memory of its own.
+/// The data in memory of their own.
 struct Placement {
     std::shared_ptr<const LoadedArrays> inputs;
     std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;
 };
 
-/// What element reads a table outside of its length, over the segments or over all as one; empty if none.
+/// Returns which element reads outside of a table, with these segments or with all elements as one; empty if
+/// none does.
 std::string table_objection(const Operator& op, std::vector<Array>& arrays, const Segments& segments)
 {
     Workload workload{op, std::move(arrays), segments.copy()};
@@ -83,7 +84,7 @@ struct TimeBench::State {
         : backend(measured), timing(measured.timing()), request(std::move(asked))
     {}
 
-    /// The data of an operator over a layout; kept, as it is measured again and again.
+    /// Returns the data of an operator over a layout. They are kept, because they are measured repeatedly.
     const Data& prepare(const NamedOperator& named, const std::string& layout)
     {
         auto& place = prepared[named.name + " " + layout];
@@ -108,8 +109,8 @@ struct TimeBench::State {
         return *place;
     }
 
-    /// The operator's columns where they are measured, shared by all layouts: values depend on their places
-    /// alone. Tables may depend on the segments.
+    /// Loads the operator's columns where they are measured. All layouts share them, because values depend
+    /// only on their places. Tables may depend on the segments.
     std::shared_ptr<const LoadedArrays> columns(const NamedOperator& named, const Segments& segments,
                                                 std::string& objection)
     {
@@ -127,7 +128,7 @@ struct TimeBench::State {
         return inputs;
     }
 
-    /// Whether some stage takes segments as keys and not as offsets.
+    /// Whether some stage takes segments as keys but not as offsets.
     [[nodiscard]] bool needs_keys() const
     {
         return std::ranges::any_of(request.stages, [](const Stage* stage) {
@@ -155,7 +156,8 @@ struct TimeBench::State {
         return problem;
     }
 
-    /// The plan that a run would take of the stage, in the form that it takes without the host's help.
+    /// Returns the plan of the stage that a run would take, in the form that it reads without conversion by
+    /// the host.
     Choice choose(const NamedOperator& named, const Stage& stage, const Workload& workload,
                   const Workload* otherwise) const
     {
@@ -188,7 +190,8 @@ struct TimeBench::State {
         return quartiles(timing->time_by_turns({&reading, 1}, 2, 5)[0]).median;
     }
 
-    /// Milliseconds that one segment takes the stage for each element, told from two short ones.
+    /// Returns the milliseconds per element that the stage takes along one segment, estimated from two short
+    /// ones.
     double pace(const NamedOperator& named, const Stage& stage, const Data& data)
     {
         const auto key = named.name + " " + stage.name;
@@ -214,14 +217,15 @@ struct TimeBench::State {
         return paces[key] = pace;
     }
 
-    /// "444 ms, 112 times as long as reading; the cut-off is 20 times"
+    /// Returns "444 ms, 112 times as long as reading; the cut-off is 20 times".
     [[nodiscard]] std::string beyond(double milliseconds, double reading) const
     {
         return fmt::format("{:.3g} ms, {:.0f} times as long as reading; the cut-off is {:g} times",
                            milliseconds, milliseconds / reading, request.most_ratio);
     }
 
-    /// Whether one segment of the given length alone would take too long; a kernel cannot be stopped.
+    /// Returns why one segment of length `longest` alone would take too long; empty if it would not. A kernel
+    /// cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
                          std::int64_t longest, double reading, bool has_cut_off)
     {
@@ -231,10 +235,10 @@ struct TimeBench::State {
         return fmt::format("the longest segment alone would take {}", beyond(least, reading));
     }
 
-    /// What a stage's time over a layout is divided by, and its own plan.
+    /// A stage's plan over a layout, and the plan whose time is the divisor.
     struct Pair {
         Choice own;
-        std::optional<Choice> unsegmented;  ///< none: a kernel that reads
+        std::optional<Choice> unsegmented;  ///< none: the divisor is a kernel that only reads
         std::string against;
     };
 
@@ -261,7 +265,7 @@ struct TimeBench::State {
         return pair;
     }
 
-    /// The same with the divisor that a baseline has, and without a cut-off.
+    /// Returns the pair with the divisor named by a baseline, without a cut-off.
     Pair pair_against(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole,
                       const std::string& against, double reading)
     {
@@ -286,14 +290,14 @@ struct TimeBench::State {
         return pair;
     }
 
-    /// The plan of the stage over the data.
+    /// Returns the plan of the stage over the data.
     Choice own_choice(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole) const
     {
         return is_whole ? choose(named, stage, data.whole, nullptr)
                         : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
     }
 
-    /// Leaves a plan out for a reason, if there is one.
+    /// Leaves a plan out if there is a reason.
     static void exclude(Choice& choice, std::string reason)
     {
         if (reason.empty())
@@ -302,7 +306,7 @@ struct TimeBench::State {
         choice.emitted.reset();
     }
 
-    /// The ratios of one round.
+    /// Returns the ratios of one round.
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 const Effort& effort, std::string& reason)
     {
@@ -333,7 +337,7 @@ struct TimeBench::State {
         return ratios;
     }
 
-    /// All rounds of some stages over one layout.
+    /// Measures all rounds of some stages over one layout.
     void measure(const NamedOperator& named, const std::string& layout,
                  const std::vector<const Stage*>& stages, std::vector<TimeCase>& cases)
     {
@@ -360,7 +364,7 @@ struct TimeBench::State {
                        std::span(cases).subspan(first));
     }
 
-    /// All rounds of cases over the same data, each with memory of its own.
+    /// Measures all rounds of cases over the same data. Each round has its own memory.
     void measure_rounds(const std::vector<Pair>& pairs, const Data& data, double reading,
                         const Effort& effort, std::span<TimeCase> cases)
     {
@@ -371,7 +375,7 @@ struct TimeBench::State {
         };
         Placement placement;
         for (int round = 0; round < effort.rounds && has_time(); ++round) {
-            // The next one is there before the last one goes, so that it lies elsewhere.
+            // The next placement is made before the last one is freed, so it lies elsewhere.
             Placement next{timing->copy(*data.inputs), {}};
             placement = std::move(next);
             for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -389,8 +393,8 @@ struct TimeBench::State {
         }
     }
 
-    /// The operator and the stage of a case that is measured again, whose probe is forgotten where that or a
-    /// launch has left the case out.
+    /// Returns operator and stage of a case that is measured again. If its pace or a launch excluded the case
+    /// before, the pace is forgotten and measured anew.
     std::pair<const NamedOperator*, const Stage*> again(const TimeCase& one)
     {
         const auto named = std::ranges::find(request.ops, one.op, &NamedOperator::name);
@@ -403,8 +407,8 @@ struct TimeBench::State {
         return {&*named, *stage};
     }
 
-    /// A failure becomes the reason why a case is left out; one that ends the device's work is thrown by the
-    /// wait.
+    /// Runs `work`; a failure becomes the reason to leave the case out. If the device refuses further work,
+    /// waiting for it throws.
     template <class Work>
     void attempt(TimeCase& one, Work work)
     {

@@ -1,5 +1,5 @@
 #pragma once
-// Times of segmented folds over times of unsegmented ones, measured by turns in one run.
+// Measures times of segmented folds relative to unsegmented ones, taken in turn in one run.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,40 +15,42 @@
 
 namespace segfold::regress {
 
-/// The cases to measure, and how thoroughly.
+/// What to measure, and how thoroughly.
 struct TimeRequest {
     std::vector<NamedOperator> ops;
     std::vector<const Stage*> stages;
     const Catalogue& catalogue;
-    std::vector<Layout> layouts;  ///< beside the whole; generated ones
+    std::vector<Layout> layouts;  ///< generated layouts; `whole` is always added
     std::int64_t num_elements = 0;
     std::uint64_t seed = 7;
     MakeArrays make_arrays;
-    int rounds = 5;   ///< each with memory of its own
-    int samples = 7;  ///< of each round
-    int dropped = 1;  ///< before them
-    double most_ratio =
-        20;  ///< the cut-off: a stage that takes longer than so many reads of the data is left out
+    int rounds = 5;   ///< each allocates its own memory
+    int samples = 7;  ///< per round
+    int dropped = 1;  ///< uncounted samples before them
+    /// The cut-off: a stage is left out if it takes longer than this many reads of the data.
+    double most_ratio = 20;
 };
 
-/// Measures cases on one back end; keeps what it compiled.
+/// Measures cases on one back end, and keeps what it has compiled.
 ///
-/// A stage over `whole` is held against a plain read of the same bytes; over any other layout against itself
-/// over `whole`, or, where it takes no whole or is hopeless at it (a thread that folds everything), against
-/// the stage that a run would take there. Runs go by turns (A B C A B C), the first ones are dropped, and
-/// each round allocates everything anew, so that the noise includes the arrays' places in memory.
+/// A stage over `whole` is compared with a plain read of the same bytes. Over another layout it is compared
+/// with itself over `whole`. If it takes no `whole` or is hopeless there (one thread folding everything), it
+/// is compared with the stage that a run would take for `whole`.
+///
+/// Runs take turns (A B C A B C), and the first ones are dropped. Each round allocates everything anew, so
+/// the measured noise includes that of the places in memory.
 class TimeBench {
 public:
-    /// `backend` must outlive this object. Throws DeviceError, for a back end that is not timed too.
+    /// `backend` must outlive this object. Throws DeviceError, also if the back end cannot be timed.
     TimeBench(Backend& backend, TimeRequest request);
     ~TimeBench();
 
-    /// All cases; `progress` is told each case.
+    /// Measures all cases. `progress` is called with what is being measured.
     [[nodiscard]] std::vector<TimeCase> measure(const std::function<void(const std::string&)>& progress);
-    /// One of them again; none over the cut-off.
+    /// Measures one case again. Returns nothing if it is over the cut-off.
     [[nodiscard]] Rounds measure(const TimeCase& one);
-    /// One of them over the cut-off, against what it says, in few repetitions. Empty where it cannot be
-    /// measured, or where its longest segment alone would take half a minute.
+    /// Measures a case over the cut-off with few repetitions, relative to `TimeCase::against`. Returns
+    /// nothing if it cannot be measured, or if its longest segment alone would take half a minute.
     [[nodiscard]] Rounds measure_slow(const TimeCase& one);
     [[nodiscard]] TimingFacts facts() const;
 

@@ -12,13 +12,13 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::size_t kTextsAtATime = 48;  // between two words of progress
+constexpr std::size_t kTextsAtATime = 48;  // between two progress reports
 
 constexpr std::int64_t kRegisterMargin = 8;
 constexpr std::int64_t kInstructionMargin = 64;
 constexpr std::int64_t kInstructionShare = 4;  // a quarter
 
-/// A field of a cost, with its margin for another compiler.
+/// A field of a cost, and its margin for another compiler.
 struct CostField {
     const char* name;
     std::int64_t StaticCost::*value;
@@ -36,13 +36,13 @@ constexpr std::array kFields = {
               [](std::int64_t then) { return std::max(kInstructionMargin, then / kInstructionShare); }},
 };
 
-/// 90 for "sm_90".
+/// Returns 90 for "sm_90".
 int capability_of(const std::string& architecture)
 {
     return std::stoi(architecture.substr(architecture.find('_') + 1));
 }
 
-/// The unsegmented form and the first segmented one that the stage serves.
+/// Returns the unsegmented form and the first segmented one, as far as the stage serves them.
 std::vector<SegmentForm> measured_forms(const Stage& stage, const NamedOperator& named,
                                         const Catalogue& catalogue)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of an operator's parameters, made for a layout.
+// Makes the arrays of an operator's parameters for a layout.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,15 +12,15 @@
 
 namespace segfold::regress {
 
-/// Makes the arrays of an operator's parameters; they must depend on arguments alone.
+/// Makes the arrays of an operator's parameters. The result must depend only on the arguments.
 using MakeArrays =
     std::function<std::vector<Array>(const Operator& op, const Segments& segments, std::uint64_t seed)>;
 
-/// Arrays of uniform values, places for columns that index tables, tables.
+/// Makes arrays: uniform values for columns, valid indices for columns that index tables, and tables.
 [[nodiscard]] std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments,
                                                 std::uint64_t seed);
 
-/// The same, where scalars are given as text, by name.
+/// Makes the same arrays, with scalars given as text by name.
 [[nodiscard]] MakeArrays uniform_arrays_beside(std::map<std::string, std::string> scalars);
 
 }  // namespace segfold::regress

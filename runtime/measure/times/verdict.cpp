@@ -18,7 +18,7 @@ std::vector<double> pooled(const Rounds& rounds)
     return all;
 }
 
-/// How far the medians of rounds lie apart: the machine's own noise from one allocation to the next.
+/// Returns how far the medians of rounds lie apart: the machine's own noise between allocations.
 double noise_of(const Rounds& rounds)
 {
     double least = 0, most = 0;
@@ -30,7 +30,7 @@ double noise_of(const Rounds& rounds)
     return least > 0 ? most / least - 1 : 0;
 }
 
-/// Rounds of a case beside those of its baseline.
+/// The current rounds of a case compared with those of its baseline.
 struct TimeDifference {
     double median = 0, baseline_median = 0, effect = 0, noise = 0, p = 1;
 
@@ -56,7 +56,7 @@ bool is_thin(const Rounds& rounds, const TimeRule& rule)
     return rounds.size() < rule.fewest_rounds || pooled(rounds).size() < rule.fewest_samples;
 }
 
-/// Measures a suspect again; says what all of it together means.
+/// Measures a suspect again and judges all measurements together.
 void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& remeasure,
              const Remeasure& slowly, const TimeRule& rule)
 {
@@ -64,7 +64,7 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     for (int i = 0; i < rule.reruns; ++i) {
         auto rounds = remeasure(outcome.now);
         if (rounds.empty() && slowly)
-            rounds = slowly(outcome.now);  // what is near the cut-off may be over it now
+            rounds = slowly(outcome.now);  // a case near the cut-off may be over it now
         if (rounds.empty())
             continue;
         const TimeDifference again(rounds, baseline);
@@ -81,7 +81,7 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     }
 }
 
-/// The baseline's case of the same kind that has times. One that has none now has no divisor either.
+/// Returns the baseline's case of the same kind that has times. A case without times has no divisor either.
 const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
 {
     const auto then = std::ranges::find_if(baseline, [&](const TimeCase& other) {
@@ -93,7 +93,7 @@ const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
     return then == baseline.end() ? nullptr : &*then;
 }
 
-/// Says how the rounds of now differ from earlier ones; returns the U test's p.
+/// Describes how the current rounds differ from earlier ones. Returns the U test's p.
 double describe(TimeOutcome& outcome, const Rounds& then)
 {
     const TimeDifference difference(outcome.now.rounds, then);
@@ -104,7 +104,7 @@ double describe(TimeOutcome& outcome, const Rounds& then)
     return difference.p;
 }
 
-/// The verdict on a case with times of now and of then; its p is that of all cases together.
+/// Judges a case with current and earlier times; its p is corrected over all cases.
 void judge(TimeOutcome& outcome, const Rounds& then, const Remeasure& remeasure, const Remeasure& slowly,
            const TimeRule& rule)
 {
@@ -122,9 +122,9 @@ void judge(TimeOutcome& outcome, const Rounds& then, const Remeasure& remeasure,
     }
 }
 
-/// The verdict on a case that is over the cut-off by two measurements and was not then.
+/// Judges a case that was within the cut-off and is now over it in two measurements.
 ///
-/// Few samples of something slow are late in a row where the machine is busy, but the least is not.
+/// If the machine is busy, a few samples of a slow launch may all be late, but hardly the least of them.
 void judge_slow(TimeOutcome& outcome, const TimeCase& then, const Remeasure& slowly, const TimeRule& rule)
 {
     auto one = outcome.now;

@@ -15,18 +15,18 @@ namespace {
 
 constexpr double kLevel = 0.01;
 constexpr double kLeastGainOfTuning = 0.01;
-// Screening runs plans with their numbers said by the launch, which costs one stage more than another.
+// Margin for screening, where the launch passes the numbers. This slows some stages more than others.
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
 
-/// Whether `rival` is faster than `incumbent` by what is worth a change.
+/// Whether `rival` is faster than `incumbent` by enough to be worth a change.
 bool gains(const Finalist& rival, const Finalist& incumbent)
 {
     return rival.evaluation.milliseconds < incumbent.evaluation.milliseconds * (1 - kLeastGainOfTuning);
 }
 
-/// Whether it is so beyond doubt. The medians of runs that other work disturbs may be far apart by luck, and
-/// the U test with them; the quartiles of such runs overlap.
+/// Whether it is certainly faster. If other work disturbs the runs, their medians may differ by luck and pass
+/// the U test, but their quartiles overlap.
 bool beats(const Finalist& rival, const Finalist& incumbent)
 {
     const auto& ours = rival.evaluation.samples;
@@ -35,14 +35,14 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
            quartiles(ours).high < quartiles(theirs).low;
 }
 
-/// "0.795 ms (0.79 - 0.8)"
+/// Returns "0.795 ms (0.79 - 0.8)".
 std::string runs_text(const Finalist& finalist)
 {
     const auto runs = quartiles(finalist.evaluation.samples);
     return fmt::format("{:.4g} ms ({:.4g} - {:.4g})", runs.median, runs.low, runs.high);
 }
 
-/// Why the incumbent stays although another plan has a lower median.
+/// Explains why the incumbent stays although another plan has a lower median.
 std::string uncertain_text(const Point& rival, const Finalist& runs, const Finalist& incumbent)
 {
     return fmt::format(
@@ -51,7 +51,8 @@ std::string uncertain_text(const Point& rival, const Finalist& runs, const Final
         print(rival), runs_text(runs), runs_text(incumbent));
 }
 
-/// What is ranked: the fastest plans, the best two of each stage that are close to them, and the incumbent.
+/// Returns the points to rank: the fastest plans, of each stage the best two close to them, and the
+/// incumbent.
 std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector<Trial>& trials,
                                      std::size_t count, std::optional<std::size_t> incumbent)
 {

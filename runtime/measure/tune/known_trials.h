@@ -1,5 +1,5 @@
 #pragma once
-// Trials that the records hold already.
+// Trials that the records already hold.
 #include <vector>
 
 #include "runtime/measure/tune/search.h"
@@ -7,8 +7,8 @@
 
 namespace segfold::tune {
 
-/// Earlier measurements of the same device, operator, class, shape and stage texts. Of a point the last row
-/// of its furthest phase counts.
+/// Returns the earlier measurements with exactly this device, operator, class, shape and stage texts. For
+/// each point the record of the furthest phase counts, and among those the last.
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space);
 
 }  // namespace segfold::tune

@@ -20,7 +20,7 @@ constexpr double kHopeless = 2;
 
 Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
 
-/// Why the report of a loaded plan rules it out; empty where it does not.
+/// Returns why the resource report rules a plan out; empty if it does not.
 std::string objection(const TimedPlan& plan)
 {
     for (const auto& kernel : plan.kernels()) {
@@ -51,8 +51,8 @@ struct PlanMeter::State {
           shared(asked, stages)
     {}
 
-    /// As it will run. Plans are screened with their numbers said by the launch instead: a little slower, but
-    /// many share a text.
+    /// Emits the text as a run has it. Screening has the launch pass the numbers instead: that is a little
+    /// slower, but many plans share a text.
     [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
     {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
@@ -74,11 +74,11 @@ struct PlanMeter::State {
         }
     }
 
-    /// Never twice the same byte in a row.
+    /// Uses another byte each time.
     void poison() { placed->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
 
-    /// Gives the results that those of large workloads are held against while plans are screened: those of
-    /// the rule of thumb, so that no wrong plan that happens to come first makes right ones look wrong.
+    /// Computes the results with which plans of large workloads are compared during screening. They come from
+    /// the rule of thumb, so a wrong plan that comes first cannot make right ones look wrong.
     void provide_expected()
     {
         if (is_expected_there)
@@ -124,7 +124,7 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
     try {
         plan = timing->prepare(*placed, {emitted, point.stage});
     } catch (const DeviceError& error) {
-        timing->synchronize();  // throws where more is wrong than this plan
+        timing->synchronize();  // throws if more than this plan failed
         return failure(Outcome::resources, error.what());
     }
     if (auto why = objection(*plan); !why.empty())
@@ -167,7 +167,7 @@ void PlanMeter::expect(std::span<const Point> points)
         try {
             texts.emplace_back(state_->shared.of(point), point.stage);
         } catch (const Error&) {
-            // Whoever measures the point is told.
+            // measuring the point reports the failure
         }
     state_->timing->expect(texts);
 }
@@ -184,7 +184,7 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
         emitted.push_back(state.text_of(point));
     for (std::size_t i = 0; i < points.size(); ++i)
         texts.emplace_back(emitted[i], points[i].stage);
-    timing.expect({});  // what was expected is of no use any more
+    timing.expect({});  // expected plans are no longer needed
     timing.compile_each(texts);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {
@@ -192,7 +192,7 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
             if (!objection(*plans[i]).empty())
                 plans[i].reset();
         } catch (const DeviceError&) {
-            timing.synchronize();  // one plan less, unless the device is lost
+            timing.synchronize();  // drops this plan; throws if the device is lost
         }
     // The first round warms up and is not kept.
     for (int round = -1; round < rounds; ++round)

@@ -1,5 +1,5 @@
 #pragma once
-// Plans measured on a back end, in this process.
+// Measures plans on a back end in this process.
 #include <memory>
 
 #include "runtime/backends/backend.h"
@@ -8,14 +8,14 @@
 
 namespace segfold::tune {
 
-/// Measures plans of one workload.
+/// Measures the plans of one workload.
 ///
-/// A plan is not run if, by its resource report, no block fits a multiprocessor or a thread spills more than
-/// 256 bytes. It is abandoned if one run takes twice the best time. Screening makes five runs, each with an
-/// empty cache if the data would fit it.
+/// A plan is not run if its resource report says that no block fits a multiprocessor or that it spills more
+/// than 256 bytes per thread. It is abandoned if one run takes twice the best time. Screening makes five
+/// runs. If the data would stay in the cache, the cache is emptied before each run.
 class PlanMeter : public Evaluator {
 public:
-    /// All arguments must outlive the meter. Throws DeviceError, for a back end that is not timed too.
+    /// All arguments must outlive the meter. Throws DeviceError, also if the back end cannot be timed.
     PlanMeter(Backend& backend, const Problem& problem, const Workload& workload, const Catalogue& catalogue);
     ~PlanMeter() override;
 
@@ -26,7 +26,7 @@ public:
 
     /// False once a plan has made the device refuse all further work of this process.
     [[nodiscard]] bool is_fit() const;
-    /// Bytes that the read ceiling's kernel moves in a second.
+    /// Bytes per second that the read ceiling's kernel moves.
     [[nodiscard]] double ceiling() const;
     [[nodiscard]] TimingFacts facts() const;
 

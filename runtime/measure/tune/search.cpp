@@ -11,7 +11,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
-constexpr double kFailurePenalty = 0.5;  // in logarithms, beyond the worst time
+constexpr double kFailurePenalty = 0.5;  // added to the logarithm of the worst time
 
 class PlanSearcher {
 public:
@@ -59,7 +59,7 @@ private:
         return is_stopped_ || spent_ >= options_.evaluations;
     }
 
-    /// False where nothing more may be measured.
+    /// Returns false if no more may be measured.
     bool evaluate(std::size_t place)
     {
         if (seen_.contains(place))
@@ -68,7 +68,7 @@ private:
             return false;
         ++spent_;
         Trial trial{place, evaluator_.evaluate(space_[place], best_)};
-        throw_if_stopped();  // a compiler that was ended is no finding on the plan
+        throw_if_stopped();  // a compiler stopped by the user says nothing about the plan
         if (listener_.measured)
             listener_.measured(trial);
         add(std::move(trial));
@@ -98,7 +98,7 @@ private:
             evaluator_.expect(points);
     }
 
-    /// The best time of each stage that was tried, infinite where nothing of it is correct.
+    /// Returns the best time of each tried stage; infinity if the stage has no correct trial.
     [[nodiscard]] std::map<std::string, double, std::less<>> best_of_stages() const
     {
         std::map<std::string, double, std::less<>> best;
@@ -111,7 +111,7 @@ private:
         return best;
     }
 
-    /// Points not measured yet of the stages that can still win, the most promising stage first.
+    /// Returns unmeasured points of the stages that can still win, the most promising stage first.
     [[nodiscard]] std::vector<std::size_t> open_points() const
     {
         const auto by_stage = best_of_stages();
@@ -131,7 +131,7 @@ private:
         return places;
     }
 
-    /// What lies across the thresholds, of the stages whose best is close to the best of all.
+    /// Returns the points in `across` of the stages whose best time is close to the best of all.
     [[nodiscard]] std::vector<std::size_t> near_thresholds() const
     {
         const auto best = best_of_stages();
@@ -154,7 +154,7 @@ private:
         return places;
     }
 
-    /// The logarithm of the time that trials near a point make likely.
+    /// Returns the logarithm of the time that nearby trials suggest.
     [[nodiscard]] double guess(std::size_t place) const
     {
         constexpr std::size_t kNearest = 5;
@@ -177,7 +177,7 @@ private:
         return weights > 0 ? sum / weights : 0;
     }
 
-    /// Places of correct trials, the fastest first.
+    /// Returns the points of the fastest correct trials, fastest first.
     [[nodiscard]] std::vector<std::size_t> elite(std::size_t count) const
     {
         std::vector<std::pair<double, std::size_t>> right;
@@ -192,7 +192,7 @@ private:
         return places;
     }
 
-    /// Neighbours of the best, crosses of the good, and some that have nothing to do with either.
+    /// Returns neighbours of the best points, crosses of good ones, and some random points.
     std::vector<std::size_t> pool(const std::vector<std::size_t>& open)
     {
         constexpr std::size_t kParents = 5, kGood = 20, kCrosses = 20, kRandom = 20;
@@ -251,7 +251,7 @@ private:
     std::size_t spent_ = 0;
     bool is_stopped_ = false;
     double best_ = kNoMeasurement;
-    double worst_ = 0;  ///< of the logarithms
+    double worst_ = 0;  ///< the largest logarithm of a time
 };
 
 }  // namespace

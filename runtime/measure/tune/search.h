@@ -1,5 +1,5 @@
 #pragma once
-// Searching a space of plans for the fastest, whoever measures them.
+// Searches a space of plans for the fastest. An Evaluator measures them.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -11,33 +11,35 @@
 
 namespace segfold::tune {
 
-/// An evaluation with the place of its point.
+/// An evaluation and the index of its point.
 struct Trial {
     std::size_t place = 0;
     Evaluation evaluation;
 };
 
-/// The fastest correct trial, the earlier of two equal ones; null without any.
+/// Returns the fastest correct trial; of two equal ones the earlier. Null if there is none.
 const Trial* fastest(std::span<const Trial> trials);
 
 /// Measures points.
 class Evaluator {
 public:
     virtual ~Evaluator() = default;
-    /// `best` is the fastest time so far, infinity before the first; a point that takes much longer may be
-    /// abandoned.
+    /// Measures a point. `best` is the fastest time so far, infinity at first. A point that takes much longer
+    /// may be abandoned.
     virtual Evaluation evaluate(const Point& point, double best) = 0;
-    /// Points that are likely to come soon, so that they can be compiled meanwhile.
+    /// Announces points that will probably be measured soon, so they can be compiled in the background.
     virtual void expect(std::span<const Point> points) { (void)points; }
-    /// Milliseconds of `rounds` runs of each point, by turns; empty for a point that failed.
+    /// Returns the milliseconds of `rounds` runs of each point, which take turns; empty for a point that
+    /// failed.
     virtual std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) = 0;
-    /// Runs a point once and compares all of its results with the reference: correct, wrong, or the failure.
+    /// Runs a point once and compares all results with the reference. Returns correct, wrong, or the failure.
     virtual Evaluation validate(const Point& point) = 0;
 };
 
-/// How points are chosen.
+/// How a search chooses points.
 enum class Strategy : std::uint8_t {
-    automatic,  ///< every point where the budget allows, else seeds, then elite and neighbours
+    /// Every point if the budget allows; else seeds, then the best points and their neighbours.
+    automatic,
     everything,
     elite,
     random  ///< for comparison
@@ -45,34 +47,36 @@ enum class Strategy : std::uint8_t {
 
 struct SearchOptions {
     Strategy strategy = Strategy::automatic;
-    std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< known trials do not count
+    std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< most new measurements
     std::uint64_t seed = 7;
-    /// Stages whose start takes more than so many times the best one's are searched no further: tuning
-    /// inside a stage is worth less.
+    /// A stage whose start takes more than this many times the best start's time is searched no further,
+    /// because tuning inside a stage gains less.
     double hopeless = 4;
-    /// Stages within so many times the best one's time are also tried as they would be for longer and shorter
-    /// segments, before anything else is.
+    /// A stage within this many times the best time is also tried, before anything else, with the
+    /// configurations that it prefers for longer and shorter segments.
     double close = 1.25;
     std::vector<std::size_t> seeds = {};  ///< winners of earlier searches, other shapes, other GPUs
-    std::vector<Trial> known = {};        ///< measured before; never asked for again
+    std::vector<Trial> known = {};        ///< earlier measurements, not repeated
 };
 
-/// Calls of a search on its way; each may be empty.
+/// Functions called during a search; each may be empty.
 struct SearchListener {
-    std::function<void(const Trial& trial)> measured;  ///< new ones only
-    std::function<bool()> stops;  ///< asked before each evaluation: out of time, or interrupted
+    std::function<void(const Trial& trial)> measured;  ///< called for new trials only
+    /// Asked before each evaluation: true if time is up or the user interrupts.
+    std::function<bool()> stops;
 };
 
-/// Looks for the fastest point: first the thresholds between strategies, which are the start of every stage,
-/// the seeds, and what close stages prefer for longer and shorter segments; then inside the stages that can
-/// still win.
+/// Searches for the fastest point.
 ///
-/// Deterministic by seed for an evaluator that is. Returns known and new trials, in that order.
+/// First it decides between stages: it tries the start of every stage, the seeds, and the points that close
+/// stages prefer for longer and shorter segments. Then it searches inside the stages that can still win.
 ///
-/// Inside stages: ten random points, then each time the best guess among the neighbours of the five best,
-/// crosses of the twenty best and twenty random points. A guess is the mean of the five nearest trials'
-/// logarithms, weighted by inverse distance; failures count as the worst time and a half. One pick in ten is
-/// random.
+/// Deterministic by seed if the evaluator is deterministic. Returns known trials, then new ones.
+///
+/// Inside stages, it measures ten random points first. Each later pick is the best guess among the neighbours
+/// of the five best points, crosses of the twenty best and twenty random points. A guess is the mean
+/// logarithm of the five nearest trials, weighted by inverse distance; a failure counts as worse than the
+/// worst time. One pick in ten is random.
 std::vector<Trial> search(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
                           const SearchListener& listener = {});
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kOtherStage = 100;
 
-/// What a stage prefers, if it prefers anything that can be run.
+/// Returns the configuration that a stage prefers, if it can be run.
 std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& facts)
 {
     try {
@@ -21,7 +21,8 @@ std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& f
     }
 }
 
-/// The same number of elements in segments `times` as long, or as short where `times` is negative.
+/// Returns a shape with the same number of elements, in segments `times` as long, or as short if `times` is
+/// negative.
 Shape stretched(const Shape& shape, std::int64_t times)
 {
     const auto segments = times < 0 ? shape.num_segments * -times : shape.num_segments / times;
@@ -75,7 +76,7 @@ SearchSpace SearchSpace::of(const Problem& problem, const Shape& shape, const Ca
             continue;
         for (const auto& configuration : all)
             points.push_back({stage.name, configuration});
-        // What the stage prefers may be excluded for this problem; then any configuration is as good.
+        // If this problem excludes the preferred configuration, any other is as good.
         first.insert(&stage == &favourite ? first.begin() : first.end(),
                      {stage.name, preferred(stage, facts).value_or(all.front())});
     }
@@ -142,7 +143,7 @@ double SearchSpace::distance(std::size_t first, std::size_t second) const
     const auto& own = ranks_[first];
     const auto& other = ranks_[second];
     double sum = 0;
-    // A step costs half of what another value costs at all: far values of one tunable are still one change.
+    // Any change of a tunable costs half a step, as even far values of one tunable are one change.
     for (std::size_t i = 0; i < own.size(); ++i)
         if (own[i] != other[i])
             sum += 0.5 + 0.5 * std::abs(own[i] - other[i]);

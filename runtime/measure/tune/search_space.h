@@ -1,5 +1,5 @@
 #pragma once
-// The plans that a tuner may choose from: stages, configurations, and their neighbours.
+// The plans that a tuner may choose from: stages with configurations, and which of them are close together.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace segfold::tune {
 
-/// A finite set of points, each known by its place.
+/// A finite set of points. A point's place is its index.
 class SearchSpace {
 public:
-    /// Any points, each once; `starts` are the places of those to be looked at first, in order, `across` of
-    /// those next. Throws InternalError for a point that is there twice or a place that is none.
+    /// Takes any points, each once. `starts` are the places of points to try first, in order; `across` those
+    /// to try next. Throws InternalError if a point occurs twice or a place does not exist.
     SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts,
                 std::vector<std::size_t> across = {});
 
-    /// What the operator's needs, the device's limits and the `where` conditions allow, rungs left out.
+    /// Makes the space that the operator's needs, the device's limits and the `where` conditions allow,
+    /// without stages that exist only for the ladder.
     ///
-    /// The first start is the rule of thumb in its preferred configuration, then come those of the other
-    /// stages. Across the thresholds lies what stages prefer where segments are twice to sixteen times as
-    /// long or as short, the nearest first.
+    /// The first start is the rule of thumb's stage in its preferred configuration, followed by the starts of
+    /// the other stages. `across` holds the configurations that stages prefer for segments two to sixteen
+    /// times as long or as short, the nearest first.
     static SearchSpace of(const Problem& problem, const Shape& shape, const Catalogue& catalogue);
 
     [[nodiscard]] std::size_t size() const { return points_.size(); }
@@ -31,17 +32,18 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& across() const { return across_; }
     [[nodiscard]] std::optional<std::size_t> find(const Point& point) const;
 
-    /// Points of the same stage that differ in one tunable.
+    /// Returns the points of the same stage that differ in one tunable.
     [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t place) const;
-    /// The point that takes each tunable from one of two points of one stage, from `second` where the bit of
-    /// its place is set; nothing where the conditions exclude it.
+    /// Combines two points of one stage. Tunable i comes from `second` if bit i of `bits` is set. Returns
+    /// nothing if the conditions exclude the combination.
     [[nodiscard]] std::optional<std::size_t> cross(std::size_t first, std::size_t second,
                                                    std::uint64_t bits) const;
-    /// Steps between values of tunables, added up; points of two stages are far apart.
+    /// Returns how far apart two points are, in steps between values of their tunables. Points of different
+    /// stages are far apart.
     [[nodiscard]] double distance(std::size_t first, std::size_t second) const;
 
 private:
-    /// Values that occur, in increasing order.
+    /// Values that occur, ascending.
     using Values = std::map<std::string, std::vector<int>, std::less<>>;
 
     std::vector<Point> points_;
@@ -49,7 +51,7 @@ private:
     std::vector<std::size_t> across_;
     std::map<Point, std::size_t> places_;
     std::map<std::string, Values, std::less<>> values_;  ///< by stage
-    std::vector<std::vector<int>> ranks_;                ///< of each point's values among those that occur
+    std::vector<std::vector<int>> ranks_;  ///< index of each tunable's value in `values_`, by point
 };
 
 }  // namespace segfold::tune

@@ -1,5 +1,5 @@
 #pragma once
-// The texts with which a tuner looks through plans, each emitted once.
+// Texts for screening plans, each emitted once and shared by many plans.
 #include <map>
 
 #include "codegen/emit.h"
@@ -7,19 +7,21 @@
 
 namespace segfold::tune {
 
-/// Plans of one problem with their numbers said by the launch.
+/// Texts of one problem's plans. The launch passes their numbers, so plans that differ only in numbers share
+/// one.
 class SharedTexts {
 public:
     /// Problem and catalogue must outlive this object.
     SharedTexts(const Problem& problem, const Catalogue& catalogue);
 
-    /// The text that serves `point` and all that differ from it in numbers only. Throws as emit() does.
+    /// Returns the text for `point` and for all points that differ from it only in numbers. Throws like
+    /// emit().
     [[nodiscard]] const Emitted& of(const Point& point);
 
 private:
     const Problem& problem_;
     const Catalogue& catalogue_;
-    std::map<Point, Emitted> texts_;  ///< by a point without its numbers
+    std::map<Point, Emitted> texts_;  ///< by the point without its numbers
 };
 
 }  // namespace segfold::tune

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What T4 calls an outcome.
+/// Returns T4's name for an outcome.
 std::string_view invalidity(Outcome outcome)
 {
     switch (outcome) {

@@ -32,7 +32,7 @@ Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const P
     record.problem = class_of(problem);
     record.layout = layout;
     record.shape = shape_of(workload);
-    record.evaluation.outcome = Outcome::runtime;  // nothing has been measured
+    record.evaluation.outcome = Outcome::runtime;  // not measured yet
     record.bytes =
         compulsory_traffic(problem.op, workload.segments, workload.num_features, problem.form).total();
     record.date = time_stamp();
@@ -59,10 +59,10 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
         throw InputError(
             fmt::format("evaluations is {}; a tuning measures 1 plan or more", options.evaluations));
     auto& backend = session.backend();
-    (void)tune::require_record_folder();  // before anything is measured
+    (void)tune::require_record_folder();  // throws before anything is measured
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
-    check_tables(workload);  // before many plans that would all be refused
+    check_tables(workload);  // throws before many plans are refused
     const auto laws = session.laws(workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(workload, laws);

@@ -1,5 +1,5 @@
 #pragma once
-// Tuning as a call: the fastest plan for arrays of the caller's, searched and remembered.
+// Tuning as a function: searches the fastest plan for the caller's arrays and remembers it.
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -8,28 +8,28 @@
 
 namespace segfold {
 
-/// How long a tuning may take.
+/// Limits of a tuning.
 struct TuneOptions {
-    /// Of the search, more than 0. Ranking the best and validating the winner come on top, some seconds.
+    /// Seconds for the search, more than 0. Ranking and validating take some more seconds.
     double seconds = 60;
-    std::int64_t evaluations = 200;  ///< plans measured at most, at least 1
+    std::int64_t evaluations = 200;  ///< most plans to measure; at least 1
 };
 
-/// A tuning's findings.
+/// The result of a tuning.
 struct Tuned {
-    std::string winner;        ///< "warp_stream ring_offsets=256 ..."; "" if no plan is right
-    std::string reason;        ///< why that one
-    double milliseconds = 0;   ///< of the winner, the median
-    std::size_t measured = 0;  ///< plans
-    std::string file;          ///< where the rows were kept
+    std::string winner;        ///< "warp_stream ring_offsets=256 ..."; empty if no plan is right
+    std::string reason;        ///< why it won
+    double milliseconds = 0;   ///< median time of the winner
+    std::size_t measured = 0;  ///< number of plans
+    std::string file;          ///< the file with the records
 };
 
-/// Measures plans for these arrays of the host on the session's back end and keeps every measurement in the
+/// Measures plans on the session's back end for these arrays in host memory. Stores every measurement in the
 /// user's tuning records, where later plans and runs find the winner.
 ///
-/// Plans run in this process: one that makes the device refuse work ends the tuning with a DeviceError
-/// (`segfold tune` measures in a process of its own and goes on). Throws DeviceError for a back end that is
-/// not timed, InputError where records have no folder.
+/// Plans run in this process, so a plan that makes the device refuse work ends the tuning with a DeviceError.
+/// (`segfold tune` measures in a separate process and goes on.) Throws DeviceError if the back end cannot be
+/// timed, InputError if records have no folder.
 Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayView> inputs,
                     const SegmentsView& segments, const TuneOptions& options = {});
 inline Tuned tune_workload(Session& session, const Operator& op, std::initializer_list<ArrayView> inputs,
@@ -46,11 +46,11 @@ namespace tune {
 
 struct Record;
 
-/// A row without a measurement: device, compiler, operator, class of problem, shape, bytes.
+/// Returns a record without a measurement: device, compiler, operator, class of problem, shape, bytes.
 Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
                  const Workload& workload, const std::string& layout);
 
-/// "2026-11-22T04:33:35Z"
+/// Returns the current time, as in "2026-11-22T04:33:35Z".
 std::string time_stamp();
 
 }  // namespace tune

@@ -12,7 +12,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kSecondsToStart = 600;
-constexpr int kRounds = 21;  ///< where a request to rank names none
+constexpr int kRounds = 21;  ///< if a request to rank gives none
 
 Json message_json(const Point& point)
 {
@@ -78,7 +78,7 @@ std::vector<std::vector<double>> answered_samples(const JsonValue& answer)
     return samples;
 }
 
-/// Reads an answer; what is none was written by something that went wrong in the worker.
+/// Reads an answer. If it is malformed, something in the worker failed and wrote it.
 template <class Read>
 auto read_answer(const std::string& answer, Read read)
 {
@@ -141,7 +141,7 @@ Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std:
     if (!process_)
         start();
     if (!process_->send(request)) {
-        // It ended after its last answer; nothing of this request has run.
+        // The program ended after its last answer, so nothing of this request has run.
         stop();
         start();
         if (!process_->send(request))
@@ -223,7 +223,7 @@ void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
             auto answer =
                 message_json(evaluator.evaluate(point_of(*point), best ? best->number() : HUGE_VAL));
             if (!is_fit())
-                answer["last"] = true;  // or the next plan would be blamed for an end that is near
+                answer["last"] = true;  // otherwise the next plan would be blamed for the program's end
             write(line_of(answer));
         } else if (const auto points = request.find("rank")) {
             const auto rounds = request.find("rounds");

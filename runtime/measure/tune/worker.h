@@ -1,5 +1,5 @@
 #pragma once
-// Plans measured in a process of their own, so that one that crashes or hangs ends that process alone.
+// Measures plans in a separate process, so a plan that crashes or hangs ends only that process.
 #include <functional>
 #include <istream>
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace segfold::tune {
 
-/// A program that serves an evaluator over a socket, as its standard input and output; started when first
-/// needed, and again after it has ended.
+/// Talks to a program that serves an evaluator over a socket, its standard input and output. Starts the
+/// program when first needed, and again after it has ended.
 class WorkerEvaluator : public Evaluator {
 public:
-    /// `seconds` is how long an answer may take, once the program has said that it is ready; getting ready
-    /// may take ten minutes.
+    /// An answer may take `seconds` once the program has said that it is ready. Becoming ready may take ten
+    /// minutes.
     WorkerEvaluator(std::vector<std::string> program, double seconds);
     ~WorkerEvaluator() override;
     WorkerEvaluator(const WorkerEvaluator&) = delete;
     WorkerEvaluator& operator=(const WorkerEvaluator&) = delete;
 
-    /// The program's greeting when it is ready, a JSON object. Throws DeviceError or InputError with the
-    /// program's own message if it cannot start.
+    /// Returns the JSON object with which the program describes itself when ready. Throws DeviceError or
+    /// InputError with the program's own message if it cannot start.
     [[nodiscard]] const std::string& greeting();
 
     Evaluation evaluate(const Point& point, double best) override;
@@ -37,9 +37,9 @@ public:
 
 private:
     void start();
-    /// Ends the running program; says how it ended.
+    /// Ends the running program and returns how it ended.
     std::string stop();
-    /// Sends a line and waits for the answer; a failure becomes an outcome.
+    /// Sends a line and waits for the answer. A failure becomes the outcome.
     Evaluation ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
@@ -49,13 +49,15 @@ private:
     int starts_ = 0;
 };
 
-/// The other side: answers requests of `in`, a line each, until it ends. `write` takes whole lines.
+/// The program's side: answers requests from `in`, one per line, until it ends. `write` is called with whole
+/// lines.
 ///
-/// `is_fit` is asked after each answer; if it says no, the program ends and is started anew.
+/// After each answer it calls `is_fit`. If that returns false, the answer announces that the program must be
+/// started anew.
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
            const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit);
 
-/// The line by which a worker says that it cannot start.
+/// Returns the line that tells that a worker cannot start.
 std::string refusal_line(std::string_view message, int exit_code);
 
 }  // namespace segfold::tune

@@ -1,5 +1,5 @@
 #pragma once
-// The state of a launch: its blocks, warps and threads, and the OS threads that carry them forward.
+// The state of a launch: its blocks, warps and threads, and the OS threads that run them.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -21,34 +21,35 @@ namespace segfold::simt {
 
 constexpr unsigned kWarpLanes = 32;
 
-/// One CUDA thread. Small, as every switch touches it.
+/// One CUDA thread. It is small because every switch between threads touches it.
 struct Thread {
     Fiber* fiber = nullptr;      ///< null before it begins and after it ends
-    std::uint64_t value = 0;     ///< its value for a meeting of its warp, then the meeting's result
-    const void* site = nullptr;  ///< where in the text it waits
-    std::uint16_t argument = 0;  ///< of a shuffle
-    std::uint16_t index = 0;     ///< in the block
-    std::uint8_t kind = 0;       ///< of the barrier or meeting it waits for
+    std::uint64_t value = 0;     ///< the value it brings to a warp-wide function, then the result
+    const void* site = nullptr;  ///< the place in the text at which it waits
+    std::uint16_t argument = 0;  ///< last argument of a shuffle
+    std::uint16_t index = 0;     ///< index of the thread in its block
+    std::uint8_t kind = 0;       ///< kind of the barrier or warp-wide function that it waits in
 };
 
 /// The flags that a thread reads again and again.
 struct Polls {
-    std::array<std::uintptr_t, 4> flags{};  ///< the last ones, the newest first
-    std::uint64_t value = 0;                ///< of the newest
-    std::uint8_t bytes = 0;                 ///< size of the newest; 0: the thread sleeps
+    std::array<std::uintptr_t, 4> flags{};  ///< addresses of the last flags read, newest first
+    std::uint64_t value = 0;                ///< value of the newest flag
+    std::uint8_t bytes = 0;                 ///< bytes of the newest flag; 0: the thread sleeps
     std::uint8_t count = 0;                 ///< reads since the thread last changed a flag or let others run
 };
 
-/// Knowledge of other threads that one thread has beyond barriers and warp meetings; see order.h.
+/// What one thread knows of others, beyond what barriers and warp-wide functions order; see order.h.
 struct Order {
-    Knowledge known;             ///< acquired: holds for its next accesses
+    Knowledge known;             ///< acquired: orders the thread's next accesses
     Knowledge pending;           ///< read from flags, to be acquired by the next fence or barrier
-    Knowledge published_device;  ///< knowledge that its flags publish since its last __threadfence()
-    Knowledge published_block;   ///< likewise, within the block, since its last fence of either scope
-    Place deferred;              ///< a flag whose volatile read has begun
+    Knowledge published_device;  ///< what the flags that it writes publish to all blocks; set by its last
+                                 ///< __threadfence()
+    Knowledge published_block;  ///< what they publish within the block; set by its last fence of either scope
+    Place deferred;             ///< a flag whose volatile read has begun
 };
 
-/// A copy to shared memory under way.
+/// An asynchronous copy to shared memory that has not been waited for.
 struct PendingCopy {
     void* to;
     const void* from;
@@ -59,7 +60,7 @@ struct PendingCopy {
 /// The copies of one thread that it has not waited for.
 struct PendingCopies {
     std::vector<PendingCopy> copies;  ///< the oldest first
-    std::uint32_t group = 0;          ///< of the next copy
+    std::uint32_t group = 0;          ///< group that the next copy will join
 };
 
 /// Lanes that wait for each other in a warp-wide function.
@@ -71,68 +72,70 @@ struct Meeting {
 
 using LaneTimes = std::array<std::array<std::uint32_t, kWarpLanes>, kWarpLanes>;
 
-/// 32 threads of a block, or the rest of it.
+/// 32 threads of a block; fewer in its last warp.
 struct Warp {
     std::uint32_t lanes = 0;  ///< lanes that exist
     std::uint32_t live = 0;   ///< lanes that have not returned
     std::uint32_t runnable = 0;
-    std::uint32_t spinning = 0;  ///< lanes that yielded because the flag they read has not changed
+    std::uint32_t spinning = 0;  ///< lanes that let others run because the flag they read has not changed
     std::uint32_t at_barrier = 0;
-    std::uint32_t phase = 0;   ///< time of the last event that orders accesses of its lanes
-    std::uint32_t synced = 0;  ///< accesses of its lanes before this time are ordered for all of them
-    std::unique_ptr<LaneTimes>
-        partly_synced;  ///< [later lane][earlier lane], made at the first partial __syncwarp
+    std::uint32_t phase = 0;   ///< block time of the last event that orders accesses of its lanes
+    std::uint32_t synced = 0;  ///< accesses made before this time are ordered for all lanes
+    /// [later lane][earlier lane]: accesses made before this time are ordered for the later lane. Made at the
+    /// first __syncwarp() of a part of the lanes.
+    std::unique_ptr<LaneTimes> partly_synced;
     std::uint32_t num_meetings = 0;
     std::array<Meeting, kWarpLanes> meetings{};
 };
 
-/// The call that brings threads to a barrier of their block.
+/// A call of a barrier in the text, with which threads of a block arrive.
 struct BarrierCall {
     unsigned kind = 0;
-    unsigned statement = 0;  ///< call in the text, whatever the compiler makes of it
+    unsigned statement = 0;  ///< number of the call in the text, however the compiler copies it
 
     bool operator==(const BarrierCall&) const = default;
 };
 
-/// A resident block. Its clock counts barriers, warp synchronisations and releases.
+/// A resident block. Its clock `time` counts barriers, warp synchronisations and releases.
 struct Block {
     bool active = false;
-    std::uint64_t index = 0;   ///< in the grid, x fastest
-    std::uint32_t number = 0;  ///< unique in the process
+    std::uint64_t index = 0;   ///< index in the grid, x fastest
+    std::uint32_t number = 0;  ///< unique over all launches of the process
     std::array<unsigned, 3> place{};
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     std::uint32_t runnable_warps = 0;
     unsigned live = 0;
     unsigned spinning = 0;
-    unsigned arrived = 0;  ///< threads at the barrier
+    unsigned arrived = 0;  ///< threads that wait at the barrier
     unsigned votes = 0;
     BarrierCall barrier;
     unsigned barrier_result = 0;
     std::uint32_t time = 0;
     std::uint32_t barrier_time = 0;
-    bool uses_order = false;   ///< whether any thread has used a fence or a flag
-    bool has_flagged = false;  ///< whether any thread has changed a flag
-    Knowledge known;           ///< knowledge of all threads since the last barrier
-    Knowledge published;       ///< knowledge that fences before the last barrier publish through any flag
-    std::vector<Order> order;  ///< by thread
-    std::vector<Polls> polls;  ///< by thread; empty until one reads a flag
-    std::vector<PendingCopies> copies;    ///< by thread; empty until one starts a copy
-    std::vector<std::byte> shared_image;  ///< its shared memory while another block has the core's copy
+    bool uses_order = false;            ///< whether any thread has used a fence or a flag
+    bool has_flagged = false;           ///< whether any thread has changed a flag
+    Knowledge known;                    ///< what all its threads have known since the last barrier
+    Knowledge published;                ///< what its flags publish because of fences before the last barrier
+    std::vector<Order> order;           ///< one per thread
+    std::vector<Polls> polls;           ///< one per thread; empty until a thread reads a flag
+    std::vector<PendingCopies> copies;  ///< one per thread; empty until a thread starts a copy
+    /// Holds the block's shared memory while the OS thread's own copy serves another block.
+    std::vector<std::byte> shared_image;
     std::unique_ptr<Shadow> shared_shadow;
     std::size_t shadowed_bytes = 0;
 };
 
-/// Whether all threads of a block that have not returned wait for the other blocks of its cluster.
+/// Whether the block has live threads and all of them wait for the other blocks of its cluster.
 bool waits_for_cluster(const Block& block);
 
-/// Bytes of the thread-local segment that kernels may use.
+/// Range of bytes in the thread-local segment that kernels may use.
 struct SharedRange {
     std::size_t begin = 0;
     std::size_t end = 0;
 };
 
-/// State shared by the OS threads of a launch. A block without a cluster is one of its own.
+/// What the OS threads of a launch share. A block without a cluster counts as a cluster of one block.
 struct Launch {
     Launch(const Module& module, std::string kernel, KernelEntry entry, void** arguments,
            const Dimensions& dimensions, const Options& options)
@@ -154,31 +157,32 @@ struct Launch {
     std::uint64_t num_blocks = 0;
     std::uint32_t first_number = 0;  ///< `number` of the block with index 0
     unsigned num_workers = 1;
-    unsigned cluster_blocks = 1;  ///< resident together, on one OS thread
+    unsigned cluster_blocks = 1;  ///< blocks of a cluster; resident together, on one OS thread
     bool shadow = false;
-    std::vector<std::uint32_t> order;  ///< clusters in order of start; empty: ascending
+    std::vector<std::uint32_t> order;  ///< clusters in the order in which they start; empty: ascending
     std::vector<SharedRange> shared_ranges;
-    std::vector<std::uint8_t> shared_words;  ///< for each word of the segment, a bit for each byte in use
+    /// One mask for each word of the segment: a bit for each of its four bytes that is in use.
+    std::vector<std::uint8_t> shared_words;
 
     std::atomic<std::uint64_t> next_cluster{0};
     std::atomic<std::uint64_t> started_blocks{0};
     std::atomic<bool> failed{false};
     std::mutex failure_mutex;
     std::optional<SimtError> failure;
-    std::exception_ptr error;                 ///< of the executor itself
+    std::exception_ptr error;                 ///< an exception of the executor itself
     const std::atomic<bool>* stop = nullptr;  ///< the caller's stop_flag()
 
-    /// One for each OS thread, on cache lines of their own.
+    /// Progress of one OS thread, on a cache line of its own.
     struct alignas(64) Progress {
         std::atomic<std::uint64_t> made{0};
-        std::atomic<std::uint64_t> stuck_at{
-            0};  ///< 1 + sum of all when this one found itself stuck; 0: it is not
+        /// Sum of all `made`, plus 1, when this OS thread found no progress; 0 while it makes progress.
+        std::atomic<std::uint64_t> stuck_at{0};
     };
-    std::vector<Progress> progress;         ///< anything that may let a waiting thread go on
-    std::vector<Progress> strong_progress;  ///< of that, flags changed and threads ended
+    std::vector<Progress> progress;         ///< counts every event that may let a waiting thread continue
+    std::vector<Progress> strong_progress;  ///< counts changed flags and ended threads only
 };
 
-/// Keeps the first fault of a launch.
+/// Records the fault if it is the launch's first, and stops the launch.
 void report(Launch& launch, Fault fault, const std::string& message);
 
 }  // namespace segfold::simt

@@ -12,7 +12,7 @@
 
 namespace segfold::simt {
 
-/// A stack and the place where its code goes on.
+/// A stack, and the point at which its code will continue.
 struct Fiber {
     boost::context::detail::fcontext_t context = nullptr;
     std::uintptr_t low = 0;  ///< lowest usable address
@@ -38,7 +38,7 @@ inline void announce_switch(void**, const Fiber&) {}
 inline void confirm_switch(void*, Fiber*) {}
 #endif
 
-/// Leaves `from`, goes on in `to`; returns when something switches back to `from`.
+/// Leaves `from` and continues `to`. Returns when something switches back to `from`.
 inline void switch_fiber(Fiber& from, Fiber& to)
 {
     void* fake_stack = nullptr;
@@ -49,7 +49,7 @@ inline void switch_fiber(Fiber& from, Fiber& to)
     confirm_switch(fake_stack, previous);
 }
 
-/// To be called first on a new stack: notes where the fiber that switched here goes on.
+/// Must be called first on a new stack: saves the point at which the fiber that switched here will continue.
 inline void begin_fiber(boost::context::detail::transfer_t arrival)
 {
     auto* from = static_cast<Fiber*>(arrival.data);
@@ -57,7 +57,7 @@ inline void begin_fiber(boost::context::detail::transfer_t arrival)
     confirm_switch(nullptr, from);
 }
 
-/// Fibers of one OS thread, made when first needed and used again.
+/// The fibers of one OS thread. They are made when first needed and used again.
 class FiberPool {
 public:
     using Entry = void (*)(boost::context::detail::transfer_t);
@@ -67,10 +67,10 @@ public:
     FiberPool& operator=(const FiberPool&) = delete;
     ~FiberPool();
 
-    /// A fiber without work: it waits where it once ended a thread, or begins at the entry.
+    /// Returns an idle fiber. It continues where it last ended a CUDA thread; a new one begins at the entry.
     Fiber& take();
     void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
-    /// Forgets what all fibers were doing: each will begin at the entry again.
+    /// Makes every fiber begin at the entry again, whatever it was doing.
     void reset();
 
 private:

@@ -15,9 +15,9 @@ constinit const Knowledge kNothing;
 
 /// A node of a radix tree over block numbers, most significant digit first.
 ///
-/// A node of height h holds blocks with h digits: a leaf has height 0, and a tree is no higher than its
-/// greatest block asks for, so that few blocks make a low tree. It stands for a higher one whose other
-/// children are empty.
+/// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. A tree is only as
+/// high as its greatest block needs. Where a higher tree is expected, it stands for one whose other children
+/// are empty.
 class KnowledgeNode {
 public:
     explicit KnowledgeNode(unsigned node_height) : height(node_height) {}
@@ -43,7 +43,7 @@ public:
 
 const Cover& cover_of(const KnowledgeNode& node) { return static_cast<const Leaf&>(node).cover; }
 
-/// Child `i` of `knowledge` where it is looked at as a node of `height`, which is its own or greater.
+/// Returns child `i` of `knowledge`, read as a node of `height`; the node's own height may be smaller.
 const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned i)
 {
     if (knowledge == nullptr)
@@ -53,13 +53,13 @@ const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned 
     return static_cast<const Inner&>(*knowledge).children[i];
 }
 
-/// The digit of `block` that says in which child of a node of `height` it is.
+/// Returns the digit of `block` that selects the child in a node of `height`.
 unsigned digit(std::uint32_t block, unsigned height) { return block >> kBits * (height - 1) & (kFanOut - 1); }
 
 /// Whether a node of `height` has a place for `block`.
 bool has_place(unsigned height, std::uint32_t block) { return std::uint64_t{block} >> kBits * height == 0; }
 
-/// Whether what `b` covers is in `a`.
+/// Whether `a` contains all that `b` covers.
 bool holds_cover(const Cover& a, const Cover& b)
 {
     if (a.barrier_time != b.barrier_time)
@@ -76,7 +76,7 @@ bool holds_cover(const Cover& a, const Cover& b)
 
 Cover join_covers(const Cover& a, const Cover& b)
 {
-    // Lanes' entries older than a later barrier say nothing beyond it.
+    // Lanes of the cover with the earlier barrier add nothing to the later barrier.
     if (a.barrier_time != b.barrier_time)
         return a.barrier_time > b.barrier_time ? a : b;
     Cover result{a.barrier_time, {}};
@@ -96,8 +96,9 @@ Cover join_covers(const Cover& a, const Cover& b)
     return result;
 }
 
-/// The union of `a` and `b`: one of them where it holds the other, else `made`, in which it is put. Blocks
-/// meet thousands of times, mostly knowing the same, so nothing is counted or allocated before it is needed.
+/// Returns the union of `a` and `b`: one of the two if it contains the other, else `made`, which receives the
+/// union. Blocks join thousands of times and mostly know the same, so it counts and allocates only when
+/// needed.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)
 {
     if (a == b || b == nullptr)
@@ -188,7 +189,7 @@ const Cover* find(const Knowledge& knowledge, std::uint32_t block)
     const KnowledgeNode* node = knowledge.get();
     if (node == nullptr || !has_place(node->height, block))
         return nullptr;
-    // A child may be lower than its place: then it holds the blocks whose further digits are 0.
+    // A child may be lower than its place in the tree; then it holds blocks whose leading digits there are 0.
     for (unsigned height = node->height; node != nullptr && height > 0; --height)
         if (node->height == height)
             node = static_cast<const Inner*>(node)->children[digit(block, height)].get();

@@ -1,9 +1,8 @@
 #pragma once
-// One thread's knowledge of the past of blocks: the memory accesses that happened before its own next one.
+// What one thread knows about other blocks: which of their memory accesses happened before its own next one.
 //
-// Blocks learn of each other by fences and atomics only. A `Knowledge` is a set of covers, one for each block
-// that was heard of; sets share their parts, so a chain of thousands of blocks stays cheap to extend and to
-// join.
+// Blocks learn of each other only through fences and atomics. A `Knowledge` is a set of covers, one for each
+// block heard of. Sets share their parts, so knowledge of thousands of blocks is cheap to extend and to join.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,8 +11,8 @@ namespace segfold::simt {
 
 /// The accesses of one block that are known to be over.
 ///
-/// All that happened before the block's barrier at `barrier_time`; besides, of the lanes listed, those before
-/// `time`.
+/// It covers all accesses before the block's barrier at `barrier_time`. For each thread in `lanes` it also
+/// covers those before the thread's `time`.
 struct Cover {
     struct Lane {
         std::uint16_t thread;
@@ -22,7 +21,7 @@ struct Cover {
     std::uint32_t barrier_time = 0;
     std::vector<Lane> lanes;  ///< sorted by thread
 
-    /// Whether an access of `thread` at `time` is among them.
+    /// Whether the cover contains an access that `thread` made at `time`.
     [[nodiscard]] bool holds(unsigned thread, std::uint32_t time) const;
 };
 
@@ -30,16 +29,16 @@ class KnowledgeNode;
 /// An immutable set of covers, null when empty.
 using Knowledge = std::shared_ptr<const KnowledgeNode>;
 
-/// The union; either argument itself when it holds the other.
+/// Returns the union. If one argument contains the other, returns that argument itself.
 Knowledge join(const Knowledge& a, const Knowledge& b);
 
-/// Adds `more` to `knowledge`, which stays the set that it is when it holds all of it.
+/// Adds `more` to `knowledge`. If `knowledge` already contains all of it, the pointer stays the same.
 void learn(Knowledge& knowledge, const Knowledge& more);
 
-/// `knowledge` and `cover` of the block with number `block`.
+/// Returns `knowledge` with `cover` added for the block with number `block`.
 Knowledge extend(const Knowledge& knowledge, std::uint32_t block, Cover cover);
 
-/// The knowledge of `block`; null without any.
+/// Returns the cover of `block`; null if nothing is known of it.
 const Cover* find(const Knowledge& knowledge, std::uint32_t block);
 
 }  // namespace segfold::simt

@@ -18,16 +18,17 @@ Arena arena;
 namespace {
 
 constexpr std::size_t kArenaPageBytes = std::size_t{1} << kArenaPageBits;
-// A freed range rests until this many ranges of its size are free, so that a stale pointer finds no new
-// buffer.
+// A freed range is used again only once this many ranges of its size are free. Until then a stale pointer
+// hits no new buffer.
 constexpr std::size_t kQuarantine = 64;
 
-/// The bookkeeping of the arena.
+/// The free and the used ranges of the arena.
 struct Allocator {
     std::mutex mutex;
     std::size_t next_page = 1;
-    std::map<std::size_t, std::deque<std::size_t>> free_pages;  ///< by number of pages
-    std::map<std::uintptr_t, Region*> live;                     ///< by address
+    std::map<std::size_t, std::deque<std::size_t>>
+        free_pages;                          ///< first pages of free ranges, by number of pages
+    std::map<std::uintptr_t, Region*> live;  ///< live buffers by address
 };
 
 Allocator& allocator()

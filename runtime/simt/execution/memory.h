@@ -1,5 +1,5 @@
 #pragma once
-// "Device" memory of the CPU executor: exact allocations with names, known to every check.
+// "Device" memory of the CPU executor: named allocations of exact size that every check knows.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,13 +12,14 @@ namespace segfold::simt {
 
 struct Region;
 
-/// The pattern of memory before it is written: a NaN of float, with its neighbour one of double.
+/// The word that fills unwritten memory: a NaN as float; two of them are a NaN as double.
 inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
 
 /// An allocation that kernels may read and write; its name appears in reports.
 ///
-/// It starts on a 256-byte boundary as `cudaMalloc` gives it and ends exactly after `bytes()`: the first byte
-/// past the end is reported. New memory is filled with a pattern that reads as NaN. Movable, not copyable.
+/// It starts on a 256-byte boundary, as with `cudaMalloc`, and ends exactly after `bytes()`, so that even an
+/// access to the first byte past the end is reported. New memory is filled with a pattern that reads as NaN.
+/// Movable, not copyable.
 class Buffer {
 public:
     Buffer();
@@ -32,12 +33,12 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     [[nodiscard]] const std::string& name() const;
 
-    /// Takes the memory for never written by a kernel.
+    /// Marks the memory as not yet written by a kernel.
     void forget_writes();
-    /// True where every byte from `begin` on, `count` in all, has been written by a kernel that was checked.
+    /// Whether checked kernels have written all of the `count` bytes from byte `begin` on.
     [[nodiscard]] bool is_written(std::size_t begin, std::size_t count) const;
 
-    /// The memory as elements of `T`; a last part smaller than one element is left out.
+    /// Returns the memory as elements of `T`, without a rest smaller than one element.
     template <class T>
     [[nodiscard]] std::span<T> as()
     {
@@ -50,10 +51,10 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// A buffer of uninitialised memory. Throws DeviceError when the address space is used up.
+/// Makes a buffer of uninitialised memory. Throws DeviceError if the address space is used up.
 Buffer allocate(std::string name, std::size_t bytes);
 
-/// A buffer that holds a copy of `values`.
+/// Makes a buffer that holds a copy of `values`.
 template <class T>
 Buffer upload(std::string name, std::span<const T> values)
 {

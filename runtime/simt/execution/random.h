@@ -1,5 +1,5 @@
 #pragma once
-// The random numbers of schedules: equal on every machine for equal seeds.
+// The random numbers of schedules. Equal seeds give equal numbers on every machine.
 #include <bit>
 #include <cstdint>
 
@@ -7,8 +7,10 @@
 
 namespace segfold::simt {
 
-/// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017; seeded by RandomSequence,
-/// so that the schedules of seeds side by side have nothing in common.
+/// Generator of 32-bit numbers. RandomSequence scrambles the seed, so neighbouring seeds give unrelated
+/// schedules.
+///
+/// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(RandomSequence(0).at(seed) | 1) {}
@@ -21,14 +23,14 @@ public:
         return static_cast<std::uint32_t>(state_ * 0x2545f4914f6cdd1dull >> 32);
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which must not be 0.
     std::uint32_t below(std::uint32_t bound)
     {
         return static_cast<std::uint32_t>(std::uint64_t{next()} * bound >> 32);
     }
 
-    /// One of the bits of `set`, which is not 0; after a gap the next bit is likelier, which does not matter
-    /// here.
+    /// Returns the index of a random set bit of `set`, which must not be 0. A bit after a gap is likelier
+    /// than others; schedules can bear that.
     unsigned bit_of(std::uint32_t set)
     {
         const int turn = static_cast<int>(next() >> 27);

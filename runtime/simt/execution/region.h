@@ -1,5 +1,6 @@
 #pragma once
-// Where device buffers lie: one reserved range of addresses, from an address to its buffer in two loads.
+// Where device buffers lie: one reserved range of addresses, in which two loads find the buffer of an
+// address.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,23 +22,24 @@ struct Region {
 
 constexpr unsigned kArenaPageBits = 16;
 
-/// A buffer's name as messages show it: in quotes, unless it holds some, as "the input 'scale'".
+/// Returns a buffer's name as messages show it: in quotes, unless it ends in one, like "the input 'scale'".
 inline std::string shown_name(const std::string& name)
 {
     return name.ends_with('\'') ? name : "'" + name + "'";
 }
 
-/// The reserved range. A page belongs to one buffer or to none; pages between buffers belong to none.
+/// The reserved range of addresses. Each page belongs to one buffer or to none; pages between buffers to
+/// none.
 struct Arena {
     std::uintptr_t base = 0;
     std::size_t bytes = 0;
     Region** pages = nullptr;
 };
 
-/// Empty until the first buffer is made.
+/// The process's arena; empty until the first buffer is made.
 extern Arena arena;
 
-/// The buffer on whose page `address` lies, or null. `address` may lie past the buffer's end.
+/// Returns the buffer on whose page `address` lies, or null. `address` may lie past the buffer's end.
 inline Region* region_at(std::uintptr_t address)
 {
     const std::uintptr_t offset = address - arena.base;
@@ -49,7 +51,7 @@ struct Neighbour {
     bool found = false;
     std::string name;
     std::size_t bytes = 0;
-    std::ptrdiff_t offset = 0;  ///< of `address` from the buffer's first byte
+    std::ptrdiff_t offset = 0;  ///< `address` minus the address of the buffer's first byte
 };
 Neighbour nearest_buffer(std::uintptr_t address);
 

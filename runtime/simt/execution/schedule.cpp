@@ -1,4 +1,4 @@
-// Which thread goes on: the choices of a schedule.
+// The choices of a schedule: which block, warp and thread runs next.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -8,12 +8,12 @@
 namespace segfold::simt {
 namespace {
 
-// A sticky schedule leaves its warp once in this many choices.
+// The sticky schedule draws a new warp once in this many choices on average.
 constexpr std::uint32_t kStay = 64;
-// Priorities change after up to this many choices.
+// Priorities change after at most this many choices.
 constexpr std::uint32_t kStepsToChange = 3000;
 
-/// Whether `one` goes before `other` where nothing is random.
+/// Whether `one` runs before `other` under a schedule without random choices.
 bool goes_before(const Block& one, const Block& other, Schedule schedule)
 {
     bool ascending = schedule == Schedule::ascending;

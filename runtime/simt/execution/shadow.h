@@ -1,5 +1,5 @@
 #pragma once
-// Shadow memory: for each word that kernels use, who wrote it and read it last.
+// Shadow memory: records for each word that kernels use who wrote it last and who read it last.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,9 +11,11 @@
 
 namespace segfold::simt {
 
-/// Who accessed a word, and from where: a thread or warp, whether strongly, and the place in the text's code.
+/// Who accessed a word: index of the thread or warp, whether the access was strong, and the place in the
+/// code.
 ///
-/// Strong accesses, those by atomic functions and through `volatile`, do not race with each other.
+/// Accesses by atomic functions and through `volatile` are strong. Strong accesses do not race with each
+/// other.
 class Accessor {
 public:
     Accessor() = default;
@@ -23,7 +25,7 @@ public:
     {}
     [[nodiscard]] unsigned index() const { return bits_ & 1023; }
     [[nodiscard]] bool strong() const { return (bits_ >> 10 & 1) != 0; }
-    /// Offset from the start of the text's library; 0: not known.
+    /// Offset of the access from the start of the text's library; 0: unknown.
     [[nodiscard]] std::uintptr_t site() const { return bits_ >> 11; }
 
 private:
@@ -31,18 +33,20 @@ private:
     std::uint32_t bits_ = 0;
 };
 
-/// The last write of a word. Block numbers are unique over all launches of the process; 0: none yet.
+/// The last write of a word. Block numbers are unique over all launches of the process; block 0: no write
+/// yet.
 struct Write {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
     Accessor thread;
 };
 
-/// `Reads::warp` when lanes of several warps have read; then `mask` holds warps.
+/// Value of `Reads::warp` if lanes of several warps have read; `Reads::mask` then has a bit for each warp.
 constexpr unsigned kSeveralWarps = 32;
 
-/// Reads of a word since its last write by lanes of a warp, or by several warps, of the block that read it
-/// last.
+/// Reads of a word since its last write, made by the block that read it last.
+///
+/// `mask` has a bit for each lane that has read if all are of one warp, else for each warp.
 struct Reads {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
@@ -50,26 +54,26 @@ struct Reads {
     Accessor warp;
 };
 
-/// The record of one word of four bytes, or of one byte of a word that is used in parts.
+/// The record of one word of four bytes, or of one byte if a word is used in parts.
 struct Cell {
     Write write;
     Reads reads;
-    std::atomic<std::uint32_t> extra{
-        0};  ///< twice the number of its `Extra`, 0: none; the lowest bit is a lock
+    /// Twice the number of the cell's `Extra`, 0 if it has none; the lowest bit is a lock.
+    std::atomic<std::uint32_t> extra{0};
 };
 static_assert(sizeof(Cell) == 32);
 
-/// Knowledge published through a word, and the cells of its bytes: kept for few words.
+/// What few words need: the knowledge published through the word, and cells for its single bytes.
 struct Extra {
-    Knowledge device;  ///< released for every block
-    Knowledge block;   ///< released for threads of `block_number` only
+    Knowledge device;  ///< published to every block
+    Knowledge block;   ///< published to the threads of block `block_number` only
     std::uint32_t block_number = 0;
     std::uint32_t launch = 0;  ///< the launch that the knowledge belongs to
     bool split = false;        ///< whether the bytes have cells of their own
     Cell bytes[4];
 };
 
-/// The cells of one buffer, or of one block's shared memory; memory is taken when a cell is first touched.
+/// The cells of one buffer, or of one block's shared memory. A cell takes memory once it is touched.
 class Shadow {
 public:
     explicit Shadow(std::size_t bytes);
@@ -78,19 +82,20 @@ public:
     ~Shadow();
 
     [[nodiscard]] Cell* cells() { return cells_; }
-    /// The cell's `Extra`, or null. The caller holds the cell.
+    /// Returns the cell's `Extra`, or null. The caller must hold the cell's lock.
     [[nodiscard]] Extra* extra_of(const Cell& cell) const
     {
         const std::uint32_t number = cell.extra.load(std::memory_order_relaxed) >> 1;
         return number == 0 ? nullptr : &extra(number);
     }
-    /// The cell's `Extra`, made when it has none. The caller holds the cell.
+    /// Returns the cell's `Extra`; makes one if it has none. The caller must hold the cell's lock.
     Extra& require_extra(Cell& cell);
-    /// The cells of the word's four bytes, made when it has none. The caller holds the cell.
+    /// Returns the cells of the word's four bytes; makes them if needed. The caller must hold the cell's
+    /// lock.
     Cell* require_bytes(Cell& cell);
 
 private:
-    // Chunk k holds kFirstChunk << k extras, so that none moves when another is made.
+    // Chunk k holds kFirstChunk << k extras. A new chunk never moves an existing extra.
     static constexpr std::uint32_t kFirstChunk = 64;
     static constexpr std::size_t kChunks = 25;
 
@@ -103,7 +108,7 @@ private:
     std::array<std::unique_ptr<Extra[]>, kChunks> chunks_;
 };
 
-/// Holds a cell against other cores; does nothing when a launch uses one core.
+/// Locks a cell against other OS threads. Does nothing unless `needed`.
 class CellLock {
 public:
     CellLock(Cell& cell, bool needed) : cell_(cell), needed_(needed)
@@ -123,11 +128,11 @@ private:
     bool needed_;
 };
 
-/// The cell of an address, with the lock and the word that its use needs.
+/// The cell of an address, and what its use needs.
 struct Place {
     Cell* cell = nullptr;
     Shadow* shadow = nullptr;
-    bool locked = false;  ///< whether other cores may use the cell
+    bool locked = false;  ///< whether using the cell needs its lock
 };
 
 }  // namespace segfold::simt

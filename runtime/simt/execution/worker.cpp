@@ -12,16 +12,16 @@ thread_local Worker* current_worker = nullptr;
 
 namespace {
 
-// A random schedule goes to another resident block once in this many waits, leaves a thread that has changed
-// a flag once in this many times, and goes to another block before a flag is read once in this many reads.
+// A random schedule moves to another resident block once in kBlockStay waits, leaves a thread that changed a
+// flag once in kFlagStay changes, and moves to another block before reading a flag once in kReadStay reads.
 constexpr std::uint32_t kBlockStay = 128;
 constexpr std::uint32_t kFlagStay = 4;
 constexpr std::uint32_t kReadStay = 16;
 // A thread that polls several flags in turn lets others run after this many reads.
 constexpr std::uint8_t kPollsInTurn = 8;
 
-/// Not inlined: a fiber may wait between two threads and go on under another worker, on another OS thread,
-/// whose `current_worker` is another variable.
+/// Returns this OS thread's worker. It must not be inlined: a fiber may continue on another OS thread, and
+/// `current_worker` is another variable there.
 __attribute__((noinline)) Worker& running_worker() { return *current_worker; }
 
 void fiber_entry(boost::context::detail::transfer_t arrival)
@@ -105,7 +105,7 @@ std::span<Block> Worker::cluster() const
     return {&memory_.slots[slot / size * size], size};
 }
 
-/// Starts the next cluster in the slots from `first`'s on; no block of them is active.
+/// Starts the next cluster in the slots from `first` on, which must all be inactive.
 void Worker::start_cluster(Block& first)
 {
     const std::uint64_t turn = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
@@ -202,7 +202,7 @@ void Worker::run_thread()
     launch_.entry(launch_.arguments);
     try {
         end_thread();
-        // This worker may be gone when the fiber is used again.
+        // Return now: this worker may be gone when the fiber is used again.
         return;
     } catch (const Abandoned&) {
     } catch (...) {
@@ -266,7 +266,7 @@ void Worker::end_thread()
         release_barrier(*block_);
     Thread* next = block_->live == 0 || launch_.failed.load(std::memory_order_relaxed) ? nullptr : pick();
     if (next != nullptr && next->fiber == nullptr) {
-        // A thread that has not begun needs no stack of its own yet: it begins on this one.
+        // The next thread has not begun, so it needs no stack of its own: it begins on this one.
         next->fiber = fiber_;
         thread_ = next;
         ++steps_;

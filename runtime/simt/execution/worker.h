@@ -1,5 +1,5 @@
 #pragma once
-// An OS thread that carries blocks of a launch forward, one CUDA thread at a time.
+// An OS thread that runs blocks of a launch, one CUDA thread at a time.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace segfold::simt {
 
-/// Stacks and states of resident blocks, which outlive a launch on an OS thread.
+/// What an OS thread keeps from launch to launch: stacks, and the state of resident blocks.
 struct WorkerMemory {
     WorkerMemory();
     FiberPool fibers;
     std::vector<Block> slots;
 };
 
-/// Thrown by `Worker::fail` once the fault is reported. Caught before it reaches the text's stack frames.
+/// Thrown by `Worker::fail` after it has reported the fault. Caught before it reaches stack frames of the
+/// text.
 struct Abandoned {};
 
 /// Runs blocks of one launch on the calling OS thread until none is left or the launch has failed.
 ///
-/// Functions below `run` are called on a CUDA thread's stack, from the compiled text; those that wait return
-/// when the thread's turn has come again. A fault unwinds the executor's frames, then leaves the stack for
-/// good.
+/// The text calls the functions below `run`, on the stack of a CUDA thread. A function that waits returns
+/// when the thread's turn comes again. A fault unwinds the executor's frames and then abandons the stack.
 class Worker {
 public:
     Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots);
@@ -31,7 +31,7 @@ public:
     void run();
 
     [[nodiscard]] Block& block() { return *block_; }
-    /// The blocks of the running block's cluster, itself among them, by rank.
+    /// The blocks of the running block's cluster, including itself, ordered by rank.
     [[nodiscard]] std::span<Block> cluster() const;
     [[nodiscard]] Thread& thread() { return *thread_; }
     [[nodiscard]] Warp& warp() { return block_->warps[thread_->index / kWarpLanes]; }
@@ -44,7 +44,7 @@ public:
     }
     [[nodiscard]] unsigned lane() const { return thread_->index % kWarpLanes; }
     [[nodiscard]] Launch& launch() { return launch_; }
-    /// Whether a CUDA thread is running, on `fiber()`; else the worker's own loop is.
+    /// Whether a CUDA thread is running, on `fiber()`. If not, the worker's own loop is.
     [[nodiscard]] bool on_fiber() const { return fiber_ != nullptr; }
     [[nodiscard]] const Fiber& fiber() const { return *fiber_; }
     [[nodiscard]] std::uintptr_t shared_base() const { return shared_base_; }
@@ -52,31 +52,34 @@ public:
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t clock() { return ++clock_ + steps_; }
 
-    /// The loop of a fiber: runs the chosen thread to its end, again and again.
+    /// Runs the chosen thread to its end. A fiber calls this again and again.
     void run_thread();
     unsigned barrier(const BarrierCall& call, unsigned value, const void* site);
     std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
                        const void* site);
-    /// Before a read of a flag: lets others run when the flag has not changed since this thread last read it.
+    /// Called before a read of a flag. Lets others run if the flag has not changed since this thread last
+    /// read it.
     void poll(std::uintptr_t address, std::size_t bytes, const void* site);
     void sleep(const void* site);
-    /// After a thread has changed a flag; now and then another thread goes on here.
+    /// Called after the running thread has changed a flag. A random schedule sometimes continues another
+    /// thread here.
     void changed_flag();
-    /// How many calls of this function in a row have found the worker at one step of one thread.
+    /// Returns how many calls of this function in a row found no access and no switch since the call before.
     int looks_at_same_step();
-    /// Before every access of memory that is checked.
+    /// Called before every checked memory access.
     void count_access() { ++accesses_; }
-    /// After a plain write.
+    /// Called after a plain write.
     void made_progress() { ++progress_; }
 
-    /// Reports a fault of the running thread, whose message is "kernel …, block …, thread …, line …: `what`".
+    /// Reports a fault of the running thread with the message "kernel …, block …, thread …, line …: `what`".
     [[noreturn]] void fail(Fault fault, const void* site, const std::string& what);
-    /// Keeps an exception of the executor itself as the launch's outcome; to be followed by `leave`.
+    /// Stores the exception being handled, thrown by the executor itself, as the launch's outcome. Call
+    /// `leave` next.
     void keep_current_exception();
-    /// Leaves the running stack for good.
+    /// Abandons the running stack.
     [[noreturn]] void leave();
 
-    /// The flag of the atomic function that is running.
+    /// Sets the flag of the atomic function that is running.
     void set_atomic_flag(const Place& flag) { atomic_flag_ = flag; }
     [[nodiscard]] const Place& atomic_flag() const { return atomic_flag_; }
 
@@ -100,9 +103,11 @@ private:
     void resume(Thread& next);
     /// Prepares the switch to `next` and returns its fiber.
     Fiber* go_on_with(Thread& next);
-    /// Chooses who goes on while the running thread waits; null: that thread itself.
+    /// Chooses the thread that continues while the running one waits, and returns its fiber. Null: the
+    /// running thread itself continues.
     Fiber* choose_next();
-    /// Waits until the running thread's turn has come again. Inlined: a waiting thread's stack stays shallow.
+    /// Waits until it is the running thread's turn again. Inlined to keep the stack of a waiting thread
+    /// shallow.
     void suspend()
     {
         Fiber& from = *fiber_;
@@ -126,19 +131,19 @@ private:
     WorkerMemory& memory_;
     unsigned index_;
     Random random_;
-    Fiber loop_;              ///< where `run` goes on
-    Fiber* fiber_ = nullptr;  ///< the running one
+    Fiber loop_;              ///< the point at which `run` continues
+    Fiber* fiber_ = nullptr;  ///< the running fiber
     Place atomic_flag_;
     Block* block_ = nullptr;
     Thread* thread_ = nullptr;
-    Block* shared_owner_ = nullptr;  ///< whose shared memory the core's copy holds
+    Block* shared_owner_ = nullptr;  ///< the block whose shared memory is in this OS thread's copy
     std::uintptr_t shared_base_ = 0;
     unsigned warp_index_ = 0;
     unsigned num_active_ = 0;
     std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warps, the most urgent first
     std::uint32_t steps_to_change_ = 0;
     bool random_switches_ = false;
-    bool leaves_block_ = false;  ///< at the next wait
+    bool leaves_block_ = false;  ///< goes to another block at the next wait
     bool may_change_block_ = false;
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
@@ -146,18 +151,19 @@ private:
     std::uint64_t accesses_ = 0;
     std::uint64_t looked_at_ = 0;
     int looks_ = 0;
-    std::uint64_t progress_ = 0;         ///< anything that may let a waiting thread go on
-    std::uint64_t strong_progress_ = 0;  ///< flags changed, threads ended
+    std::uint64_t progress_ = 0;         ///< counts every event that may let a waiting thread continue
+    std::uint64_t strong_progress_ = 0;  ///< counts changed flags and ended threads
     std::uint64_t round_progress_ = 0;
     std::uint64_t round_strong_progress_ = 0;
-    std::uint64_t seen_total_ = 0;  ///< 1 + the progress of all that this one saw last when it had none
-    std::uint64_t seen_strong_total_ = 0;  ///< likewise, of flags changed and threads ended
-    bool is_called_stuck_ = false;         ///< by itself, as it changes no flag
+    /// Progress of all workers, plus 1, at this worker's last look while it made none.
+    std::uint64_t seen_total_ = 0;
+    std::uint64_t seen_strong_total_ = 0;  ///< the same for `strong_progress_`
+    bool is_called_stuck_ = false;         ///< by this worker, because it changes no flag
     unsigned idle_rounds_ = 0;
     unsigned weak_rounds_ = 0;
 };
 
-/// The worker that runs on this OS thread, or null.
+/// The worker that runs on this OS thread; null if none does.
 extern thread_local Worker* current_worker;
 
 }  // namespace segfold::simt

@@ -13,7 +13,7 @@
 namespace segfold::simt {
 namespace {
 
-/// An earlier access that the checked one is not ordered after. `block` 0: the memory was never written.
+/// An earlier access that is not ordered before the checked one. `block` 0: the memory was never written.
 struct Conflict {
     std::uint32_t block = 0;
     std::uintptr_t site = 0;
@@ -29,7 +29,7 @@ struct Check {
     std::uint32_t phase;
     unsigned thread;
     unsigned warp;
-    bool shared;  ///< whether the memory is a block's own
+    bool shared;  ///< whether the memory is shared memory of a block
 };
 
 bool in_launch(const Check& check, std::uint32_t number)
@@ -38,7 +38,7 @@ bool in_launch(const Check& check, std::uint32_t number)
     return number - launch.first_number < launch.num_blocks;
 }
 
-/// Whether the block is of the running one's cluster.
+/// Whether block `number` belongs to the running block's cluster.
 bool in_cluster(const Check& check, std::uint32_t number)
 {
     const Launch& launch = check.worker.launch();
@@ -112,21 +112,22 @@ void note_read(const Check& check, Reads& reads)
         reads.mask |= bit;
         return;
     }
-    // There is room for one block's reads. Those that are over for everybody who can come now may be
-    // forgotten.
+    // There is room for the reads of one block. Older reads may be forgotten once no later access can race
+    // with them.
     if (reads.block != check.block.number || reads.time < check.block.barrier_time ||
         (warp == check.warp && reads.time < check.worker.warp().synced)) {
         reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
         return;
     }
-    // Only plain writes race with strong reads, and both kinds with plain ones: those are the ones to keep.
+    // Only plain writes race with strong reads, but both kinds of writes race with plain reads: so plain
+    // reads are kept.
     if (reads.warp.strong() != check.access.strong) {
         if (reads.warp.strong())
             reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
         return;
     }
     if (warp == check.warp) {
-        // The older time may hide a race of the newer read, but never makes one up.
+        // Keeping the older time may hide a race of the newer read, but never reports a false one.
         reads.mask |= bit;
         return;
     }
@@ -204,15 +205,15 @@ bool in_shared_array(const Launch& launch, std::size_t offset, std::size_t bytes
     return true;
 }
 
-/// Where an access lies.
+/// The memory that an access lies in.
 struct Target {
-    Cell* cells = nullptr;  ///< of its region's first word; null: nothing to check
+    Cell* cells = nullptr;  ///< cells of its region, from the first word on; null: nothing to check
     Shadow* shadow = nullptr;
     std::size_t offset = 0;
     bool shared = false;
 };
 
-/// The shared memory of another block of the cluster.
+/// Finds an access in the shared memory of another block of the cluster.
 Target locate_in_cluster(Worker& worker, const Access& access)
 {
     const Launch& launch = worker.launch();

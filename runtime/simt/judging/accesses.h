@@ -1,5 +1,5 @@
 #pragma once
-// The check of one memory access: bounds, initialisation, races.
+// Checks one memory access: bounds, initialisation, races.
 #include <cstddef>
 #include <cstdint>
 
@@ -14,16 +14,18 @@ struct Access {
     const void* site = nullptr;
     bool reads = false;
     bool writes = false;
-    bool strong = false;  ///< through an atomic function or `volatile`
+    bool strong = false;  ///< made by an atomic function or through `volatile`
 };
 
-/// Does not return when the access is outside of all memory that the running thread may use.
+/// Fails the launch if the access lies outside of all memory that the running thread may use; then it does
+/// not return.
 void check_bounds(Worker& worker, const Access& access);
 
-/// Checks an access that is about to happen; does not return when it is a fault.
+/// Checks an access that is about to happen. Does not return if the access is a fault.
 ///
-/// Returns the place of its first word; no cell when the memory is not shadowed: a thread's own local
-/// variables, the text's constants and global variables, and everything in a launch without the shadow check.
+/// Returns the place of the access's first word. The place has no cell if the memory is not shadowed: local
+/// variables of a thread, constants and global variables of the text, and everything in a launch without the
+/// shadow check.
 Place check_access(Worker& worker, const Access& access);
 
 }  // namespace segfold::simt

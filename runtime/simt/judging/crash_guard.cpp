@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-// At most this far below its stack an overflowing thread touches memory first: the page that is never mapped.
+// A thread that overflows its stack first touches memory at most this far below it: the unmapped guard page.
 constexpr std::size_t kGuardBytes = 4096;
-// Looks this often whether a thread is still at the same step.
+// A thread is called endless when this many looks find it at the same step.
 constexpr int kLooks = 4;
 
 std::array<struct sigaction, kSignals.size()> previous_actions;
@@ -42,7 +42,7 @@ std::uintptr_t program_counter(void* context)
 #endif
 }
 
-/// Whether `address` is just below the running thread's stack.
+/// Whether `address` lies just below the running thread's stack.
 bool overflows_stack(const Worker& worker, std::uintptr_t address)
 {
     const std::uintptr_t low = worker.fiber().low;
@@ -58,11 +58,11 @@ std::string describe(int signal, std::uintptr_t address)
     return fmt::format("accesses address 0x{:x}, which is no memory", address);
 }
 
-/// Ends the launch from within a signal handler that interrupted the text's code.
+/// Ends the launch from a signal handler that interrupted code of the text.
 [[noreturn]] void abandon(Worker& worker, Fault fault, std::uintptr_t place, const std::string& what)
 {
     try {
-        // Places are return addresses: one past the instruction.
+        // fail() expects a return address, which lies behind the instruction.
         worker.fail(fault, place == 0 ? nullptr : reinterpret_cast<const void*>(place + 1), what);
     } catch (...) {}
     worker.leave();
@@ -90,7 +90,7 @@ void on_crash(int signal, siginfo_t* info, void* context)
     const std::uintptr_t place = program_counter(context);
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const bool bad_address = signal == SIGSEGV || signal == SIGBUS;
-    // The last straw may be a function of the executor that the text called.
+    // The stack may also overflow in a function of the executor that the text called.
     if (worker != nullptr && worker->on_fiber() && bad_address && overflows_stack(*worker, address))
         abandon(*worker, Fault::out_of_bounds, worker->launch().module.owns(place) ? place : 0,
                 "needs more than 64 KiB of stack for its local variables");

@@ -10,9 +10,10 @@ namespace segfold::simt {
 
 /// Watches the calling OS thread while it runs kernels.
 ///
-/// Bad addresses that no check saw (in a program without checks, or a stack that overflows), divisions by
-/// zero and threads that compute for `endless_seconds` of processor time without reading memory or waiting
-/// end the launch with a fault. Signals that come from anywhere else go to whoever handled them before.
+/// The launch ends with a fault on a bad address that no check saw (in a program without checks, or when a
+/// stack overflows), on a division by zero, and when a thread computes for `endless_seconds` of processor
+/// time without reading memory or waiting. Signals raised by other code go to the handler that was installed
+/// before.
 class CrashGuard {
 public:
     explicit CrashGuard(double endless_seconds);

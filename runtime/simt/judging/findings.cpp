@@ -12,7 +12,7 @@
 namespace segfold::simt {
 namespace {
 
-/// "0-15, 31" of sorted numbers.
+/// Returns sorted numbers as ranges: "0-15, 31".
 std::string ranges(std::span<const unsigned> numbers)
 {
     std::string text;
@@ -35,9 +35,9 @@ std::string coordinates(const char* noun, std::uint64_t linear, unsigned x, unsi
     return fmt::format("{} ({}, {}, {})", noun, linear % x, linear / x % y, linear / x / y);
 }
 
-/// " of the emitted text (kernels/stages/tile_scan.cu:12)"; nothing for texts of other origin.
+/// Returns " of the emitted text (kernels/stages/tile_scan.cu:12)"; "" if the text was not emitted.
 ///
-/// Beside the line's own origin that of the outermost call, which is the stage's.
+/// Also names the place of the outermost call, which lies in the stage, if that is another one.
 std::string origin_text(const Launch& launch, const CallLines& called)
 {
     const auto& lines = launch.options.lines;
@@ -53,7 +53,8 @@ std::string origin_text(const Launch& launch, const CallLines& called)
     return " of the emitted text" + (text.empty() ? "" : fmt::format(" ({})", text));
 }
 
-/// Where a call returns to, as a place in the file; a call may be the last instruction of its line.
+/// Returns the file address of the call that returns to `site`. 1 less than `site`, which may already belong
+/// to the next line.
 std::uint64_t place_of_call(const Launch& launch, const void* site)
 {
     return site == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(site) - launch.module.base() - 1;
@@ -188,7 +189,7 @@ std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::u
 std::string outside_text(std::uintptr_t address, std::size_t bytes)
 {
     const Neighbour near = nearest_buffer(address);
-    // Farther from every buffer than the largest is long: the address has nothing to do with any of them.
+    // The address is farther from every buffer than any buffer is long, so it has nothing to do with them.
     constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 40;
     if (!near.found || near.offset > kFar || near.offset < -kFar)
         return fmt::format("address 0x{:x}, which is in no buffer", address);

@@ -1,5 +1,5 @@
 #pragma once
-// The text of messages: which thread, where, which memory, how to replay.
+// The text of messages: the thread, the line, the memory, and how to replay the launch.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,26 +22,27 @@ std::string lanes_text(std::uint32_t lanes);
 /// "thread 7", "threads 0-31, 40"; the numbers are sorted.
 std::string threads_text(std::span<const unsigned> threads);
 
-/// "kernel reduce, block 3", with all coordinates where the grid has more than one dimension.
+/// "kernel reduce, block 3"; with all coordinates if the grid has more than one dimension.
 std::string block_text(const Launch& launch, const Block& block);
-/// "block 3" of a block that may be over.
+/// "block 3". The block may be over, so only its number is given.
 std::string block_number_text(const Launch& launch, std::uint32_t number);
-/// "thread 17", with all coordinates where the block has more than one dimension.
+/// "thread 17"; with all coordinates if the block has more than one dimension.
 std::string thread_text(const Launch& launch, unsigned thread);
-/// How to see the fault again: schedule, block order, seed, residency.
+/// How to replay the launch: schedule, block order, seed, residency.
 std::string replay_text(const Launch& launch);
 
-/// Lines of the text: that of an instruction, then those of the calls that led there, as far as they are
-/// known.
+/// Lines of the text: first that of an instruction, then those of the calls that led there, as far as known.
 using CallLines = std::vector<int>;
-/// Of the call that returns to `site`; empty: not known.
+/// Returns the lines of the call that returns to `site`; empty if unknown.
 CallLines lines_of(const Launch& launch, const void* site);
 std::vector<CallLines> lines_of(const Launch& launch, std::span<const void* const> sites);
-/// The same, where the call is the running fiber's: with all calls that it is within.
+/// Like lines_of(), for a call of the running fiber: also gives all calls that this call is nested in.
 CallLines lines_with_callers(const Launch& launch, const void* site);
-/// "line 57", of an emitted text "line 57 of the emitted text (kernels/stages/tile_scan.cu:12)"; of what is
-/// called there "line 31 of the emitted text (called in kernels/stages/tile_scan.cu:12)". Behind `before`;
-/// nothing when the line is not known.
+/// Returns the line as text behind `before`; "" if the line is not known.
+///
+/// An ordinary text gives "line 57". An emitted text gives "line 57 of the emitted text
+/// (kernels/stages/tile_scan.cu:12)", or "line 31 of the emitted text (called in
+/// kernels/stages/tile_scan.cu:12)" for a line of a called function.
 std::string line_text(const Launch& launch, const CallLines& lines, const char* before = ", ");
 
 /// "element 10 of 'offsets'", "byte 41 of 'offsets'", "element 3 of shared 'partials of reduce'".

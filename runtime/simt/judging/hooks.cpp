@@ -1,4 +1,4 @@
-// The executor's side of the calls that compiled texts make.
+// The functions of the executor that compiled texts call.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace segfold::simt {
 namespace {
 
-/// Runs `action` on the worker. No exception may pass through the text's stack frames.
+/// Runs `action` on the worker. Lets no exception pass through stack frames of the text.
 template <class Action>
 auto on_worker(Action&& action)
 {
@@ -44,7 +44,7 @@ void write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
-/// Lets others run where the thread only waits, and checks the access after that, right before it happens.
+/// Lets other threads run if this one only waits. Checks the access afterwards, right before it happens.
 Place poll_and_check(Worker& worker, const Access& access)
 {
     check_bounds(worker, access);
@@ -82,7 +82,7 @@ void check_alignment(Worker& worker, const void* address, unsigned long bytes, c
 
 constexpr int kNonsense = 0xad;
 
-/// Both ends of an asynchronous copy must be aligned to what it moves.
+/// Checks that one end of an asynchronous copy is aligned to the size of the copy.
 void check_copied(const void* address, unsigned bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
@@ -172,7 +172,8 @@ PendingCopies& copies_of(Worker& worker)
     return block.copies[worker.thread().index];
 }
 
-/// The target counts as written twice, now and when the copy is waited for, and holds nonsense between.
+/// Starts an asynchronous copy. The target counts as written twice, now and when the copy is waited for; it
+/// holds nonsense in between.
 void copy_async(void* to, const void* from, unsigned bytes, const void* site)
 {
     check_copied(to, bytes, site);
@@ -194,7 +195,7 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // Copies that no commit has followed are waited for only with all others.
+    // A copy without a later commit is waited for only by a wait for all copies.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];
@@ -230,7 +231,7 @@ void* in_block(const void* mine, unsigned rank, const void* site)
             worker.fail(
                 Fault::out_of_bounds, site,
                 fmt::format("maps shared memory of block {} of a cluster of {}", rank, blocks.size()));
-        // The running block's memory is the core's copy, that of the others their images.
+        // The running block's shared memory is in the OS thread's copy, that of other blocks in their images.
         Block& other = blocks[rank];
         return &other == &worker.block() ? const_cast<void*>(mine) : other.shared_image.data() + offset;
     });
@@ -276,14 +277,14 @@ void undefined(const char* what, const void*, const void* site)
     });
 }
 
-/// How the undefined behaviour sanitizer describes a type.
+/// A type as the undefined behaviour sanitizer describes it.
 struct TypeDescriptor {
     unsigned short kind;
     unsigned short info;
-    char name[1];  ///< in quotes, as long as needed
+    char name[1];  ///< in quotes; longer than declared
 };
 
-/// "float4" of the descriptor's "'const struct float4'".
+/// Returns "float4" for the descriptor's "'const struct float4'".
 std::string type_name(const TypeDescriptor& type)
 {
     std::string text = type.name;
@@ -294,13 +295,13 @@ std::string type_name(const TypeDescriptor& type)
     return text;
 }
 
-/// What the sanitizer says of an index or a pointer; its place in the source comes first.
+/// What the sanitizer passes for a bad index or pointer, starting with the place in the source.
 struct Complaint {
     const char* file;
     unsigned line;
     unsigned column;
     const TypeDescriptor* type;
-    unsigned char log_alignment;  ///< of a misaligned pointer only
+    unsigned char log_alignment;  ///< set for a misaligned pointer only
 };
 
 void outside_array(const void* data, unsigned long index, const void* site)

@@ -1,4 +1,4 @@
-// Where threads wait for each other: the barrier of a block and the meetings of a warp.
+// Where threads wait for each other: the barrier of a block and the warp-wide functions.
 #include <algorithm>
 #include <bit>
 
@@ -27,7 +27,7 @@ std::uint64_t reduce(unsigned kind, std::uint64_t a, std::uint64_t b)
     }
 }
 
-/// The lane whose value `lane` gets, as PTX defines the shuffles.
+/// Returns the lane that `lane` reads in a shuffle, as PTX defines it.
 unsigned source_lane(unsigned kind, unsigned lane, unsigned argument)
 {
     const unsigned width = argument >> 8;
@@ -89,8 +89,7 @@ unsigned Worker::barrier(const BarrierCall& call, unsigned value, const void* si
     return block.barrier_result;
 }
 
-/// Whether no block of the running block's cluster has a thread that has yet to come; those that have
-/// returned need not.
+/// Whether every thread of the running block's cluster has either returned or waits at the cluster's barrier.
 bool Worker::cluster_waits() const
 {
     return std::ranges::all_of(

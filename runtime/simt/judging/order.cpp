@@ -9,7 +9,7 @@
 namespace segfold::simt {
 namespace {
 
-/// What is published at `flag` for threads of `block_number`.
+/// Returns what is published at `flag` for the threads of block `block_number`.
 Knowledge published_at(Worker& worker, std::uint32_t block_number, const Place& flag)
 {
     const CellLock lock(*flag.cell, flag.locked);
@@ -34,15 +34,15 @@ void take_deferred(Worker& worker, Block& block, Order& order)
         note_published(block, order, &Order::pending, published_at(worker, block.number, flag));
 }
 
-/// Adds to `knowledge` what the flags said that `order`'s thread has read since its last fence.
+/// Adds to `knowledge` what the thread of `order` has read from flags since its last fence.
 void take_pending(Knowledge& knowledge, Order& order)
 {
     if (order.pending != nullptr)
         learn(knowledge, std::exchange(order.pending, nullptr));
 }
 
-/// The accesses that are over for the running thread within its own block. Starts a new phase, so that what
-/// the thread does from here on is not among them.
+/// Returns the cover of all accesses in the running thread's own block that are over for this thread. Starts
+/// a new phase, so the cover leaves out the thread's later accesses.
 Cover release_cover(Worker& worker)
 {
     Block& block = worker.block();
@@ -142,7 +142,8 @@ void order_block(Worker& worker, Block& block)
         learn(block.known, order.known);
         order.known = nullptr;
         take_pending(block.known, order);
-        // A fence before the barrier counts for whoever writes a flag after it, as it does on the hardware.
+        // If a thread writes a flag after the barrier, fences before the barrier count for it, as on the
+        // hardware.
         learn(block.published, order.published_device);
     }
 }

@@ -1,4 +1,4 @@
-// When nobody can go on: deadlocks, spins in vain, and the messages about them.
+// Detects when no thread can go on, by deadlock or endless polling, and words the messages.
 #include <sched.h>
 
 #include <fmt/format.h>
@@ -11,12 +11,12 @@
 namespace segfold::simt {
 namespace {
 
-// Rounds in which every thread only waits before the launch is called stuck: without any progress, and with
-// progress that changes no flag.
+// A launch is stuck after this many rounds in which every thread only waits: the first without any progress,
+// the second with progress that changes no flag.
 constexpr unsigned kIdleRounds = 2000;
 constexpr unsigned kWeakRounds = 4000;
 
-/// Threads by what they wait for, and where.
+/// Threads, grouped by what they wait for and where.
 using Waits = std::map<std::pair<std::string, const void*>, std::vector<unsigned>>;
 
 Waits collect_waits(const Launch& launch, std::uintptr_t shared_base, const Block& block)
@@ -73,7 +73,7 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-// A worker that has called itself stuck takes that back at once: others may look before its next round.
+// A worker that has called itself stuck takes that back at once, since others may look before its next round.
 void Worker::made_strong_progress()
 {
     ++strong_progress_;
@@ -111,7 +111,7 @@ void Worker::next_round()
     }
 }
 
-// Calls this worker stuck, and says whether all others call themselves so as well.
+// Marks this worker as stuck and returns whether all others are marked so too.
 bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
                            std::uint64_t& seen_total)
 {
@@ -121,9 +121,8 @@ bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& ro
             total += one.made.load(std::memory_order_acquire);
         return total;
     };
-    // What another core has written before it told of its progress may not have been polled yet, and a thread
-    // that looks at several flags in turn needs several rounds to see all of them. So the rounds count from
-    // there.
+    // If another core has made progress, this core's threads may not have seen its writes yet. A thread that
+    // polls several flags in turn needs several rounds to see all of them. So counting starts again.
     const std::uint64_t total = total_made();
     if (std::exchange(seen_total, total + 1) != total + 1) {
         rounds = 0;
@@ -139,7 +138,7 @@ bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& ro
             return false;
         }
     }
-    return total_made() == total;  // else another core has ended its last block since
+    return total_made() == total;  // false: another core has ended its last block meanwhile
 }
 
 void Worker::report_stuck()

@@ -43,7 +43,7 @@ public:
         return nvrtc().nvrtcCompileProgram(handle_, static_cast<int>(pointers.size()), pointers.data());
     }
 
-    // Without the zeros that NVRTC puts at the end of every part.
+    // Returns the log without the zero bytes that NVRTC puts after every part.
     std::string log() const
     {
         std::size_t bytes = 0;
@@ -63,7 +63,7 @@ public:
         return image;
     }
 
-    // With the zero at the end, as the driver wants it.
+    // Returns PTX with a final zero byte, which the driver requires.
     std::vector<char> ptx() const
     {
         std::size_t bytes = 0;
@@ -94,7 +94,7 @@ std::string compiler_name()
 
 bool is_virtual(const std::string& architecture) { return architecture.starts_with("compute_"); }
 
-// Accepts the architecture-specific and family-specific variants ("sm_90a", "sm_100f") of the known versions.
+// Throws unless the architecture is known. Accepts "sm_90a" and "sm_100f", variants of a known version.
 void check_architecture(const CompileRequest& request)
 {
     std::string base = request.architecture;
@@ -114,7 +114,7 @@ bool names_dialect(const std::vector<std::string>& options)
     });
 }
 
-// C++17 is nvcc's default too: what compiles here compiles there without a flag.
+// C++17 is also nvcc's default, so nvcc compiles the same texts without a flag.
 std::vector<std::string> required_options(const CompileRequest& request)
 {
     std::vector<std::string> options = {"--gpu-architecture=" + request.architecture};
@@ -124,7 +124,7 @@ std::vector<std::string> required_options(const CompileRequest& request)
     return options;
 }
 
-// A source with one of these may need what --minimal leaves out.
+// A source that contains one of these words may need parts that --minimal leaves out.
 constexpr std::string_view kUnknownToMinimal[] = {"include", "cuda", "texture", "surface", "<<<"};
 
 bool has_several_kernels(std::string_view source)
@@ -134,32 +134,34 @@ bool has_several_kernels(std::string_view source)
     return first != std::string_view::npos && source.find(kMark, first + 1) != std::string_view::npos;
 }
 
-// Where NVRTC 13.0 compiles two kernels at a time, a text of three takes a sixth less. For these
-// architectures it gives a tenth more instructions then; for those before, the same but for a few.
+// Whether NVRTC 13.0 makes other code when it compiles two kernels at a time.
+//
+// That takes a sixth less time for a text of three kernels. For these architectures the code then has a tenth
+// more instructions; for older ones it is the same except for a few.
 bool makes_other_code(std::string_view architecture)
 {
     const auto digits = architecture.substr(architecture.find('_') + 1);
     return digits.size() >= 3 && digits[2] >= '0' && digits[2] <= '9';  // 100 and later
 }
 
-// Options that a kernel does not depend on, but for a few instructions, oldest first: an NVRTC that refuses
-// one is asked again without the last.
+// Options that a kernel does not depend on, except for a few instructions. The oldest come first: if an NVRTC
+// refuses one, it is asked again without the last.
 std::vector<std::string> optional_options(const CompileRequest& request)
 {
-    // NVRTC would change the whole process's stack limit while it compiles.
+    // By default NVRTC changes the stack limit of the whole process while it compiles.
     std::vector<std::string> options = {"--modify-stack-limit=false"};
-    // Brings the resource report, at no cost in time.
+    // Adds the resource report and costs no time.
     if (!is_virtual(request.architecture))
         options.emplace_back("--ptxas-options=-v");
-    // Without textures, the CUDA runtime's types and launches from kernels, of which our texts need nothing:
-    // the same code in 4 to 7 ms less.
+    // Leaves out textures, the CUDA runtime's types and launches from kernels, which segfold's texts do not
+    // use. The code is the same and takes 4 to 7 ms less.
     if (std::ranges::none_of(kUnknownToMinimal, [&](std::string_view word) {
             return request.source.find(word) != std::string::npos;
         }))
         options.emplace_back("--minimal");
     if (!request.is_batch && has_several_kernels(request.source) && !makes_other_code(request.architecture))
         options.emplace_back("--split-compile=2");
-    // NVRTC would look into the driver's cache, and a time to compile would mean nothing.
+    // Otherwise NVRTC would use the driver's cache, and compile times would mean nothing.
     options.emplace_back("--no-cache");
     return options;
 }
@@ -208,7 +210,7 @@ Compiled compiled_from(Output output, Clock::time_point start)
     return compiled;
 }
 
-// Calls `work` with 0 to count - 1; it must not throw. `threads` as compile_many() takes it.
+// Calls `work` with 0 to count - 1. `work` must not throw. `threads` is that of compile_many().
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, Work work)
 {
@@ -225,7 +227,7 @@ void for_each_on_threads(std::size_t count, unsigned threads, Work work)
     take();
 }
 
-// Lengths stand before the parts, so that no two requests run into the same key.
+// Lengths precede the parts, so different requests never get the same key.
 std::string cache_key(const CompileRequest& request)
 {
     std::string key = fmt::format("{} {}", request.architecture, request.extra_options.size());
@@ -240,7 +242,7 @@ void keep_memory_for_compilations()
 {
 #ifdef __GLIBC__
     constexpr int kMegabyte = 1 << 20;
-    mallopt(M_MMAP_THRESHOLD, 32 * kMegabyte);  // the most that is allowed
+    mallopt(M_MMAP_THRESHOLD, 32 * kMegabyte);  // the largest allowed value
     mallopt(M_TRIM_THRESHOLD, 256 * kMegabyte);
     mallopt(M_TOP_PAD, 16 * kMegabyte);
 #endif
@@ -351,7 +353,7 @@ std::shared_ptr<const Compiled> CompileCache::get(const CompileRequest& request)
     }
 }
 
-/// A program that this cache has promised to whoever asks.
+/// A program that this cache compiles, and that all callers will share.
 struct CompileCache::Claim {
     const Variant* variant = nullptr;
     std::string key;
@@ -417,7 +419,7 @@ void CompileCache::prepare_each(std::span<const CompileRequest> requests, unsign
         try {
             (void)get(requests[i]);
         } catch (...) {
-            // Whoever needs it compiles it again and is told.
+            // The caller that needs it compiles it again and gets the error.
         }
     });
 }

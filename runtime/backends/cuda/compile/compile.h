@@ -1,5 +1,5 @@
 #pragma once
-// CUDA text to a cubin by NVRTC, with an error message a person can act on.
+// Compiles CUDA text to a cubin with NVRTC, with error messages that a person can act on.
 #include <exception>
 #include <future>
 #include <memory>
@@ -17,82 +17,84 @@ namespace segfold::cuda {
 
 struct CompileRequest {
     std::string source;
-    std::string name;          ///< as shown in messages: "tile_scan.cu"
+    std::string name;          ///< name in messages: "tile_scan.cu"
     std::string architecture;  ///< "sm_90"; "compute_90" gives PTX for the driver to translate
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< a program of several texts, compiled beside others on all cores
+    bool is_batch = false;  ///< consists of several texts and is compiled beside others on all cores
 
     bool operator==(const CompileRequest&) const = default;
 };
 
 struct Compiled {
-    Image cubin;      ///< an ELF image; PTX text with its closing zero for a compute_ architecture
+    Image cubin;      ///< an ELF image; for a compute_ architecture PTX text with a final zero byte
     std::string log;  ///< warnings; empty when there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
-    bool is_from_disk = false;               ///< `seconds` are then those of another process
-    std::string kernel_prefix = "";  ///< before the name of each kernel in `cubin`; empty but for a Variant
+    bool is_from_disk = false;               ///< then `seconds` are those of the process that compiled it
+    /// Stands before each kernel's name in `cubin`. Empty unless the program was a Variant in a batch.
+    std::string kernel_prefix = "";
 };
 
 struct Variant;  // compile_batch.h
 
-/// Lets the process keep the memory that a compilation frees: the next one needs it again.
+/// Lets the process keep memory that a compilation frees, so the next one can use it.
 ///
-/// For programs that compile much, at their start: new pages cost 3 to 4 ms a compilation.
+/// Programs that compile much should call it at their start: new pages cost 3 to 4 ms per compilation.
 void keep_memory_for_compilations();
 
-/// Every option that compile() gives NVRTC, in order.
+/// Returns all options that compile() passes to NVRTC, in order.
 [[nodiscard]] std::vector<std::string> compile_options(const CompileRequest& request);
 
-/// Compiles one program; safe to call from several threads at once.
+/// Compiles one program. Several threads may call it at once.
 ///
-/// Throws DeviceError with NVRTC's first error beside the lines it points to, the path where the source was
-/// kept, and NVRTC's whole log.
+/// Throws DeviceError with NVRTC's first error and the lines it points to, the path of the kept source, and
+/// NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
 
-/// The same; nothing where NVRTC refuses the program, and its source is not kept.
+/// Compiles one program. Returns nothing if NVRTC refuses it; then the source is not kept.
 [[nodiscard]] std::optional<Compiled> try_compile(const CompileRequest& request);
 
-/// Compiles independent programs on up to `threads` threads (0: as many as cores, at most 8), or takes them
-/// from the kernel cache; in the order given.
+/// Compiles independent programs on up to `threads` threads (0: one per core, at most 8), or takes them from
+/// the kernel cache. Returns them in the given order.
 ///
-/// After all have ended, throws the error of the first failing request in the order given.
+/// Throws the error of the first failing request in the given order, after all have ended.
 [[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
                                                  unsigned threads = 0);
 
-/// The PTX of a program; `architecture` may be "sm_90" or "compute_90".
+/// Returns the PTX of a program. `architecture` may be "sm_90" or "compute_90".
 [[nodiscard]] std::string ptx(const CompileRequest& request);
 
-/// "sm_75", "sm_80", ...: the architectures that the NVRTC found compiles for.
+/// Returns the architectures that the installed NVRTC compiles for: "sm_75", "sm_80", ...
 [[nodiscard]] std::vector<std::string> supported_architectures();
 
-/// The architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.
+/// Returns the architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.
 ///
-/// The GPU's own when NVRTC knows it; else the closest older one of the same major version, whose cubins it
-/// runs; else PTX ("compute_120") of the newest one that is older. Throws DeviceError when every one is
-/// newer.
+/// This is the GPU's own if NVRTC knows it. If not, it is the closest older one of the same major version,
+/// whose cubins the GPU runs; or else PTX ("compute_120") of the newest older one. Throws DeviceError if all
+/// are newer.
 [[nodiscard]] std::string architecture_for(int major, int minor);
 
-/// Keeps every program while it lives, and takes programs from the kernel cache on disk. Two threads that ask
-/// for the same one share a compilation.
+/// Keeps every program in memory, and takes programs from the kernel cache on disk if it has them. Two
+/// threads that request the same program share one compilation.
 ///
-/// Keyed by source, architecture and options; the name of a program shows only in messages. Failures are not
+/// The key is source, architecture and options; a program's name is only used in messages. Failures are not
 /// kept.
 class CompileCache {
 public:
     [[nodiscard]] std::shared_ptr<const Compiled> get(const CompileRequest& request);
 
-    /// Compiles in one batch those of `variants` that are not there, not under way and not on the disk.
+    /// Compiles in one batch those `variants` that are neither in memory, nor being compiled, nor on disk.
     ///
-    /// get() of one of them waits from now on. A variant that does not compile fails the get() that waits for
-    /// it, not this call; a later get() compiles it again. Nothing is written to the disk.
+    /// From now on get() of one of them waits. If a variant does not compile, this call does not fail: the
+    /// callers that wait for it get the error, and a later get() compiles it again. Writes nothing to the
+    /// disk.
     void prepare(std::span<const Variant> variants);
 
-    /// Compiles each of `requests` that is not there by itself, on up to `threads` threads (0: as many as
-    /// cores, at most 8). As after prepare(), get() throws the error of one that fails.
+    /// Compiles each missing one of `requests` as a program of its own, on up to `threads` threads (0: one
+    /// per core, at most 8). As with prepare(), get() reports failures.
     void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
 
-    /// True where get() would compile nothing: the program is there or under way.
+    /// True if get() would compile nothing: the program is in memory or being compiled.
     [[nodiscard]] bool contains(const CompileRequest& request) const;
 
     struct Counts {

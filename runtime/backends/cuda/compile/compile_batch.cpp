@@ -18,7 +18,7 @@ std::string space_of(std::size_t variant) { return fmt::format("variant_{}", var
 
 std::string prefix_of(std::size_t variant) { return space_of(variant) + "_"; }
 
-// As a line directive can hold it.
+// Returns the name as a string literal for a #line directive.
 std::string literal_of(std::string_view name)
 {
     std::string text = "\"";
@@ -43,8 +43,8 @@ bool has_own_directives(std::string_view source)
 
 bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// The names of arrays whose size a launch says: NVRTC takes them for one where kernels are extern "C",
-// whatever namespaces they are in.
+// Returns the names of arrays whose size the launch sets. With extern "C" kernels, NVRTC takes arrays of
+// equal names as one array, in whatever namespaces they are.
 std::vector<std::string> dynamic_arrays(std::string_view text)
 {
     const std::string source = without_comments(text);
@@ -74,7 +74,7 @@ BatchOutcome compile_alone(const CompileRequest& request)
     }
 }
 
-// The part of a batch that belongs to one variant.
+// Returns the part of a batch that belongs to one variant.
 Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_variants)
 {
     Compiled share;
@@ -90,7 +90,8 @@ Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_va
     return share;
 }
 
-// Nothing where NVRTC refuses the program, and where it cannot be asked at all: each variant is told then.
+// Returns nothing if NVRTC refuses the program or is missing; compiling each variant alone then reports the
+// error.
 std::optional<Compiled> compile_together(std::span<const Variant> variants)
 {
     const CompileRequest& first = variants.front().request;
@@ -114,7 +115,7 @@ std::string batch_source(std::span<const Variant> variants)
     std::string text;
     for (std::size_t i = 0; i < variants.size(); ++i) {
         const auto& [request, kernels] = variants[i];
-        // extern "C" names are the same in all namespaces, so they have to differ themselves.
+        // extern "C" names are shared by all namespaces, so the names themselves must differ.
         std::vector<std::string> names = kernels;
         std::ranges::move(dynamic_arrays(request.source), std::back_inserter(names));
         for (const std::string& name : names)
@@ -144,8 +145,8 @@ void compile_batch(std::span<const Variant> variants,
             alone.push_back(i);
             continue;
         }
-        // ptxas rounds the static shared memory of all kernels of a program up to what the program's dynamic
-        // arrays are aligned to, so these stay among themselves.
+        // ptxas rounds the static shared memory of all kernels in a program up to the alignment of the
+        // program's dynamic arrays. So only texts with the same dynamic arrays share a program.
         const auto dynamic = dynamic_arrays(request.source);
         auto group = std::ranges::find_if(groups, [&](const Group& known) {
             const CompileRequest& other = known.variants.front().request;

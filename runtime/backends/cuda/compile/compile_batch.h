@@ -1,5 +1,5 @@
 #pragma once
-// Several programs compiled as one: NVRTC takes longer to begin a program than to compile a small kernel.
+// Compiles several programs as one, because NVRTC takes longer to start than to compile a small kernel.
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -14,37 +14,36 @@ namespace segfold::cuda {
 /// A program that may be compiled together with others.
 struct Variant {
     CompileRequest request;
-    std::vector<std::string> kernels;  ///< the names of all kernels of the source, each declared extern "C"
+    std::vector<std::string> kernels;  ///< names of all kernels in the source, each declared extern "C"
 };
 
-/// True if a source can stand among others.
+/// True if a source can be compiled together with others.
 ///
-/// False if it includes or asks for files or the time, or has any directive but `#pragma unroll`: macros and
-/// other pragmas would reach the texts that follow.
+/// False if it includes files, asks for files or the time, or has a directive other than `#pragma unroll`,
+/// because macros and other pragmas would affect the texts that follow.
 [[nodiscard]] bool can_share_program(const CompileRequest& request);
 
-/// One text of all variants, each in a namespace of its own, `variant_3` for the fourth.
+/// Joins the variants to one text. Each has a namespace of its own, `variant_3` for the fourth.
 ///
-/// Its kernels and dynamic shared arrays are called variant_3_NAME. Lines keep their numbers and the names of
-/// their programs.
+/// Its kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each program's
+/// name and line numbers.
 [[nodiscard]] std::string batch_source(std::span<const Variant> variants);
 
-/// The outcome of one variant.
+/// The result of compiling one variant.
 struct BatchOutcome {
     Compiled compiled;
-    std::exception_ptr failure;  ///< the error that compile() throws; null if it compiled
+    std::exception_ptr failure;  ///< the error that compile() would throw; null if it succeeded
 };
 
-/// Compiles variants together; those that cannot share a program alone.
+/// Compiles variants together; those that cannot share a program are compiled alone.
 ///
-/// A program takes variants of one architecture, with the same options and the same dynamic shared arrays.
-/// They share its image and its warnings; each has the report of its own kernels, under their own names and
-/// as if it had been compiled by itself, and an equal part of the time. (Texts of several kernels come out
-/// with some instructions more or less by themselves, where their kernels are compiled side by side.) If the
-/// program does not compile, each is compiled by itself: a faulty one spoils no other and gets its own
-/// message.
+/// The variants of a program have the same architecture, options and dynamic shared arrays. They share the
+/// image and the warnings. Each gets the report of its own kernels, under their own names, and an equal part
+/// of the time. The code is the same as if compiled alone; only texts of several kernels differ by a few
+/// instructions, as NVRTC compiles their kernels in parallel when alone. If the program does not compile,
+/// each variant is compiled alone, so a faulty one harms no other and gets its own message.
 ///
-/// Calls `done` with the place of each variant and its outcome, as each ends. Lets errors of `done` pass.
+/// Calls `done` with the index and the outcome of each variant as it ends. Throws what `done` throws.
 void compile_batch(std::span<const Variant> variants,
                    const std::function<void(std::size_t variant, BatchOutcome outcome)>& done);
 

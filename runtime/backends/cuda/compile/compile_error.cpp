@@ -45,7 +45,7 @@ void drop_oldest(const fs::path& directory)
         fs::remove(files[i].second, error);
 }
 
-// A program's name may be any text; a file's may not.
+// Returns a file name for a program's name, which may be any text.
 std::string stem_of_name(std::string_view name)
 {
     std::string stem(name.substr(0, name.ends_with(".cu") ? name.size() - 3 : name.size()));
@@ -113,7 +113,7 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
 {
     try {
         const fs::path directory = failed_source_directory();
-        // Nobody else can read the sources or plant a link among them.
+        // Keeps other users from reading the sources or planting a link among them.
         if (user_cache_folder("failed").empty())
             cache::require_private_folder(directory.parent_path());
         cache::require_private_folder(directory);

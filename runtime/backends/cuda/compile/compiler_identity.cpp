@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kDigestDigits = 64;
 
-// Behind `mark`, up to the end of the line.
+// Returns the text after `mark`, up to the end of the line.
 std::string line_after(std::string_view text, std::string_view mark)
 {
     const std::size_t at = text.find(mark);
@@ -28,7 +28,7 @@ std::string line_after(std::string_view text, std::string_view mark)
     return std::string(rest.substr(0, rest.find('\n')));
 }
 
-// The API tells "13.0"; the comments that begin every PTX text tell the rest:
+// The API gives "13.0". The rest is in the comments at the top of every PTX text:
 //   // Compiler Build ID: CL-36424714
 //   // Cuda compilation tools, release 13.0, V13.0.88
 std::string version_with_build(const std::string& architecture)

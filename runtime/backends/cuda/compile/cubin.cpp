@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kInstructionBytes = 16;
 constexpr std::string_view kCode = ".text.";
 
-/// A copy of what lies at `offset`; the image may be damaged, so every place is checked.
+/// Copies the value at `offset`. Checks every place, because the image may be damaged.
 template <class T>
 T read(std::span<const char> image, std::uint64_t offset)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Facts of kernels that stand in a cubin, an ELF image, and not in the report of ptxas.
+// Reads facts about kernels from a cubin (an ELF image) that ptxas does not report.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace segfold::cuda {
 
-/// Machine instructions of each kernel and of each function that is not inlined, by name; padding counts.
+/// Counts the machine instructions of each kernel and of each function that is not inlined, by name. Padding
+/// counts.
 ///
-/// Instructions of compute capability 7.0 and later have 16 bytes. Throws DeviceError for bytes that are no
-/// ELF image.
+/// Instructions since compute capability 7.0 have 16 bytes. Throws DeviceError if the bytes are no ELF image.
 [[nodiscard]] std::map<std::string, std::int64_t> instruction_counts(std::span<const char> cubin);
 
 }  // namespace segfold::cuda

@@ -8,7 +8,7 @@
 
 namespace segfold::cuda {
 
-/// Bytes that never change; copies share them.
+/// Immutable bytes. Copies share them.
 class Image {
 public:
     Image() : Image(std::vector<char>()) {}
@@ -20,11 +20,11 @@ public:
     [[nodiscard]] const char* begin() const { return data(); }
     [[nodiscard]] const char* end() const { return data() + size(); }
 
-    /// True where the bytes are the same.
+    /// True if the bytes are equal.
     bool operator==(const Image& other) const { return *bytes_ == *other.bytes_; }
 
 private:
-    std::shared_ptr<const std::vector<char>> bytes_;  ///< never null, except after a move
+    std::shared_ptr<const std::vector<char>> bytes_;  ///< null only after a move
 };
 
 }  // namespace segfold::cuda

@@ -15,11 +15,11 @@
 namespace segfold::cuda {
 namespace {
 
-// Part of every key: another number and no old entry is found.
+// Part of every key. Changing it makes all stored entries obsolete.
 constexpr int kKeyFormat = 1;
 
-// Options whose values are numbers, names or macros. All others may name files, so nothing is kept under
-// them.
+// Options whose values are numbers, names or macros. Any other option may name a file, so its programs are
+// not stored.
 constexpr std::array<std::string_view, 13> kPlainOptions = {
     "--define-macro=",  "--fmad=",      "--ftz=", "--generate-line-info", "--maxrregcount=",
     "--prec-div=",      "--prec-sqrt=", "--std=", "--undefine-macro=",    "--use_fast_math",
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 13> kPlainOptions = {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// The source with lines joined that end in a backslash, as the compiler sees it.
+// Joins lines that end in a backslash, as the compiler does.
 std::string join_lines(std::string_view source)
 {
     std::string text;
@@ -43,7 +43,7 @@ std::string join_lines(std::string_view source)
     return text;
 }
 
-// A comment that mentions it on a line with a # counts too: such a source is only compiled more often.
+// A comment that mentions a file on a line with a # also counts; its source is merely compiled more often.
 bool asks_for_files_or_time(std::string_view source)
 {
     const std::string text = join_lines(source);
@@ -77,7 +77,7 @@ bool is_unchanged(const CompilerIdentity& identity)
     return file == identity.file && file != kNoFile;
 }
 
-// The compilers that were here once, the one used last first.
+// Returns the compilers used on this machine before, the last used first.
 std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
 {
     std::vector<CompilerIdentity> compilers;
@@ -88,14 +88,14 @@ std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
     return compilers;
 }
 
-// Set once there is a cache to ask for its note.
+// True once there is a cache that may have a note.
 std::atomic<bool> process_cache_exists = false;
 
 }  // namespace
 
 std::string kernel_key(const CompileRequest& request, std::string_view compiler_version)
 {
-    // Lengths stand before the parts, so that no two requests make the same text.
+    // Lengths precede the parts, so different requests never make the same text.
     std::string text = fmt::format("segfold kernel {}\n", kKeyFormat);
     const auto add = [&](std::string_view part) { text += fmt::format("{}:{}\n", part.size(), part); };
     add(compiler_version);
@@ -221,7 +221,7 @@ std::optional<Compiled> KernelCache::find(const CompileRequest& request, const s
         if (entry.key == key && entry.architecture == request.architecture)
             compiled = std::move(entry.compiled);
     } catch (const InputError&) {
-        // As good as none: what is compiled instead takes its place.
+        // A damaged entry counts as missing; the newly compiled one replaces it.
     }
     const std::lock_guard lock(mutex_);
     ++(compiled ? counts_.loaded : counts_.damaged);
@@ -235,7 +235,8 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
     std::string version;
     {
         const std::lock_guard lock(compiler_mutex_);
-        // The search may have led elsewhere than the record said; what has compiled is open now.
+        // The search may have led to another library than the record named. The one that compiled is open
+        // now.
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();
         if (!was_asked_ && (known.path != path || !is_unchanged(known)))

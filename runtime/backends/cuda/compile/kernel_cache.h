@@ -1,5 +1,5 @@
 #pragma once
-// Compiled programs kept on disk from one process to the next.
+// Stores compiled programs on disk for later processes.
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,48 +14,49 @@
 
 namespace segfold::cuda {
 
-/// The kinds of file in the folder of a kernel cache.
+/// Kinds of files in the folder of a kernel cache.
 inline constexpr std::string_view kKernelKind = "kernel";
 inline constexpr std::string_view kCompilerKind = "nvrtc";
 
-/// The digest of all that a compiled image depends on: the format of the entries, source, options in order,
-/// architecture, and NVRTC's version with its build. Not the driver, no paths, not the program's name.
+/// Returns the digest of all that a compiled image depends on: format of the entries, source, options in
+/// order, architecture, NVRTC's version and build. It leaves out the driver, paths, and the program's name.
 [[nodiscard]] std::string kernel_key(const CompileRequest& request, std::string_view compiler_version);
 
-/// True if kernel_key() covers all that the image depends on.
+/// True if the image depends only on what kernel_key() covers.
 ///
-/// False for a source that includes or asks for files or the time, and for options that are not known to name
-/// none: such a program is compiled every time.
+/// False if the source includes files or asks for files or the time, or if an option might name a file. Such
+/// a program is compiled every time.
 [[nodiscard]] bool is_self_contained(const CompileRequest& request);
 
-/// Programs compiled by this or another process, loaded without opening NVRTC.
+/// Programs compiled by this or another process. They are loaded without opening NVRTC.
 ///
-/// An entry that is damaged, of another format or of another name is compiled anew and replaced. No lock is
-/// held during a compilation or across processes; two that compile the same write the same. A folder that
-/// cannot be used is a note, not an error.
+/// An entry that is damaged, has another format or does not fit its name is compiled anew and replaced. No
+/// lock is held during a compilation or between processes: two that compile the same program write the same
+/// entry. If the folder cannot be used, the cache leaves a note instead of throwing.
 class KernelCache {
 public:
     explicit KernelCache(const cache::Settings& settings);
 
-    /// The program from the disk, or compiled and kept. Throws DeviceError as compile() does.
+    /// Loads the program from disk, or compiles and stores it. Throws DeviceError like compile().
     [[nodiscard]] Compiled get(const CompileRequest& request);
 
-    /// The program from the disk; nothing if it is not there. Throws DeviceError as compiler() does.
+    /// Loads the program from disk; returns nothing if it is not there. Throws DeviceError like compiler().
     [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
 
-    /// The NVRTC that compiles here. It is opened only if the disk has no record of it.
+    /// Returns the NVRTC that compiles on this machine. Opens it only if the disk has no record of it.
     ///
-    /// If none can be opened, the one whose record was used last: its kernels can still be loaded. Throws
-    /// DeviceError if there is neither.
+    /// If none can be opened, returns the one whose record was used last, because its kernels can still be
+    /// loaded. Throws DeviceError if there is no record either.
     [[nodiscard]] CompilerIdentity compiler();
 
-    /// Why kernels are not kept: told once, then nothing.
+    /// Returns, once, the reason why kernels are not stored; nothing if they are or if it was returned
+    /// before.
     [[nodiscard]] std::optional<std::string> take_note();
 
     struct Counts {
-        std::size_t loaded = 0;    ///< from the disk
-        std::size_t compiled = 0;  ///< for want of an entry
-        std::size_t damaged = 0;   ///< entries that were there and could not be trusted
+        std::size_t loaded = 0;    ///< loaded from disk
+        std::size_t compiled = 0;  ///< compiled because there was no entry
+        std::size_t damaged = 0;   ///< entries that could not be trusted
     };
     [[nodiscard]] Counts counts() const;
 
@@ -68,27 +69,28 @@ private:
     void keep(const CompileRequest& request, const Compiled& compiled);
     void write(const std::string& name, std::string_view bytes);
 
-    std::unique_ptr<cache::Folder> folder_;  ///< none: nothing is kept
+    std::unique_ptr<cache::Folder> folder_;  ///< null: nothing is stored
     std::mutex compiler_mutex_;
-    std::vector<CompilerIdentity> compilers_;  ///< the first compiles; others only where none can be opened
-    bool was_asked_ = false;                   ///< the first is the one that is open, not a record
+    /// The first one compiles. Others count only if it cannot be opened.
+    std::vector<CompilerIdentity> compilers_;
+    bool was_asked_ = false;  ///< the first one is open, not only recorded
     mutable std::mutex mutex_;
     std::optional<std::string> note_;
     bool was_noted_ = false;
     Counts counts_;
 };
 
-/// The process's own cache, set up from the environment by the first call; throws InputError for a variable
-/// that cannot be understood.
+/// Returns the process's cache. The first call sets it up from the environment and throws InputError if a
+/// variable is malformed.
 [[nodiscard]] KernelCache& kernel_cache();
 
-/// The note of kernel_cache(), told once; nothing if no kernel was asked for.
+/// Returns the note of kernel_cache() once; nothing if no kernel was ever requested.
 [[nodiscard]] std::optional<std::string> take_cache_note();
 
-/// `kernel_cache().get(request)`
+/// Calls `kernel_cache().get(request)`.
 [[nodiscard]] Compiled load_or_compile(const CompileRequest& request);
 
-/// `kernel_cache().load(request)`
+/// Calls `kernel_cache().load(request)`.
 [[nodiscard]] std::optional<Compiled> load_kept(const CompileRequest& request);
 
 }  // namespace segfold::cuda

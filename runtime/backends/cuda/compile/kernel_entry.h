@@ -1,5 +1,5 @@
 #pragma once
-// A compiled program as one self-contained file.
+// Stores a compiled program as one self-contained file.
 #include <string>
 #include <string_view>
 
@@ -7,19 +7,20 @@
 
 namespace segfold::cuda {
 
-/// A file of the kernel cache.
+/// Contents of a file in the kernel cache.
 struct KernelEntry {
     std::string key;           ///< 64 hexadecimal digits
-    std::string name;          ///< of the program that was compiled first under this key: "tile_scan.cu"
+    std::string name;          ///< name of the first program compiled under this key: "tile_scan.cu"
     std::string architecture;  ///< "sm_90"
     std::string compiler;      ///< NVRTC's version with its build
     Compiled compiled;
 };
 
-/// The file's bytes: magic and format, lengths, a header in JSON, the image, and the SHA-256 of all before.
+/// Returns the file's bytes: magic, format, lengths, a JSON header, the image, and the SHA-256 of everything
+/// before.
 [[nodiscard]] std::string encode(const KernelEntry& entry);
 
-/// Throws InputError for a wrong length, magic, format, checksum or header.
+/// Reads a file's bytes. Throws InputError if their length, magic, format, checksum or header is wrong.
 [[nodiscard]] KernelEntry decode_entry(std::string_view bytes);
 
 }  // namespace segfold::cuda

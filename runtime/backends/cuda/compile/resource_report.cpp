@@ -7,8 +7,8 @@
 namespace segfold::cuda {
 namespace {
 
-// The number that ends just before `unit`, or 0: "... 744 bytes stack frame, ..." and " bytes stack frame"
-// give 744.
+// Returns the number that ends just before `unit`: 744 for "... 744 bytes stack frame, ..." and " bytes stack
+// frame". Returns 0 if there is none.
 int number_before(std::string_view line, std::string_view unit)
 {
     const std::size_t end = line.find(unit);
@@ -22,7 +22,7 @@ int number_before(std::string_view line, std::string_view unit)
     return number;
 }
 
-// What stands between `before` and `after`, or nothing.
+// Returns the text between `before` and `after`; nothing if one is missing.
 std::string_view between(std::string_view line, std::string_view before, std::string_view after)
 {
     const std::size_t begin = line.find(before);
@@ -32,19 +32,20 @@ std::string_view between(std::string_view line, std::string_view before, std::st
     return line.substr(0, line.find(after));
 }
 
-// Reads the report line by line: "Compiling entry function" opens a kernel, "Function properties for" says
-// whose frame the next line describes (device functions that were not inlined have one too), "Used" closes
-// the kernel's figures.
+// Reads the report line by line.
+//
+// "Compiling entry function" opens a kernel. "Function properties for" names the function of the next line's
+// frame; device functions that are not inlined have one too. "Used" ends a kernel's figures.
 class ReportReader {
 public:
-    // False for a line that is not part of the report.
+    // Returns false if the line is not part of the report.
     bool read(std::string_view line)
     {
         if (line.find(" bytes stack frame, ") != std::string_view::npos) {
             read_frame(line);
             return true;
         }
-        // Lines with a code, such as "(C7510) Potential Performance Loss", are warnings in all but name.
+        // Lines with a code, such as "(C7510) Potential Performance Loss", are in effect warnings.
         if (!line.starts_with("ptxas info") || line.find(": (C") != std::string_view::npos)
             return false;
         if (const auto name = between(line, "Compiling entry function '", "'"); !name.empty())

@@ -1,5 +1,5 @@
 #pragma once
-// Registers and memory that a compiled kernel takes of a multiprocessor, as ptxas reports them.
+// The resources of a multiprocessor that a compiled kernel uses, as ptxas reports them.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +19,10 @@ struct KernelResources {
     bool operator==(const KernelResources&) const = default;
 };
 
-/// Splits a compiler log into the report of `--ptxas-options=-v` and the rest, the warnings.
+/// Splits a compiler log into the report of ptxas under `--ptxas-options=-v` and the remaining lines, the
+/// warnings.
 ///
-/// Kernels come in order of name, so that the report does not depend on the order in which ptxas worked.
+/// Kernels are sorted by name, so the report does not depend on the order in which ptxas worked.
 [[nodiscard]] std::pair<std::vector<KernelResources>, std::string> split_resource_report(
     std::string_view log);
 

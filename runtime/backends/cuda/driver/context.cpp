@@ -12,10 +12,10 @@
 namespace segfold::cuda {
 namespace {
 
-// Names kept for the message of a failure; a longer sequence of launches names its last ones.
+// Number of kernel names kept for failure messages; of a longer sequence the last ones are named.
 constexpr std::size_t kRememberedKernels = 8;
 
-// The failures after which a context answers every call with the same error.
+// Whether the failure makes the context answer every later call with the same error.
 bool ends_context(CUresult result)
 {
     const int code = static_cast<int>(result);
@@ -187,7 +187,7 @@ std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
         starts.emplace_back(stream.context());
         stops.emplace_back(stream.context());
     }
-    // Loading a module and the first launches wait for the GPU; what is timed starts from an idle one.
+    // Loading a module and the first launches wait for the GPU. Timing must start with an idle one.
     stream.synchronize();
     for (std::size_t i = 0; i < starts.size(); ++i) {
         prepare();

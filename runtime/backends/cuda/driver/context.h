@@ -1,5 +1,5 @@
 #pragma once
-// Owners of the driver's contexts, memory, streams and events. Destructors free them and never throw.
+// Owners of the driver's objects: contexts, memory, streams, events. Each frees its object without throwing.
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace segfold::cuda {
 
-/// A GPU's primary context, the one that the CUDA runtime (and so Thrust) uses too; copies share it.
+/// A GPU's primary context, which the CUDA runtime (and so Thrust) also uses. Copies share it.
 class Context {
 public:
-    /// Throws DeviceError when there is no such GPU.
+    /// Throws DeviceError if there is no such GPU.
     explicit Context(int ordinal = 0);
 
     [[nodiscard]] const DeviceInfo& info() const;
@@ -36,7 +36,7 @@ private:
 
 class Event;
 
-/// Makes a context the calling thread's current one, and on destruction the one before it.
+/// Makes a context the calling thread's current one. The destructor restores the previous one.
 class CurrentContext {
 public:
     explicit CurrentContext(const Context& context);
@@ -59,10 +59,10 @@ public:
     /// Waits for all work queued so far; throws DeviceError naming the kernels launched since the last wait.
     void synchronize();
 
-    /// Lets all work queued from now on wait for a moment of another stream, recorded before.
+    /// Makes all work queued from now on wait for an event recorded earlier on another stream.
     void wait(const Event& event);
 
-    /// Remembers `kernel` for the message of a later failure.
+    /// Remembers `kernel`, so the message of a later failure can name it.
     void note_launch(std::string_view kernel);
 
 private:
@@ -70,7 +70,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A moment in a stream.
+/// A point in a stream.
 class Event {
 public:
     explicit Event(const Context& context);
@@ -85,11 +85,12 @@ private:
     std::shared_ptr<const State> state_;
 };
 
-/// Time from `start` to `stop` on the GPU in milliseconds, to about half a microsecond; waits for `stop`.
+/// Waits for `stop` and returns the milliseconds from `start` to `stop` on the GPU, to about half a
+/// microsecond.
 [[nodiscard]] double elapsed_milliseconds(const Event& start, const Event& stop);
 
-/// Runs `function`, which queues work on `stream`, `warmups` + `repeats` times and times the latter in
-/// milliseconds.
+/// Runs `function`, which queues work on `stream`, `warmups` + `repeats` times. Returns the milliseconds of
+/// the last `repeats` runs.
 ///
 /// Nothing waits between two runs, so the GPU does not idle while the host prepares a launch. `before_each`
 /// queues work that is not timed, such as a flush of the L2.

@@ -10,7 +10,7 @@
 namespace segfold::cuda {
 namespace {
 
-// CUdevice_attribute, as far as DeviceInfo needs it.
+// The values of CUdevice_attribute that DeviceInfo needs.
 enum class DeviceAttribute : int {
     max_threads_per_block = 1,
     shared_per_block = 8,
@@ -30,7 +30,7 @@ enum class DeviceAttribute : int {
     shared_reserved_per_block = 111,
 };
 
-// 0 for what this driver does not know or no longer tells.
+// Returns a device attribute; 0 if this driver does not report it.
 int attribute(CUdevice device, DeviceAttribute which)
 {
     int value = 0;

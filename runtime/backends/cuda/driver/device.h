@@ -1,5 +1,5 @@
 #pragma once
-// The GPUs of this machine and their abilities.
+// The GPUs of this machine and their properties.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace segfold::cuda {
 
-/// One GPU, as the driver describes it.
+/// Properties of one GPU, as the driver reports them.
 struct DeviceInfo {
     int ordinal = 0;
     std::string name;
@@ -20,37 +20,37 @@ struct DeviceInfo {
     int max_threads_per_block = 0;
     int max_threads_per_multiprocessor = 0;
     int max_blocks_per_multiprocessor = 0;
-    std::size_t shared_per_block = 0;        ///< without asking
-    std::size_t shared_per_block_optin = 0;  ///< when a kernel asks for it
+    std::size_t shared_per_block = 0;        ///< for kernels that do not request more
+    std::size_t shared_per_block_optin = 0;  ///< for kernels that request it
     std::size_t shared_per_multiprocessor = 0;
-    std::size_t shared_reserved_per_block = 0;  ///< taken of a block's shared memory by the system
+    std::size_t shared_reserved_per_block = 0;  ///< taken by the system from a block's shared memory
     int registers_per_multiprocessor = 0;
-    int clock_khz = 0;         ///< the highest clock of the multiprocessors; 0 when the driver does not say
-    int memory_clock_khz = 0;  ///< 0 when the driver does not say
+    int clock_khz = 0;         ///< highest clock of the multiprocessors; 0: unknown
+    int memory_clock_khz = 0;  ///< 0: unknown
     int bus_width_bits = 0;
-    double peak_bytes_per_second = 0;  ///< two transfers per memory clock; 0 when unknown
+    double peak_bytes_per_second = 0;  ///< two transfers per memory clock; 0: unknown
     bool cooperative_launch = false;
     int driver_version = 0;  ///< CUDA version of the driver: 13000 is 13.0
     std::string pci_id;      ///< "0000:3b:00.0"
     std::string uuid;        ///< "GPU-01234567-89ab-cdef-0123-456789abcdef"
 
-    /// "sm_90": never the architecture-specific sm_90a.
+    /// "sm_90"; never the architecture-specific "sm_90a".
     [[nodiscard]] std::string architecture() const;
 };
 
-/// Every GPU that this process may use, in the driver's order; none without a driver.
+/// Returns every GPU that this process may use, in the driver's order; none if there is no driver.
 [[nodiscard]] std::vector<DeviceInfo> devices();
 
-/// Why devices() is empty, in one sentence; empty when it is not.
+/// Returns why devices() is empty, in one sentence; "" if it is not.
 [[nodiscard]] std::string no_device_reason();
 
-/// The GPU with this ordinal. Throws DeviceError that names those that are there, or says why there is none.
+/// Returns the GPU with this ordinal. Throws DeviceError listing the GPUs, or saying why there is none.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
-/// A version of CUDA as people write it: 13000 is "13.0".
+/// Returns a CUDA version as people write it: "13.0" for 13000.
 [[nodiscard]] std::string version_text(int version);
 
-/// Abilities of this GPU that texts and plans depend on.
+/// Returns the properties of this GPU that texts and plans depend on.
 [[nodiscard]] inline Target target_of(const DeviceInfo& info)
 {
     const bool is_ampere = info.compute_major >= 8;

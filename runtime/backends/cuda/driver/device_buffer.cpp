@@ -38,7 +38,7 @@ void DeviceBuffer::Free::operator()(State* state) const
         const CurrentContext current(state->context);
         driver().cuMemFree(state->address);
     } catch (const DeviceError&) {
-        // A context that a kernel's failure has ended frees its memory itself.
+        // A context that ended with a kernel's failure has freed its memory itself.
     }
     delete state;
 }
@@ -162,7 +162,7 @@ void DeviceBuffer::fill(std::span<const std::byte> pattern)
     else if (pattern.size() == 4)
         check(driver().cuMemsetD32(address(), word, bytes() / 4), "cuMemsetD32");
     else {
-        // The part that is filled doubles with every copy.
+        // Each copy doubles the filled part.
         copy_in(pattern);
         for (std::size_t filled = pattern.size(); filled < bytes(); filled *= 2)
             check(driver().cuMemcpyDtoD(address() + filled, address(), std::min(filled, bytes() - filled)),

@@ -10,21 +10,21 @@
 
 namespace segfold::cuda {
 
-/// Bytes in a GPU's memory, exactly as many as asked for; none is a valid number.
+/// Bytes in a GPU's memory, exactly as many as requested; 0 is allowed.
 class DeviceBuffer {
 public:
     DeviceBuffer() = default;
 
-    /// Memory with unspecified contents. Throws DeviceError with the sizes asked for and free when it does
-    /// not fit.
+    /// Allocates memory with unspecified contents. Throws DeviceError with the requested and the free size if
+    /// it does not fit.
     DeviceBuffer(const Context& context, std::size_t bytes);
 
-    /// A copy of host memory.
+    /// Allocates a copy of host memory.
     DeviceBuffer(const Context& context, std::span<const std::byte> contents);
 
     [[nodiscard]] std::size_t bytes() const;
 
-    /// The address on the GPU; 0 for an empty buffer.
+    /// Returns the address on the GPU; 0 if the buffer is empty.
     [[nodiscard]] CUdeviceptr address() const;
 
     /// Copies host memory into the buffer from byte `offset` on and waits; throws InternalError past the end.
@@ -33,22 +33,22 @@ public:
     /// Copies from byte `offset` on to the host and waits; throws InternalError past the end.
     void copy_out(std::span<std::byte> target, std::size_t offset = 0) const;
 
-    /// Queue the same. Host memory must stay until the stream has done it. A copy of page-locked memory
-    /// (PinnedBuffer) runs beside the work of other streams.
+    /// Queues such a copy. The host memory must live until the stream has done it. If it is page-locked
+    /// (PinnedBuffer), the copy runs beside the work of other streams.
     void copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream);
     void copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const;
 
-    /// Queues a copy of all of `source`, which must be as long.
+    /// Queues a copy of all of `source`, which must have the same length.
     void copy_from(const DeviceBuffer& source, Stream& stream);
-    /// Queues a copy of all of `source` to byte `offset` on.
+    /// Queues a copy of all of `source` to the bytes from `offset` on.
     void copy_part_from(const DeviceBuffer& source, std::size_t offset, Stream& stream);
 
     /// Sets every byte to zero.
     void zero();
-    /// Queues the same.
+    /// Queues setting every byte to zero.
     void zero(Stream& stream);
 
-    /// Repeats `pattern` over the buffer, whose length must be a multiple of the pattern's.
+    /// Repeats `pattern` over the buffer. The buffer's length must be a multiple of the pattern's.
     void fill(std::span<const std::byte> pattern);
 
     /// Sets every element to `value`.
@@ -56,7 +56,7 @@ public:
     requires std::is_trivially_copyable_v<T>
     void fill_with(const T& value) { fill(std::as_bytes(std::span(&value, 1))); }
 
-    /// The contents as elements of `T`.
+    /// Returns the contents as elements of `T`.
     template <class T>
     requires std::is_trivially_copyable_v<T>
     [[nodiscard]] std::vector<T> to_host() const

@@ -12,7 +12,8 @@ struct LaunchSequence::Step {
     LaunchShape shape;
     void** arguments;
     std::vector<std::size_t> sizes;
-    std::vector<std::byte> passed = {};  ///< to the graph's node, one argument behind the other
+    /// Argument bytes last passed to the graph\'s node, one argument after the other.
+    std::vector<std::byte> passed = {};
     CUgraphNode node = nullptr;
 
     [[nodiscard]] CUkernelNodeParams parameters() const
@@ -31,7 +32,7 @@ struct LaunchSequence::Step {
         return parameters;
     }
 
-    /// Keeps what the arguments are; true when they were others before.
+    /// Saves the current argument values. Returns true if they have changed.
     bool take_arguments()
     {
         bool has_changed = false;
@@ -69,7 +70,7 @@ LaunchSequence::~LaunchSequence()
         const CurrentContext current(context_);
         graph_.reset();
     } catch (const DeviceError&) {
-        // A context that a kernel's failure has ended frees its graphs itself.
+        // A context that ended with a kernel's failure has freed its graphs itself.
     }
 }
 

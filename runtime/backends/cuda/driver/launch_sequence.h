@@ -1,5 +1,5 @@
 #pragma once
-// Launches that are queued together, again and again: one call of the driver for all of them.
+// Launches that are queued together again and again, by one driver call.
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace segfold::cuda {
 
-/// Kernels that run one after the other, with arguments that change between runs.
+/// Kernels that run one after the other. Their arguments may change between runs.
 ///
-/// Two kernels or more become a CUDA graph, so that a run costs the host about as much as one launch. A graph
-/// cannot be launched into a stream that is being captured, and drivers before CUDA 12 take no kernels of
-/// libraries into one: there the kernels are launched one by one.
+/// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. Kernels are
+/// launched one by one if the stream is being captured, because a graph cannot be launched there, and on
+/// drivers before CUDA 12, whose graphs take no kernels of libraries.
 class LaunchSequence {
 public:
     explicit LaunchSequence(const Context& context);
@@ -22,19 +22,19 @@ public:
 
     /// Appends a kernel.
     ///
-    ///   arguments  addresses of its arguments, which outlive the sequence; each run passes their values
-    ///   sizes      their bytes
+    ///   arguments  addresses of its arguments, valid as long as the sequence; a run passes the values there
+    ///   sizes      the arguments' sizes in bytes
     ///
-    /// Throws DeviceError for a shape that the device cannot have, InternalError for arguments that are not
-    /// the kernel's.
+    /// Throws DeviceError if the device does not allow the shape, InternalError if the arguments do not fit
+    /// the kernel.
     void add(Kernel kernel, const LaunchShape& shape, void** arguments, std::span<const std::size_t> sizes);
-    /// Makes a graph of the kernels and has the driver prepare it; waits for nothing.
+    /// Builds the graph of the added kernels and has the driver prepare it. Waits for nothing.
     void prepare();
 
-    /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing; one thread
-    /// at a time, and one stream until its queue is done.
+    /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing. For use by
+    /// one thread at a time, and with one stream until the queued work is done.
     void run(CUstream stream);
-    /// The same, one launch for each kernel.
+    /// Queues all kernels as single launches.
     void run_apart(CUstream stream);
 
     [[nodiscard]] bool empty() const { return steps_.empty(); }
@@ -46,7 +46,7 @@ private:
 
     Context context_;
     std::vector<Step> steps_;
-    std::unique_ptr<Graph> graph_;  ///< null: launches one by one
+    std::unique_ptr<Graph> graph_;  ///< null: kernels are launched one by one
 };
 
 }  // namespace segfold::cuda

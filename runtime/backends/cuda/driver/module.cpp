@@ -12,7 +12,7 @@
 namespace segfold::cuda {
 namespace {
 
-// CUfunction_attribute, as far as it is needed here.
+// The values of CUfunction_attribute needed here.
 enum class FunctionAttribute : int {
     preferred_shared_carveout = 9,
     max_threads_per_block = 0,
@@ -22,8 +22,7 @@ enum class FunctionAttribute : int {
     max_dynamic_shared_bytes = 8,
 };
 
-// The same on every device of compute capability 3.0 and later (CUDA C++ Programming Guide, "Compute
-// Capabilities").
+// Limits of every device since compute capability 3.0 (CUDA C++ Programming Guide, "Compute Capabilities").
 constexpr Extent kMaxGrid = {2147483647, 65535, 65535};
 constexpr Extent kMaxBlock = {1024, 1024, 64};
 
@@ -34,7 +33,7 @@ int attribute(CUfunction function, FunctionAttribute which)
     return value;
 }
 
-// The sizes of a kernel's parameters in bytes, or nothing where the driver cannot tell.
+// Returns the sizes of a kernel's parameters in bytes; nothing if the driver cannot tell.
 std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function)
 {
     if (!driver().cuFuncGetParamInfo)
@@ -64,7 +63,8 @@ std::string kernel_names(const std::vector<KernelResources>& kernels)
     return names;
 }
 
-// A cubin says for which architecture it is only to the driver; what both sides are explains most refusals.
+// Explains a failed load. Most refusals come from an image for another architecture, which only the driver
+// can read, so both sides are named.
 std::string load_failure(const std::string& name, const Context& context, CUresult result)
 {
     const DeviceInfo& info = context.info();
@@ -99,8 +99,8 @@ void** Arguments::pointers()
     return pointers_.data();
 }
 
-// cuLibrary handles know no context, modules belong to one; where both exist the library is preferred, as
-// CUDA's own loading of code does since 12.0.
+// cuLibrary handles belong to no context, modules to one. If the driver has both, the library is used, as
+// CUDA's own code loading has done since 12.0.
 struct LoadedImage {
     LoadedImage(const Context& owner, const Compiled& compiled, std::string title)
         : context(owner),
@@ -126,7 +126,7 @@ struct LoadedImage {
             if (module)
                 driver().cuModuleUnload(module);
         } catch (const DeviceError&) {
-            // A context that a kernel's failure has ended unloads its code itself.
+            // A context that ended with a kernel's failure has unloaded its code itself.
         }
     }
     LoadedImage(const LoadedImage&) = delete;
@@ -143,7 +143,7 @@ struct LoadedImage {
         return result != CUresult::success ? result : driver().cuKernelGetFunction(&function, handle);
     }
 
-    // What ptxas said comes first: the driver's figure may include what the system reserves of every block.
+    // The value from ptxas wins: the driver's may include memory that the system reserves in every block.
     int static_shared_bytes(const std::string& kernel, CUfunction function) const
     {
         const auto known = std::ranges::find(kernels, kernel, &KernelResources::kernel);
@@ -166,7 +166,8 @@ struct Kernel::State {
     std::optional<std::vector<std::size_t>> parameters;
     std::size_t static_shared_bytes = 0;
     int max_block_threads = 0;
-    mutable std::atomic<std::size_t> allowed_shared_bytes = 0;  ///< of dynamic memory; 0: nothing said yet
+    /// Dynamic bytes allowed so far; 0: none requested yet.
+    mutable std::atomic<std::size_t> allowed_shared_bytes = 0;
 
     [[nodiscard]] const DeviceInfo& info() const { return image->context.info(); }
 
@@ -189,27 +190,27 @@ struct Kernel::State {
                             name, shape.dynamic_shared_bytes, static_shared_bytes, info().name, limit));
     }
 
-    /// Lets the driver give blocks so much shared memory. The context must be current.
+    /// Allows blocks this much dynamic shared memory. The context must be current.
     void allow_shared(std::uint64_t block_threads, std::size_t dynamic_bytes) const
     {
         if (dynamic_bytes <= allowed_shared_bytes && allowed_shared_bytes != 0)
             return;
-        // A kernel that does not ask gets no more than the default limit.
+        // A kernel that does not request more is held to the default limit.
         if (dynamic_bytes + static_shared_bytes > info().shared_per_block)
             check(driver().cuFuncSetAttribute(function,
                                               static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),
                                               static_cast<int>(dynamic_bytes)),
                   "cuFuncSetAttribute");
-        // Where blocks need much shared memory, the driver's guess of its share of the first-level cache
-        // admits fewer of them than could be resident.
+        // If blocks need much shared memory, the driver tends to give it too small a part of the first-level
+        // cache, so fewer blocks are resident than could be.
         constexpr std::size_t kMuchShared = 8 * 1024;
         if (dynamic_bytes + static_shared_bytes >= kMuchShared)
             share_cache(block_threads, dynamic_bytes);
         allowed_shared_bytes = std::max<std::size_t>(dynamic_bytes, 1);
     }
 
-    /// Asks for as much of the first-level cache as resident blocks need for shared memory, and no more: what
-    /// is left caches tables. A hint; what refuses it may.
+    /// Requests as much of the first-level cache for shared memory as the resident blocks need. The rest
+    /// caches tables. This is a hint, so refusals are ignored.
     void share_cache(std::uint64_t block_threads, std::size_t dynamic_bytes) const
     {
         constexpr int kAllShared = 100;

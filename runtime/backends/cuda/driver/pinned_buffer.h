@@ -1,5 +1,5 @@
 #pragma once
-// Page-locked host memory: the GPU copies it without the CPU's help.
+// Host memory that stays in place, so the GPU copies it without the CPU.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace segfold::cuda {
 
-/// Page-locked host memory; copies of it run beside kernels and beside the host.
+/// Page-locked host memory. Copies of it run beside kernels and beside the host's work.
 class PinnedBuffer {
 public:
     PinnedBuffer() = default;
 
-    /// Memory with unspecified contents. Throws DeviceError with the size where the system does not give it.
+    /// Allocates memory with unspecified contents. Throws DeviceError with the size if the system refuses it.
     PinnedBuffer(const Context& context, std::size_t bytes);
 
     [[nodiscard]] std::span<std::byte> bytes();

@@ -16,10 +16,10 @@
 namespace segfold::bench {
 namespace {
 
-/// What compiles, and what was compiled.
+/// The compiler, and the compiled peers by their texts.
 struct HostLibraries {
-    std::vector<std::string> compiler;  ///< empty where there is none
-    std::filesystem::path cccl;         ///< empty where there is none
+    std::vector<std::string> compiler;  ///< empty if there is none
+    std::filesystem::path cccl;         ///< empty if there are no headers
     std::string reason;                 ///< why nothing can be compiled
     CompiledPeers compiled;
 
@@ -50,7 +50,7 @@ struct HostLibraries {
     }
 };
 
-/// What peers by key are given: the number of its segment for each element, and which segments have one.
+/// Segment keys for peers: the segment of each element, and the segments that have elements.
 struct HostKeys {
     explicit HostKeys(const Segments& segments)
     {
@@ -69,7 +69,7 @@ struct HostKeys {
     }
 
     std::vector<std::int32_t> keys;  ///< [num_elements]
-    std::vector<std::int32_t> runs;  ///< the segments with an element, ascending
+    std::vector<std::int32_t> runs;  ///< segments with elements, ascending
 };
 
 class HostFold : public LoadedFold {

@@ -1,13 +1,13 @@
 #pragma once
-// Thrust on the host's cores: the peers of back ends that fold in the host's memory.
+// Peers for back ends that fold in host memory: Thrust on the host's cores.
 #include <memory>
 
 #include "runtime/measure/bench/peers/peers.h"
 
 namespace segfold::bench {
 
-/// Compiles with the system's C++ compiler and the headers of CCCL in `cccl`, else those of cccl_folder();
-/// objection() says what is missing here.
+/// Makes peers that the system's C++ compiler compiles with the CCCL headers in `cccl`; if that is empty,
+/// with those of cccl_folder(). If something is missing on this machine, objection() says so.
 [[nodiscard]] std::unique_ptr<PeerLibraries> make_host_peers(const std::filesystem::path& cccl);
 
 }  // namespace segfold::bench

@@ -8,19 +8,19 @@
 
 namespace segfold::bench {
 
-/// A peer that folds a resident workload into the workload's own result arrays.
+/// A peer that folds a workload on the GPU into the workload's own result arrays.
 ///
-/// CUDA's runtime, which peers are built on, works in the primary context, which is that of cuda::Context:
-/// pointers and streams mean the same on both sides.
+/// Peers use CUDA's runtime, which works in the primary context, like cuda::Context. So pointers and streams
+/// are the same for both.
 class LoadedPeer {
 public:
-    /// Asks the peer how much scratch memory it needs and allocates it; `keys` may be null where it needs
-    /// none. Whether the peer folds in order to answer is its own affair (Thrust does). Throws DeviceError.
+    /// Asks the peer for the size of its scratch memory and allocates it. Some peers fold to answer this
+    /// (Thrust does). `keys` may be null if the peer needs none. Throws DeviceError.
     LoadedPeer(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident,
                const std::string& name, const EmittedPeer& emitted, const PeerLibrary& library,
                const SegmentKeys* keys);
 
-    /// Queues the fold; Thrust waits for its end. Throws DeviceError with what CUDA says.
+    /// Queues the fold; Thrust also waits for its end. Throws DeviceError with CUDA's message.
     void launch();
 
 private:

@@ -41,7 +41,7 @@ bool write_text(const fs::path& path, const std::string& text)
     }
 }
 
-/// The first line of a log that tells of an error.
+/// Returns the first line of a log that reports an error.
 std::string first_error(const std::string& log)
 {
     for (std::size_t at = 0; at < log.size();) {
@@ -54,7 +54,8 @@ std::string first_error(const std::string& log)
     return "the compiler gave no reason";
 }
 
-/// Different texts may share a name, which is why the text itself is compared before a library is taken.
+/// Returns a file name for a text. Different texts may get the same name, so the text itself is compared
+/// before a library is used.
 std::string file_stem(const std::string& name, const std::string& text)
 {
     boost::crc_32_type checksum;
@@ -129,7 +130,7 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
 {
     if (!reason_.empty())
         throw DeviceError(reason_);
-    // Whatever decides what the library becomes stands in the text that is compared.
+    // The compared text also holds everything else that determines the library.
     return compile_peer(name,
                         fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture),
                         command(architecture));
@@ -175,7 +176,7 @@ PeerLibrary compile_peer(const std::string& name, const std::string& source,
             fmt::format("{}: {} does not compile it: {}\nthe source is kept in {}\n{} says:\n{}", name,
                         compiler, first_error(result.output), kept_text.string(), command[0], result.output));
     }
-    // The library comes last, so that whoever finds it finds its text as well.
+    // The library is written last, so a reader that finds it also finds its text.
     if (!write_text(kept_time, fmt::format("{}\n", seconds)))
         fs::remove(kept_time, error);
     fs::rename(own_source, kept_text, error);
@@ -193,7 +194,7 @@ fs::path peer_directory()
             static const ScratchFolder own("segfold-peers");
             return own.path();
         }
-        // Code is loaded from here: nobody else may have made or may change what is in it.
+        // Code is loaded from this folder, so nobody else may write to it.
         cache::require_private_folder(folder);
         return folder;
     } catch (const InputError& error) {

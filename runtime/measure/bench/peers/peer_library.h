@@ -1,5 +1,5 @@
 #pragma once
-// A peer's text made into a shared library, by nvcc or by the host's compiler.
+// Compiles a peer's text to a shared library with nvcc or the host's compiler.
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace segfold::bench {
 
-/// The argument of a peer's function; the emitted text has the same struct (codegen/peer.cpp).
+/// Arguments of a peer's function. The emitted text has the same struct (codegen/peer.cpp).
 struct PeerCall {
     const void* inputs = nullptr;
     const void* results = nullptr;
@@ -21,47 +21,46 @@ struct PeerCall {
     const int* segment_of_run = nullptr;
     long long num_elements = 0;
     long long num_segments = 0;
-    long long segment_length = 0;  ///< the longest
+    long long segment_length = 0;  ///< length of the longest segment
     void* scratch = nullptr;
     std::size_t scratch_bytes = 0;
     void* stream = nullptr;
 };
 
-/// A compiled peer; its code stays loaded until the process ends.
+/// A compiled peer. Its code stays loaded until the process ends.
 struct PeerLibrary {
     int (*fold)(PeerCall*) = nullptr;
     const char* (*error_text)(int) = nullptr;
     double compile_seconds = 0;
-    bool is_compiled_before =
-        false;  ///< taken from the folder of compiled peers, with the time that it took then
+    /// Taken from the folder of compiled peers; `compile_seconds` is the time that it took then.
+    bool is_compiled_before = false;
 };
 
 /// The CUDA toolkit that compiles peers.
 class PeerToolkit {
 public:
-    /// Looks for nvcc as toolkit_folders() says, and takes the headers in `cccl`, else those that
-    /// $SEGFOLD_CCCL names, else the toolkit's own. Throws InputError for named headers that are not there or
-    /// that refuse this nvcc.
+    /// Searches toolkit_folders() for nvcc. Takes the headers in `cccl`, else those that $SEGFOLD_CCCL names,
+    /// else the toolkit's own. Throws InputError if named headers are missing or require a newer nvcc.
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
-    /// Why no peer can be compiled, in one sentence; "" if one can.
+    /// Why no peer can be compiled, in one sentence; empty if peers can.
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] const std::filesystem::path& nvcc() const { return nvcc_; }
-    /// "CCCL 3.0.1"
+    /// The version of the headers, as in "CCCL 3.0.1".
     [[nodiscard]] std::string description() const;
 
-    /// What this CCCL lacks for `peer`: a sentence without its full stop, or "".
+    /// Returns what this CCCL lacks for `peer`, as a sentence without its final dot; empty if nothing.
     [[nodiscard]] std::string missing(const Peer& peer) const;
 
-    /// The command that makes a library for "sm_90", but for the names of the files.
+    /// Returns the command that makes a library for an architecture such as "sm_90", without the file names.
     [[nodiscard]] std::vector<std::string> command(const std::string& architecture) const;
 
-    /// Compiles a text, or takes what an earlier run made of the same; safe to call from several threads at
-    /// once.
+    /// Compiles a text, or loads the library that an earlier run made of the same text. Several threads may
+    /// call it at once.
     ///
-    /// Compiled peers are kept in $XDG_CACHE_HOME/segfold/peers, else ~/.cache/segfold/peers, each beside its
-    /// text, which is compared before it is taken; without these variables until the process ends. Throws
-    /// DeviceError with nvcc's first error and its log.
+    /// Compiled peers are stored with their texts in $XDG_CACHE_HOME/segfold/peers, else
+    /// ~/.cache/segfold/peers; if neither variable is set, until the process ends. A library is used only if
+    /// its text is equal. Throws DeviceError with nvcc's first error and its log.
     [[nodiscard]] PeerLibrary compile(const std::string& name, const std::string& source,
                                       const std::string& architecture) const;
 
@@ -71,13 +70,14 @@ private:
     std::string reason_;
 };
 
-/// The library that `command` makes of a text, with `last` behind the names of the files, or what an earlier
-/// run made of the same; as PeerToolkit::compile() keeps it.
+/// Compiles a text with `command`, the file names, and then `last`; or loads the library that an earlier run
+/// made of the same text. Stores libraries like PeerToolkit::compile().
 [[nodiscard]] PeerLibrary compile_peer(const std::string& name, const std::string& source,
                                        const std::vector<std::string>& command,
                                        const std::vector<std::string>& last = {});
 
-/// The folder of compiled peers, private to the user. Throws DeviceError if it cannot be made.
+/// Returns the folder of compiled peers, which only the user can read. Throws DeviceError if it cannot be
+/// made.
 [[nodiscard]] std::filesystem::path peer_directory();
 
 }  // namespace segfold::bench

@@ -13,7 +13,7 @@
 namespace segfold::bench {
 namespace {
 
-/// The segments that have an element; nothing where all have.
+/// Returns the segments that have elements; nothing if all have.
 std::vector<std::int32_t> non_empty_segments(const Segments& segments)
 {
     std::vector<std::int32_t> found;
@@ -58,7 +58,7 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
     const auto count = static_cast<long long>(segments.num_elements);
     const cuda::LaunchShape shape{.grid = {static_cast<std::uint64_t>(info.multiprocessors) * 16},
                                   .block = {256}};
-    // What is given by flags or keys has its offsets on the host alone.
+    // For segments given as flags or keys, only the host has offsets.
     cuda::DeviceBuffer found;
     if (is_found(segments.form))
         found = cuda::DeviceBuffer(context, {segments.offsets.data(), segments.offsets.bytes()});

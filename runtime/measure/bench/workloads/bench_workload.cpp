@@ -18,7 +18,7 @@ bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::
         throw InputError(fmt::format("repeats is {}; each plan is timed 1 time or more", options.repeats));
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
-    check_tables(workload);  // peers check nothing
+    check_tables(workload);  // peers do not check tables
     const auto laws = session.laws(workload);
     auto problem = make_problem(workload, laws);
     problem.target = session.backend().target();

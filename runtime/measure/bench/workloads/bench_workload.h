@@ -1,5 +1,5 @@
 #pragma once
-// A bench as a call: every stage and peer over arrays of the caller's, timed beside the memory's read rate.
+// A bench as a function: measures every stage and peer on the caller's arrays, beside the memory's read rate.
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace segfold {
 
-/// The plans and peers to measure.
+/// What to measure, and how often.
 struct BenchOptions {
     int repeats = 21;  ///< at least 1
-    /// Stages beside the one that a fold takes; empty: every one that takes the segments.
+    /// Stages to measure beside the one that a fold takes; empty: every stage that takes the segments.
     std::vector<std::string> stages = {};
-    std::vector<std::string> peers = {};  ///< "cub_segmented", ...; those of a GPU
+    std::vector<std::string> peers = {};  ///< peers of a GPU, such as "cub_segmented"
 };
 
-/// Measures plans for these arrays of the host on the session's back end; the plan that a
-/// fold takes is the entry with is_chosen.
+/// Measures plans on the session's back end for these arrays in host memory. The entry with is_chosen is the
+/// plan that a fold takes.
 ///
-/// Every plan's results are compared, up to 2^20 elements with the reference. Throws as Session::fold() does,
-/// and DeviceError for a back end that is not timed.
+/// Compares every plan's results; for up to 2^20 elements, with the reference. Throws like Session::fold(),
+/// and DeviceError if the back end cannot be timed.
 [[nodiscard]] bench::WorkloadRecord bench_workload(Session& session, const Operator& op,
                                                    std::span<const ArrayView> inputs,
                                                    const SegmentsView& segments,

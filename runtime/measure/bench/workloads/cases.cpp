@@ -73,7 +73,7 @@ double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_ele
     const auto features = static_cast<double>(num_features);
     for (const auto& parameter : op.parameters)
         element += static_cast<double>(size_bytes(parameter.type)) * (parameter.row ? features : 1);
-    // Theirs, and those they are compared with.
+    // Results, and the ones that they are compared with.
     for (const auto& field : op.results)
         segment += 2 * static_cast<double>(size_bytes(field.type)) * features;
     for (const auto& field : op.outputs)
@@ -124,7 +124,7 @@ CaseData::Prepared CaseData::prepare_own(const Case& asked)
     request.layout = asked.layout;
     request.num_elements = asked.num_elements;
     Prepared prepared{make_workload(op_, request).workload, nullptr, 0, {}};
-    check_tables(prepared.workload);  // peers and the host's fold check nothing
+    check_tables(prepared.workload);  // peers and the host's fold do not check tables
     prepared.inputs = timing_.load(borrowed(prepared.workload.arrays));
     for (const auto& array : prepared.workload.arrays)
         prepared.columns.push_back(array.data());
@@ -156,8 +156,8 @@ std::int64_t CaseData::width_of(std::size_t parameter) const
     return op_.parameters[parameter].row ? num_features_ : 1;
 }
 
-/// Makes the columns at least so long. Values depend on their place alone, so that longer ones begin with the
-/// shorter.
+/// Makes the columns at least `num_elements` long. Values depend only on their place, so longer columns begin
+/// like shorter ones.
 void CaseData::provide(std::int64_t num_elements)
 {
     const auto suffices = [&](std::size_t i) {

@@ -1,5 +1,5 @@
 #pragma once
-// The workloads of a bench, and their data on the host and on the measured device.
+// The workloads of a bench, and their data in host memory and where they are measured.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,61 +9,61 @@
 
 namespace segfold::bench {
 
-/// One workload that a bench is asked for.
+/// One workload requested of a bench.
 struct Case {
     Layout layout;
-    std::optional<std::int64_t> num_elements;  ///< absent where files say
+    std::optional<std::int64_t> num_elements;  ///< absent if files determine it
 };
 
-/// The layouts of `--sweep layouts`: whole, uniform from 1 to 2^20, the same lengths and one segment by
-/// offsets, and the generated ones.
+/// Returns the layouts of `--sweep layouts`: whole; uniform with lengths from 1 to 2^20; offsets with the
+/// same lengths, and with one segment; the generated layouts.
 [[nodiscard]] std::vector<Case> standard_cases(std::int64_t num_elements);
 
-/// One layout in every power of two from `from` to `to`.
+/// Returns one layout with every power of two from `from` to `to` as the number of elements.
 [[nodiscard]] std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
 
-/// The most bytes that a workload of so many elements takes on the measured device, with keys and results for
-/// peers.
+/// Returns the most bytes that a workload of so many elements needs where it is measured, including keys and
+/// results for peers.
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
                                 std::int64_t num_features = 1);
 
-/// The length of segments that most_bytes() counts with: that of the layout, or one that makes many of them.
+/// Returns the segment length that most_bytes() assumes: that of the layout, or one that gives many segments.
 [[nodiscard]] std::int64_t counted_length(const Layout& layout, std::int64_t num_elements);
 
-/// The data of one operator's workloads; columns stay loaded from one workload to the next while they
-/// suffice.
+/// The data of one operator's workloads. Columns stay loaded for the next workload as long as they are long
+/// enough.
 class CaseData {
 public:
-    /// `timing` must outlive this object. `request` gives seed, values, input files and index width for all
+    /// `timing` must outlive this object. `request` sets seed, values, input files and index width of all
     /// workloads.
     CaseData(Timing& timing, const Operator& op, WorkloadRequest request);
 
-    /// A workload, and its arrays where they are measured. The workload has arrays of its own where it has at
-    /// most kMostJudged elements, of rows numbers.
+    /// A workload, with its arrays in the memory where it is measured. The workload itself has arrays only if
+    /// it has at most kMostJudged elements (numbers, if elements are rows).
     struct Prepared {
         Workload workload;
         std::shared_ptr<const LoadedArrays> inputs;
-        double seconds = 0;                     ///< of preparation
+        double seconds = 0;                     ///< seconds of preparation
         std::vector<const std::byte*> columns;  ///< on the host, one for each parameter; at least as long as
                                                 ///< the workload, valid until the next call
     };
 
-    /// Elements are rounded down to a multiple of a uniform layout's length. Throws InputError where the
-    /// operator cannot have the layout, DeviceError where the data does not fit.
+    /// Prepares a workload. A uniform layout rounds the number of elements down to a multiple of its length.
+    /// Throws InputError if the operator cannot have the layout, DeviceError if the data do not fit.
     [[nodiscard]] Prepared prepare(const Case& asked);
 
 private:
     [[nodiscard]] Prepared prepare_own(const Case& asked);
     [[nodiscard]] Prepared prepare_shared(const Layout& layout, std::int64_t num_elements);
     void provide(std::int64_t num_elements);
-    /// Numbers of an element in a parameter's array.
+    /// Returns how many numbers an element has in a parameter's array.
     [[nodiscard]] std::int64_t width_of(std::size_t parameter) const;
 
     Timing& timing_;
     Operator op_;
     WorkloadRequest request_;
-    std::int64_t num_features_;  ///< of rows that are generated
-    bool shares_;                ///< columns do not depend on the layout
+    std::int64_t num_features_;  ///< length of generated rows
+    bool shares_;                ///< whether columns are independent of the layout
     std::vector<Array> arrays_;
     std::shared_ptr<const LoadedArrays> loaded_;
 };

@@ -29,7 +29,7 @@ std::int64_t number_from(std::string_view text, std::string_view digits, std::in
     return *value;
 }
 
-/// Uniform from 0 to below 1.
+/// Returns a random number from 0 to below 1, uniformly distributed.
 double share(RandomSequence& sequence) { return static_cast<double>(sequence() >> 11) * 0x1p-53; }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::vector<Case> lot_cases(const Lot& lot)
         auto elements = std::max(static_cast<std::int64_t>(std::ldexp(1.0 - 0.4 * share(sequence), power)),
                                  std::int64_t{1});
         const bool is_uniform = share(sequence) < 0.4;
-        // Lengths from 1 to the number of elements, at most 2^22.
+        // Lengths range from 1 to the number of elements, but at most 2^22.
         const double longest = std::min(std::log2(static_cast<double>(elements)), 22.0);
         const auto length = static_cast<std::int64_t>(std::exp2(longest * share(sequence)));
         if (is_uniform)
@@ -104,7 +104,7 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
             if (entry.is_peer || entry.is_host || entry.outcome != Outcome::measured)
                 continue;
             auto plan = entry.name;
-            std::ranges::replace(plan, ',', ';');  // between its settings
+            std::ranges::replace(plan, ',', ';');  // separates the plan's settings
             rates += fmt::format(" {}={:.4g}", plan, entry.fraction);
         }
         if (!rates.empty())

@@ -25,7 +25,7 @@ bool is_generated(const WorkloadRequest& request)
            (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated);
 }
 
-/// The layouts that scratch memory is counted for: one of each form that a sweep of layouts has.
+/// Returns the layouts for which scratch memory is counted: one of each form in a sweep of layouts.
 std::vector<Layout> counted_layouts(const SweepRequest& request)
 {
     if (request.sweep != Sweep::layouts)
@@ -53,7 +53,7 @@ std::vector<Case> cases_of(Session& session, const SweepRequest& request, const 
     return {{layout, elements}};
 }
 
-/// Values such as the bench's: those of the files, or some of the generated ones.
+/// Returns a few values like those of the bench: from the files, or generated.
 Workload sample(const Operator& op, WorkloadRequest request)
 {
     if (is_generated(request)) {
@@ -63,7 +63,7 @@ Workload sample(const Operator& op, WorkloadRequest request)
     return make_checked_workload(op, request).workload;
 }
 
-/// Everything that one operator's workloads share.
+/// Data that all workloads of one operator share.
 struct Swept {
     Session& session;
     Bench& bench;
@@ -117,7 +117,7 @@ void measure(Swept& swept, const Case& wanted)
         listener.done(std::move(record));
 }
 
-/// The same of one layout.
+/// Returns the scratch memory per element for one layout.
 double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
                           const SweepRequest& request, const Layout& layout)
 {
@@ -130,7 +130,7 @@ double scratch_of_element(Session& session, const Operator& op, const OperatorLa
     auto& backend = session.backend();
     problem.target = backend.target();
     std::int64_t most = 0;
-    std::vector<std::string> warnings;  // are told where the plans are measured
+    std::vector<std::string> warnings;  // reported when the plans are measured
     const Shape shape{elements, sizes.num_segments, length, features};
     for (const auto& plan : ladder_plans(session, problem, shape, laws, request.plans, warnings))
         if (plan.objection.empty())
@@ -150,7 +150,7 @@ double scratch_of_element(Session& session, const Operator& op, const OperatorLa
         try {
             most = std::max(most, scratch_of_element(session, op, laws, request, layout));
         } catch (const InputError&) {
-            // What cannot be planned is refused, or skipped, where it is measured.
+            // A plan that fails here is refused or skipped when it is measured.
         }
     return most;
 }
@@ -204,7 +204,7 @@ void bench_operator(Session& session, Bench& bench, const Operator& op, const Sw
         } catch (const Error& error) {
             if (!is_swept || error.exit_code() == 4)
                 throw;
-            timing.synchronize();  // throws where the device takes no more work
+            timing.synchronize();  // throws if the device refuses further work
             skip(error.what());
         }
     }

@@ -1,5 +1,5 @@
 #pragma once
-// An operator over one workload or a sweep of them: every stage and peer measured.
+// Measures every stage and peer for an operator on one workload or a sweep of workloads.
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,51 +11,53 @@
 
 namespace segfold::bench {
 
-/// Which workloads a bench goes through.
+/// Which workloads a bench measures.
 enum class Sweep : std::uint8_t { none, sizes, layouts, lot };
 
-/// The measurements to make for an operator.
+/// What to measure for an operator.
 struct SweepRequest {
-    WorkloadRequest workload;  ///< a sweep replaces its layout or its number of elements
+    WorkloadRequest workload;  ///< a sweep replaces its layout or number of elements
     Sweep sweep = Sweep::none;
-    std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< sweep sizes
-    Lot lot = {};                                                           ///< sweep lot
-    std::optional<SegmentForm> given_as = {};                               ///< flags or keys
+    std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< for Sweep::sizes
+    Lot lot = {};                                                           ///< for Sweep::lot
+    std::optional<SegmentForm> given_as = {};  ///< flags or keys, if segments are given so
     std::vector<const Peer*> peers = {};
-    bool only_fitting_peers = false;  ///< passes silently over peers that do not take the form
+    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a word
     PlanSelection plans = {};
     LadderOptions options = {};
 };
 
-/// Calls on the way; each may be empty.
+/// Functions called during a bench; each may be empty.
 struct SweepListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const std::string& warning)> warned;
-    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;  ///< at once
+    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;  ///< called at once
     std::function<void(WorkloadRecord record)> done;
-    /// A workload of a sweep that cannot be had.
+    /// Called for a workload of a sweep that cannot be made.
     std::function<void(const std::string& workload, const std::string& why)> skipped;
 };
 
-/// Bytes of scratch memory for each element that the plans measured over generated data of a request take,
-/// that of the one which takes most: they run one after the other.
+/// Returns the bytes of scratch memory per element that the measured plans need on the request's generated
+/// data. Plans run one after the other, so this is the largest of them.
 [[nodiscard]] double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
                                         const SweepRequest& request);
 
-/// How many elements are generated where nobody says so: 2^28 or the largest smaller power of two whose data
-/// and scratch memory fit four fifths of `free_bytes`; of rows so many numbers.
+/// Returns the default number of generated elements.
+///
+/// This is 2^28, or the largest smaller power of two whose data and scratch memory fit into four fifths of
+/// `free_bytes`. If elements are rows, it counts numbers.
 [[nodiscard]] std::int64_t fitting_elements(double free_bytes, const Operator& op, const Layout& layout,
                                             std::int64_t num_features, double scratch_of_element);
 
 /// Throws InputError or SpecError for an operator or data that bench_operator() would refuse, before anything
-/// is measured: at the price of little data of its own making, or of reading the files.
+/// is measured. Generates little data for this, or reads the files.
 void require_measurable(Session& session, const Operator& op, const SweepRequest& request);
 
-/// Measures an operator over the workloads of a request, with data of its own making or from files; without a
-/// number of elements, fitting_elements().
+/// Measures an operator on the workloads of a request, with generated data or files. If the request gives no
+/// number of elements, uses fitting_elements().
 ///
-/// `bench` measures the session's back end. In a sweep, what is too large or fails is skipped; else throws
-/// InputError for a workload that cannot be had, DeviceError for one that does not fit.
+/// `bench` must measure the session's back end. In a sweep, a workload that is too large or fails is skipped.
+/// Otherwise throws InputError if a workload cannot be made, DeviceError if it does not fit.
 void bench_operator(Session& session, Bench& bench, const Operator& op, const SweepRequest& request,
                     const SweepListener& listener);
 
