@@ -1,6 +1,5 @@
 #pragma once
-// Constants and small functions used by printed expressions, such as kNan, divide_i32, to_u8.
-#include <string>
+// Constants and small functions that the printed expressions rely on, e.g. kNan, divide_i32, to_u8.
 #include <vector>
 
 #include "codegen/dialect.h"
@@ -8,7 +7,7 @@
 
 namespace segfold {
 
-/// All helpers in the order that the text needs. Most files use none of them.
+/// All of them, in the order in which they must stand; most files need none.
 std::vector<Piece> helper_pieces(Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

@@ -1,7 +1,6 @@
 #pragma once
-// Typed handles for definitions in C++: fields of a state, columns, tables, scalars, rows, results and
+// Typed handles of a definition in C++: fields of a state, columns, tables, scalars, rows, results and
 // outputs.
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +23,7 @@ class FieldArray;
 ///         Field<float> mean{"mean", 0}, m2{"m2", 0};
 ///     };
 ///
-/// Either all fields have identities or none has. Without identities the operator is a semigroup.
+/// Fields have identities, or none of them has one; then the operator is a semigroup.
 struct State {
     template <class T>
     using Field = segfold::Field<T>;
@@ -33,20 +32,19 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // Compilers show the next line if a state is assigned as a whole. Only fields can record their source
-    // lines.
+    // Compilers show this line where a state is set whole, which fields that know their lines cannot be.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
 private:
-    Term whole_;  ///< of an operand: any of its fields
+    Term whole_;  ///< of an operand: any field of it
 };
 
-/// A field of a state. In an operand it is a value. In the state that a part makes, it is set once.
+/// A field of a state: of an operand it is a value, of the state that a part makes it is set, once.
 template <ValueType T>
 class Field : public Value<T> {
 public:
-    /// Makes a field of an operator without identity.
+    /// A field of an operator without identity.
     explicit Field(const std::string& name, SourceLocation at = SourceLocation::current())
         : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
     {}
@@ -55,7 +53,7 @@ public:
     {}
     Field(const Field&) = default;
 
-    /// Never chosen. `s.n = a.n` takes the overload below, which records its source line.
+    /// Never chosen: `s.n = a.n` takes the one below, which knows its line.
     Field& operator=(const Field&) requires(sizeof(T) == 0);
     Field& operator=(const Argument<T>& value)
     {
@@ -101,7 +99,7 @@ private:
     StateField declared_;
 };
 
-/// The number of an array's entry, with the line that names it.
+/// Which field of an array is meant, and the line that says it.
 class ArrayEntry {
 public:
     ArrayEntry(int number, SourceLocation at = SourceLocation::current())
@@ -115,7 +113,7 @@ private:
     Position position_;
 };
 
-/// An array of N fields, as `bins: i32[8] = 0` in the text form. Loops over it are C++ loops.
+/// A fixed array of fields, `bins: i32[8] = 0` of the text form; loops over it are those of C++.
 template <ValueType T, int N>
 class FieldArray {
 public:
@@ -134,7 +132,7 @@ public:
             entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
     }
 
-    /// Throws SpecError if the array has no such entry.
+    /// Throws SpecError where the array has no such entry.
     Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
     const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
 
@@ -151,7 +149,7 @@ private:
     std::vector<Field<T>> entries_;
 };
 
-/// A column of the input. Its value is that of the current element.
+/// A column of the input: its value is that of the element.
 template <ValueType T>
 class Column : public Value<T> {
 public:
@@ -181,7 +179,7 @@ private:
     Term term_;
 };
 
-/// A side table that may be read at any index: `t[i]`.
+/// A side table, read at any place: `t[i]`.
 template <ValueType T>
 class Table {
 public:
@@ -197,7 +195,7 @@ private:
     Term term_;
 };
 
-/// One value for all elements, given at launch. Changing it needs no new compilation.
+/// One value for all elements, given by the launch: another one needs no compiling.
 template <ValueType T>
 class Scalar : public Value<T> {
 public:
@@ -206,7 +204,7 @@ public:
     {}
 };
 
-/// A column of rows. Its value is one feature of the current element's row.
+/// A column of rows: its value is one feature of the element's row.
 template <ValueType T>
 class Row : public Value<T> {
 public:
@@ -215,7 +213,7 @@ public:
     {}
 };
 
-/// A table of rows that may be read at any index: `t[i]` is one feature of row i.
+/// A table of rows, read at any place: `t[i]` is one feature of that row.
 template <ValueType T>
 class RowTable {
 public:
@@ -231,7 +229,7 @@ private:
     Term term_;
 };
 
-/// An output array as long as the input, set by map (write-back).
+/// An array as long as the input, which map sets: write-back.
 template <ValueType T>
 class Each {
 public:
@@ -249,7 +247,7 @@ private:
     Term term_;
 };
 
-/// A result, set by finish and empty. Without finish, the results are the fields in their order.
+/// A result, which finish and empty set. Without finish, the results are the fields in their order.
 template <ValueType T>
 class Result {
 public:
@@ -257,7 +255,7 @@ public:
         : term_(op.add_result(std::move(name), kTypeOf<T>, place(at)))
     {}
     Result(const Result&) = default;
-    /// In map: the finished result of the element's segment, as in `x - mean()`.
+    /// The finished result of the element's segment, in map: `x - mean()`.
     [[nodiscard]] Value<T> operator()(SourceLocation at = SourceLocation::current()) const
     {
         return Value<T>(Term{make_name(term_.name, place(at)), term_.home});

@@ -1,9 +1,8 @@
 #pragma once
-// Runs bytecode. This file defines the meaning of every operation of the language.
+// Runs bytecode: the meaning of every operation of the language.
 //
-// All functions are constexpr templates over the floating-point type `Real`. The same text thus serves the
-// reference, in working or wide precision, and Thrust's functors on a GPU.
-#include <bit>
+// All functions are constexpr templates over the floating-point type `Real`, so that the same text serves the
+// reference (in working precision, or with every float held in long double) and Thrust's functors on a GPU.
 #include <cmath>
 #include <cstdint>
 
@@ -27,15 +26,15 @@ struct TableView {
     std::int64_t length;
 };
 
-/// Outcome of running a program. A read past a table's end stops it.
+/// The outcome of running a program; a table read outside of its length stops it.
 struct Outcome {
     bool failed = false;
     std::uint16_t table = 0;
     std::int64_t index = 0;
-    Type index_type = Type::i64;  ///< if u64, `index` holds the bits of an unsigned number
+    Type index_type = Type::i64;  ///< u64: `index` holds the bits of an unsigned number
 };
 
-/// Wraps an integer: keeps the low bits of `type`, extended to 64.
+/// Integers wrap: the low bits of the result, extended to 64.
 constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
 {
     switch (type) {
@@ -53,8 +52,7 @@ constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
     }
 }
 
-/// Divides integers. x / 0 is 0 and x % 0 is x, so that x == x / y * y + x % y always holds. lowest / -1
-/// wraps to lowest.
+/// x / 0 is 0 and x % 0 is x, so that x == x / y * y + x % y always holds; lowest / -1 wraps to lowest.
 constexpr std::uint64_t divide_integers(Type type, std::uint64_t x, std::uint64_t y, bool remainder)
 {
     if (y == 0)
@@ -76,7 +74,7 @@ constexpr std::uint64_t count_ones(std::uint64_t bits)
     return count;
 }
 
-/// Number of zeros above the highest set bit, within the type's width; the width itself for 0.
+/// Zeros above the highest one within the type's width; the width itself for 0.
 constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 {
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
@@ -92,7 +90,7 @@ constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 constexpr std::uint64_t run_integer(Opcode opcode, Type type, std::uint64_t x, std::uint64_t y)
 {
     const bool is_signed = is_signed_integer(type);
-    const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;  // maps signed order to unsigned order
+    const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;  // makes signed order unsigned order
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
     const auto shift = static_cast<unsigned>(y) & (width - 1);  // a shift counts modulo the width
     switch (opcode) {
@@ -123,8 +121,8 @@ constexpr std::uint64_t run_integer(Opcode opcode, Type type, std::uint64_t x, s
     }
 }
 
-/// The lesser or greater of two. A number wins against NaN, and -0 is less than 0. The order is total, so min
-/// and max are associative and commutative.
+/// A NaN operand loses, and -0 is less than 0: the order is total, so min and max are associative and
+/// commutative.
 template <class Real>
 constexpr Real least(Real x, Real y)
 {
@@ -203,8 +201,8 @@ constexpr bool is_test(Opcode opcode)
            opcode == Opcode::is_finite;
 }
 
-/// Converts a float to an integer. Rounds toward zero and saturates; NaN becomes 0. As a bool, every value
-/// but 0 is true.
+/// Rounds toward zero. A value that does not fit becomes the nearest end of the type, NaN becomes 0. As a
+/// bool, only 0 is false.
 template <class Real>
 constexpr std::uint64_t real_to_integer(Type type, Real value)
 {
@@ -226,7 +224,7 @@ constexpr std::uint64_t real_to_integer(Type type, Real value)
     return value <= Real(0) ? 0 : static_cast<std::uint64_t>(value);
 }
 
-/// Rounds a value computed in f32 to f16 or bf16.
+/// Rounds a value computed in f32 to the 16-bit formats.
 constexpr float round_single(Type type, float value)
 {
     if (type == Type::f16)
@@ -236,7 +234,7 @@ constexpr float round_single(Type type, float value)
     return value;
 }
 
-/// Reads and writes slots of any type. With a wide Real, nothing is rounded.
+/// Reads and writes slots of any type; with a wide Real nothing is rounded.
 template <class Real>
 struct Machine {
     static constexpr bool kWide = sizeof(Real) > sizeof(double);
@@ -256,7 +254,7 @@ struct Machine {
         return in_single(type) ? static_cast<Real>(slot.single) : slot.real;
     }
 
-    /// Puts a constant into a slot. Even in wide precision it has the value of its type.
+    /// A constant has its type's value in wide precision too.
     static constexpr void set_constant(Value& slot, const Constant& constant)
     {
         if (constant.type == Type::f64)
@@ -333,7 +331,7 @@ struct Machine {
         } else if (is_float(from)) {
             out.bits = real_to_integer(to, get_real(in, from));
         } else if (is_float(to)) {
-            // Converts straight to f32 instead of through f64, to round only once.
+            // Directly to f32 and not through f64: rounded once.
             if (in_single(to))
                 out.single = round_single(to, is_signed_integer(from)
                                                   ? static_cast<float>(static_cast<std::int64_t>(in.bits))
@@ -366,7 +364,7 @@ struct Machine {
         }
     }
 
-    /// Runs `code` over `slots`, in which inputs and constants are set.
+    /// Runs `code` over `slots`; inputs and constants are in their slots.
     static constexpr Outcome run(const Instruction* code, int num_instructions, Value* slots,
                                  const TableView* tables)
     {

@@ -1,6 +1,5 @@
 #pragma once
-// Ranges of integers: bounds the value of an operation by the ranges of its operands.
-#include <cstdint>
+// Ranges of integers: the range of an operation from the ranges of its operands.
 #include <string_view>
 
 #include "dsl/type.h"
@@ -10,14 +9,14 @@ namespace segfold {
 /// Holds the exact sum, and nearly always the product, of two integers of any type of the language.
 __extension__ typedef __int128 WideInteger;
 
-/// The integers from `low` to `high`, both included; empty if low > high. A bool is 0 or 1.
+/// The integers from `low` to `high`, both included; none where `low` is the greater. A bool is 0 or 1.
 struct Interval {
     WideInteger low = 0;
     WideInteger high = -1;
 
     [[nodiscard]] bool is_empty() const { return low > high; }
     [[nodiscard]] bool contains(WideInteger value) const { return low <= value && value <= high; }
-    /// True if `other` contains every integer of this interval.
+    /// True where every integer of this one is in `other`.
     [[nodiscard]] bool is_within(const Interval& other) const
     {
         return is_empty() || (other.low <= low && high <= other.high);
@@ -28,25 +27,26 @@ struct Interval {
 /// All values of an integer type or of bool.
 [[nodiscard]] Interval values_of(Type type);
 
-/// The smallest interval that contains both.
+/// The smallest interval around both.
 [[nodiscard]] Interval hull(const Interval& left, const Interval& right);
 
-/// The integers in both.
+/// The integers that are in both.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
-/// Values of the integers after conversion to `type`. Integer types wrap; bool maps every value but 0 to 1.
+/// The integers kept in `type`, which wraps; as bool, all but 0 become 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
-/// Range of `left SYMBOL right` for operands of type `type`: arithmetic, bits, shifts, comparisons.
+/// The values of `left SYMBOL right` where both operands are of `type`: arithmetic, bits, shifts,
+/// comparisons.
 ///
-/// The interval contains every possible value, and may contain others.
+/// Every value that the operation can give is in the interval; not every value in it need be possible.
 [[nodiscard]] Interval binary_values(std::string_view symbol, Type type, const Interval& left,
                                      const Interval& right);
 
-/// Range of `SYMBOL argument`.
+/// The values of `SYMBOL argument`.
 [[nodiscard]] Interval unary_values(std::string_view symbol, Type type, const Interval& argument);
 
-/// Range of a function of integers: min, max, abs, popcount, clz. Only min and max use `right`.
+/// The values of a function of integers: min, max, abs, popcount, clz; `right` is of the first two alone.
 [[nodiscard]] Interval function_values(std::string_view function, Type type, const Interval& left,
                                        const Interval& right);
 

@@ -1,7 +1,5 @@
 #pragma once
-// Checks whether the elements of a workload read tables within their lengths, and finds the first that does
-// not.
-#include <span>
+// Finds the first element of a workload that reads past a table's end.
 #include <string>
 #include <vector>
 
@@ -9,20 +7,18 @@
 
 namespace segfold {
 
-/// Returns the tables whose reads are not proved to be inside by the value ranges of the workload's columns,
-/// tables and segments. They become a problem's `checked_tables`.
+/// The tables for which the ranges of the workload's columns, tables and segments do not tell that every read
+/// lies inside; a problem's `checked_tables`.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
 
-/// Throws InputError if an element reads a table outside of its length, for the first such element in the
-/// order of the segments.
+/// Throws InputError for the first element, in the order of the segments, that reads a table outside of its
+/// length.
 ///
-/// If the ranges of the data prove nothing, the host lifts all elements, on all its threads.
+/// Elements are lifted on the host, by all its threads, where the ranges of the data do not tell.
 void check_tables(const Workload& workload);
 
-/// Throws InputError after a back end has noted reads outside of `tables`.
-///
-/// The error names the first such element. If no element reads outside on the host, where an index may be
-/// computed differently, it names the tables.
+/// Throws InputError after a back end has noted reads outside of `tables`: for the first such element, or for
+/// the tables, where the back end computes an index otherwise than the language does on the host.
 [[noreturn]] void refuse_table_reads(const Workload& workload, const std::vector<std::string>& tables);
 
 }  // namespace segfold

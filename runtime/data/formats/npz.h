@@ -1,5 +1,5 @@
 #pragma once
-// Reads and writes NumPy's .npz files: zip archives of .npy files.
+// NumPy's .npz files: zip archives of .npy files.
 #include <optional>
 #include <span>
 #include <string>
@@ -10,22 +10,12 @@
 
 namespace segfold {
 
-/// Reads every array of an archive, in the archive's order. Members may be stored or deflated, and may use
-/// zip64.
-///
-/// Throws InputError, path first, for a damaged archive, and for a member that read_npy() would refuse.
-std::vector<NamedArray> read_npz(const std::string& path);
-
-/// Reads a single array and ignores the others. A scipy.sparse file thus gives its "indptr", "indices" and
-/// "data".
-Array read_npz_array(const std::string& path, const std::string& name);
-
-/// Names of the arrays in the archive's order.
+/// The names of an archive's arrays, in its order. Throws InputError, path first, for a damaged archive.
 std::vector<std::string> npz_names(const std::string& path);
 
 struct NpzOptions {
-    bool deflate = false;  ///< compress, as numpy.savez_compressed does
-    bool zip64 = false;    ///< write 64-bit records even if 32 bits suffice
+    bool deflate = false;  ///< compress, as numpy.savez_compressed
+    bool zip64 = false;    ///< write the 64-bit records even where 32 bits suffice
 };
 
 /// Writes arrays as numpy.savez does; the file appears complete or not at all.
@@ -33,33 +23,36 @@ struct NpzOptions {
 /// Throws InputError for an empty or repeated name.
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
 
-/// Name under which the keys of segments are written beside the fields of results: "keys", or another unused
-/// name if a field is called so.
+/// The name under which the keys of segments are written beside the fields of results: "keys", where no field
+/// has that name, else one that none has.
 std::string keys_name(std::span<const ResultField> fields);
 
-/// Parts of "FILE.npz:NAME", "FILE.csv:COLUMN", or "-:NAME" and "PIPE:NAME" for an archive from a pipe. Any
-/// other text is a path without a name.
+/// The path and the name in "FILE.npz:NAME" and "FILE.csv:COLUMN", and in "-:NAME" and "PIPE:NAME" for an
+/// archive that comes through a pipe; other places are a path without a name.
 struct ArchivePlace {
     std::string path;
     std::optional<std::string> name;
 };
 ArchivePlace archive_place(const std::string& place);
 
-/// Reads an array from "FILE.npy", "FILE.npz:NAME", "FILE.npz" with a single array, "FILE.csv:COLUMN",
-/// "FILE.csv" with a single column, or a written-out list. A pipe, or "-" for standard input, may hold an
-/// .npy or .npz file. Several named arrays may be read from one pipe.
+/// Reads "FILE.npy", "FILE.npz:NAME" or "FILE.npz" with a single array in it, "FILE.csv:COLUMN" or "FILE.csv"
+/// with a single column, or an array that is written out.
+///
+/// Members of archives are stored or deflated, with zip64 or without; only NAME is looked at. A pipe or "-",
+/// which is standard input, may hold any of these, and is read for several names. Throws InputError, place
+/// first.
 Array read_array(const std::string& place);
 
-/// Reads an array whose elements must be of `type`. bf16 follows the rule of read_npy_as().
+/// `read_array` whose elements must be of `type`; bf16 is read as read_open_npy() reads it.
 Array read_array_as(const std::string& place, Type type);
 
-/// Reads a two-dimensional array in C order, whose elements must be of `type`, with its Array::row_length().
-/// Refuses a written-out list such as "[1,2]".
+/// `read_array_as` of a two-dimensional array in C order, with its Array::row_length(). An array that is
+/// written out, such as "[1,2]", is refused.
 Array read_rows_as(const std::string& place, Type type);
 
-/// Returns the type of the elements of read_array(place), for which only the header is read.
+/// The type of the elements of `read_array(place)`, of which only the header is read.
 ///
-/// Bytes read from a pipe or "-" are kept for the next reader of the same place.
+/// Bytes of a pipe or "-" are kept for the next reader of the same place.
 Type read_array_type(const std::string& place);
 
 }  // namespace segfold

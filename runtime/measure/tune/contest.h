@@ -1,5 +1,5 @@
 #pragma once
-// Runs a whole tuning: screens plans, ranks the best, validates the winner.
+// A whole tuning: screening, ranking of the best, validation of the winner.
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,41 +11,40 @@ namespace segfold::tune {
 
 struct ContestOptions {
     SearchOptions search;
-    /// The fastest plans, ranked in turn. Of each stage, up to two plans that come close are added.
-    std::size_t finalists = 8;
+    std::size_t finalists = 8;  ///< the fastest, ranked by turns; of each stage two that are close join them
     int rounds = 21;
 };
 
-/// A finalist and its runs.
+/// A finalist with its runs.
 struct Finalist {
     std::size_t place = 0;
-    Evaluation evaluation;  ///< from the ranking
+    Evaluation evaluation;  ///< of the ranking
 };
 
-struct Session {
-    std::vector<Trial> trials;          ///< of the screening, after the known ones
+struct Contest {
+    std::vector<Trial> trials;          ///< of the screening, known ones included
     std::vector<Finalist> finalists;    ///< the fastest first
-    std::optional<std::size_t> winner;  ///< index of a point; nothing if no plan gives right results
-    std::string reason;                 ///< why it won, in one sentence without its final dot
-    /// False if the current plan stays only because runs vary too much to show that another is faster.
+    std::optional<std::size_t> winner;  ///< a place; nothing if no plan gives right results
+    std::string reason;                 ///< why that one, one sentence without its end
+    /// False where the plan that runs today stays because runs differ too much to tell that another is
+    /// faster.
     bool is_certain = true;
-    /// how many segments of the winner's results cannot be judged; empty if all can
-    std::string unjudged = {};
+    std::string unjudged = {};  ///< of the winner's results: how many segments cannot be judged, if any
 };
 
 struct ContestListener {
     SearchListener search;
     std::function<void(const Finalist& finalist)> ranked;
-    std::function<void(std::size_t finalists)> ranking;  ///< called before so many are ranked
-    std::function<bool()> is_interrupted;                ///< if true, nothing is ranked
+    std::function<void(std::size_t finalists)> ranking;  ///< about to rank so many
+    std::function<bool()> is_interrupted;                ///< nothing is ranked then
 };
 
-/// Searches, then ranks the best plans and the incumbent in turn, and validates the winner.
+/// Searches, then ranks the best by turns beside the incumbent and validates the winner.
 ///
 /// The incumbent is the plan that runs today. It stays unless another is faster by 1 % and by a U test at
-/// 0.01, and the quartiles of their runs do not overlap. A winner with wrong results is dropped, and the next
-/// one is taken.
-Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
-             const SessionOptions& options, const SessionListener& listener = {});
+/// 0.01, and the quartiles of their runs lie apart. A winner whose results are wrong is dropped, and the next
+/// one takes its place.
+Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
+             const ContestOptions& options, const ContestListener& listener = {});
 
 }  // namespace segfold::tune

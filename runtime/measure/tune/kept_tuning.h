@@ -1,6 +1,5 @@
 #pragma once
-// Runs one tuning with stored records: starts from known measurements, stores every new one, and chooses the
-// winner.
+// One tuning with its records: known trials, measurements, the winner. Keeps every row.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,40 +10,40 @@
 
 namespace segfold::tune {
 
-/// Returns the folder of the user's records. Throws InputError if there is none.
+/// The folder of the user's records. Throws InputError if there is none.
 [[nodiscard]] std::string require_record_folder();
 
-/// Limits of a tuning.
+/// How far a tuning goes.
 struct Limits {
-    std::size_t evaluations = 200;  ///< most new plans to measure
+    std::size_t evaluations = 200;  ///< new plans at most
     std::size_t finalists = 8;
     Strategy strategy = Strategy::automatic;
     bool is_pinned = false;  ///< the winner stays, whatever later tunings find
 };
 
-/// The known measurements of a problem, and a tuning that continues from them.
+/// The known trials of a problem, and a tuning that goes on from them.
 class KeptTuning {
 public:
-    /// Reads the user's records. `blank` is a record of the problem without a measurement. Problem and
-    /// catalogue must outlive this object.
+    /// Reads the user's records. `blank` is a row of the problem without a measurement; problem and catalogue
+    /// must outlive this object.
     KeptTuning(Record blank, const Problem& problem, const Catalogue& catalogue);
 
     [[nodiscard]] const Record& blank() const { return blank_; }
     [[nodiscard]] const Problem& problem() const { return question_.problem; }
     [[nodiscard]] const Lookup& lookup() const { return lookup_; }
     [[nodiscard]] const SearchSpace& space() const { return space_; }
-    /// Index of the plan that runs today.
+    /// The place of the plan that runs today.
     [[nodiscard]] std::size_t incumbent() const { return *incumbent_; }
-    /// Trials of earlier tunings; they are not measured again.
+    /// Measured by earlier tunings; never asked for again.
     [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
 
-    /// Searches, ranks and validates. Writes each measurement to the user's file before the next begins, and
-    /// marks the winner there. Throws InputError if records have no folder.
-    [[nodiscard]] Session run(Evaluator& evaluator, const Limits& limits, const SessionListener& listener);
+    /// Searches, ranks, validates. Every measurement is in the user's file before the next begins; the winner
+    /// is chosen there. Throws InputError where records have no folder.
+    [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
-    /// The records of this tuning.
+    /// The rows of this tuning.
     [[nodiscard]] const std::vector<Record>& rows() const { return rows_; }
-    /// The file that holds them; empty before run().
+    /// The file that they are in; empty before run().
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:

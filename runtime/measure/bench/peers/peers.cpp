@@ -13,7 +13,7 @@
 namespace segfold::bench {
 namespace {
 
-/// Data that the peers of one GPU share.
+/// What the peers of one GPU share.
 struct CudaPeers {
     CudaPeers(cuda::CudaTiming& used_timing, const std::filesystem::path& cccl)
         : timing(used_timing), toolkit(cccl)
@@ -21,8 +21,7 @@ struct CudaPeers {
 
     cuda::CudaTiming& timing;
     PeerToolkit toolkit;
-    std::map<std::string, PeerLibrary> libraries;  ///< by text of the peer
-    std::map<std::string, std::string> failed;     ///< why a peer does not compile, by its text
+    CompiledPeers compiled;
 };
 
 class CudaFold : public LoadedFold {

@@ -1,5 +1,5 @@
 #pragma once
-// The libraries that stages are compared with, for any back end.
+// The libraries that stages are measured beside, on whichever back end.
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -19,27 +19,34 @@ public:
     virtual ~LoadedFold() = default;
     /// Starts the fold once. Throws DeviceError.
     virtual void launch() = 0;
-    /// Which places of the result arrays the fold fills.
+    /// Which places it fills.
     [[nodiscard]] virtual Filled filled() const = 0;
 };
 
-/// Time and origin of a compiled peer.
+/// How a peer was compiled.
 struct PeerBuild {
     double seconds = 0;
-    bool is_compiled_before = false;  ///< loaded from an earlier compilation, which took this time
+    bool is_compiled_before = false;  ///< taken from an earlier compilation, with its time
 };
 
-/// The peers for one workload.
+/// Peers that were compiled, by their texts.
+struct CompiledPeers {
+    std::map<std::string, PeerLibrary> libraries;
+    std::map<std::string, std::string> failed;  ///< why a text does not compile
+};
+
+/// The peers over one workload.
 class WorkloadPeers {
 public:
     /// All must outlive this object.
     WorkloadPeers(const Problem& problem, CompiledPeers& compiled) : problem_(problem), compiled_(compiled) {}
     virtual ~WorkloadPeers() = default;
-    /// Compiles, in parallel, those peers that are not compiled yet; calls `begins` first if there are any.
-    virtual void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) = 0;
-    /// Returns how the peer was compiled. Throws DeviceError if it does not compile.
-    [[nodiscard]] virtual PeerBuild build(const Peer& peer) = 0;
-    /// Throws DeviceError if the peer does not compile or fails.
+
+    /// Compiles those that are not compiled yet, side by side; calls `begins` before each.
+    void compile(std::span<const Peer* const> peers, const std::function<void()>& begins);
+    /// Throws DeviceError for a peer that does not compile.
+    [[nodiscard]] PeerBuild build(const Peer& peer) const;
+    /// Throws DeviceError for a peer that does not compile, or that fails.
     [[nodiscard]] virtual std::unique_ptr<LoadedFold> load(const Peer& peer) = 0;
 
 protected:
@@ -58,24 +65,22 @@ private:
 class PeerLibraries {
 public:
     virtual ~PeerLibraries() = default;
-    /// Version such as "CCCL 3.0.1"; "no peers" if none can be compiled.
+    /// "CCCL 3.0.1"; "no peers" where none can be compiled.
     [[nodiscard]] virtual std::string description() const = 0;
-    /// Returns why a peer cannot be measured here for any problem; empty if it can.
+    /// Why a peer cannot be measured here, whatever the problem; "" if it can.
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
-    /// Whether the peers fold in host memory.
+    /// Whether they fold in the host's memory.
     [[nodiscard]] virtual bool is_of_host() const = 0;
-    /// Returns the peers for one workload. This object and both arguments must outlive them.
+    /// All must outlive the result.
     [[nodiscard]] virtual std::unique_ptr<WorkloadPeers> over(const Problem& problem,
                                                               PlacedWorkload& placed) = 0;
 };
 
-/// Makes the peers that fit a back end.
+/// CUB and Thrust by nvcc where `timing` is a GPU's; elsewhere Thrust on the host's cores by the system's
+/// compiler. The headers are those in `cccl`; empty: those that $SEGFOLD_CCCL names, else a toolkit's.
 ///
-/// If `timing` is that of a GPU, nvcc compiles CUB and Thrust; otherwise the system's compiler compiles
-/// Thrust for the host's cores. Headers are those in `cccl`; if it is empty, those that $SEGFOLD_CCCL names,
-/// else a toolkit's.
-///
-/// `timing` must outlive the result. Throws InputError if named headers are missing or require a newer nvcc.
+/// `timing` must outlive what is returned. Throws InputError for named headers that are not there or that
+/// refuse nvcc.
 [[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing,
                                                                  const std::filesystem::path& cccl = {});
 
