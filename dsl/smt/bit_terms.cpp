@@ -128,16 +128,11 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
     };
     switch (opcode) {
         // f16 and bf16 are computed in f32. Its 24 bits are enough: the second rounding changes nothing.
-        case Opcode::add:
-            return rounded("fp.add");
-        case Opcode::subtract:
-            return rounded("fp.sub");
-        case Opcode::multiply:
-            return rounded("fp.mul");
-        case Opcode::divide:
-            return rounded("fp.div");
-        case Opcode::square_root:
-            return fmt::format("(fp.sqrt RNE {})", a);
+        case Opcode::add: return rounded("fp.add");
+        case Opcode::subtract: return rounded("fp.sub");
+        case Opcode::multiply: return rounded("fp.mul");
+        case Opcode::divide: return rounded("fp.div");
+        case Opcode::square_root: return fmt::format("(fp.sqrt RNE {})", a);
         case Opcode::multiply_add:
             if (type == Type::f16 || type == Type::bf16)
                 break;

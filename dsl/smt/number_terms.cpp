@@ -24,12 +24,9 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
                          const Constant* b_constant)
 {
     switch (opcode) {
-        case Opcode::add:
-            return apply("+", a, b);
-        case Opcode::subtract:
-            return apply("-", a, b);
-        case Opcode::multiply:
-            return apply("*", a, b);
+        case Opcode::add: return apply("+", a, b);
+        case Opcode::subtract: return apply("-", a, b);
+        case Opcode::multiply: return apply("*", a, b);
         case Opcode::divide:  // rounds toward zero
             return fmt::format(
                 "(ite (= {1} 0) 0 (ite (= (>= {0} 0) (> {1} 0)) (div (abs {0}) (abs {1})) "
@@ -64,28 +61,17 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
 std::string real_term(Opcode opcode, const std::string& a, const std::string& b, const std::string& c)
 {
     switch (opcode) {
-        case Opcode::add:
-            return apply("+", a, b);
-        case Opcode::subtract:
-            return apply("-", a, b);
-        case Opcode::multiply:
-            return apply("*", a, b);
-        case Opcode::divide:
-            return apply("/", a, b);
-        case Opcode::multiply_add:
-            return fmt::format("(+ (* {} {}) {})", a, b, c);
-        case Opcode::negate:
-            return fmt::format("(- {})", a);
-        case Opcode::minimum:
-            return fmt::format("(ite (< {0} {1}) {0} {1})", a, b);
-        case Opcode::maximum:
-            return fmt::format("(ite (< {0} {1}) {1} {0})", a, b);
-        case Opcode::absolute:
-            return fmt::format("(ite (< {0} 0.0) (- {0}) {0})", a);
-        case Opcode::floor:
-            return fmt::format("(to_real (to_int {}))", a);
-        case Opcode::ceiling:
-            return fmt::format("(- (to_real (to_int (- {}))))", a);
+        case Opcode::add: return apply("+", a, b);
+        case Opcode::subtract: return apply("-", a, b);
+        case Opcode::multiply: return apply("*", a, b);
+        case Opcode::divide: return apply("/", a, b);
+        case Opcode::multiply_add: return fmt::format("(+ (* {} {}) {})", a, b, c);
+        case Opcode::negate: return fmt::format("(- {})", a);
+        case Opcode::minimum: return fmt::format("(ite (< {0} {1}) {0} {1})", a, b);
+        case Opcode::maximum: return fmt::format("(ite (< {0} {1}) {1} {0})", a, b);
+        case Opcode::absolute: return fmt::format("(ite (< {0} 0.0) (- {0}) {0})", a);
+        case Opcode::floor: return fmt::format("(to_real (to_int {}))", a);
+        case Opcode::ceiling: return fmt::format("(- (to_real (to_int (- {}))))", a);
         case Opcode::round:  // halves round away from zero
             return fmt::format(
                 "(ite (< {0} 0.0) (- (to_real (to_int (+ (- {0}) 0.5)))) (to_real (to_int (+ {0} 0.5))))", a);

@@ -35,15 +35,11 @@ std::size_t num_segment_pointers(SegmentForm form)
 {
     switch (form) {
         case SegmentForm::whole:
-        case SegmentForm::uniform:
-            return 0;
-        case SegmentForm::offsets:
-            return 1;
+        case SegmentForm::uniform: return 0;
+        case SegmentForm::offsets: return 1;
         case SegmentForm::ranges:
-        case SegmentForm::flags:
-            return 2;
-        case SegmentForm::keys:
-            return 3;
+        case SegmentForm::flags: return 2;
+        case SegmentForm::keys: return 3;
     }
     throw InternalError("unknown form of segments");
 }
