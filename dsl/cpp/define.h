@@ -137,22 +137,11 @@ public:
     template <class Body>
     Definition& finish(const Body& body, SourceLocation at = SourceLocation::current())
     {
-        using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
         Recording recording(*this, Recording::Part::finish, place(at));
         static_assert(std::is_invocable_v<const Body&, Finished>,
                       "segfold: finish takes the last state: op.finish([&](auto s) { ... })");
-        if constexpr (std::is_invocable_v<const Body&, Finished>) {
-            const auto state = [&] {
-                if constexpr (kOneField)
-                    return Finished(recording.field(Operand::state));
-                else
-                    return make_state(recording, Operand::state);
-            };
-            if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished>>)
-                body(state());
-            else
-                give_result(recording, body(state()), at);
-        }
+        if constexpr (std::is_invocable_v<const Body&, Finished>)
+            call_with_state(recording, body, [&](const auto& value) { give_result(recording, value, at); });
         return *this;
     }
 
@@ -188,7 +177,6 @@ public:
     template <class Body>
     Definition& map(const Body& body, SourceLocation at = SourceLocation::current())
     {
-        using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
         Recording recording(*this, Recording::Part::map, place(at));
         if constexpr (ValueOrPlain<Body>) {
             give_output(recording, body, at);
@@ -201,18 +189,9 @@ public:
             static_assert(
                 std::is_invocable_v<const Body&, Finished>,
                 "segfold: map takes the results of its segment, or nothing: op.map([&](auto s) { ... })");
-            if constexpr (std::is_invocable_v<const Body&, Finished>) {
-                const auto state = [&] {
-                    if constexpr (kOneField)
-                        return Finished(recording.field(Operand::state));
-                    else
-                        return make_state(recording, Operand::state);
-                };
-                if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished>>)
-                    body(state());
-                else
-                    give_output(recording, body(state()), at);
-            }
+            if constexpr (std::is_invocable_v<const Body&, Finished>)
+                call_with_state(recording, body,
+                                [&](const auto& value) { give_output(recording, value, at); });
         }
         return *this;
     }
@@ -238,6 +217,25 @@ private:
     struct OneField {
         using type = Value<std::conditional_t<ValueType<T>, T, bool>>;
     };
+
+    /// The last state as finish and map take it.
+    using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
+
+    /// Hands `body` the last state, and its value, if it returns one, to `give`.
+    template <class Body, class Give>
+    static void call_with_state(const Recording& recording, const Body& body, const Give& give)
+    {
+        const auto state = [&] {
+            if constexpr (kOneField)
+                return Finished(recording.field(Operand::state));
+            else
+                return make_state(recording, Operand::state);
+        };
+        if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished>>)
+            body(state());
+        else
+            give(body(state()));
+    }
 
     template <class V>
     static void give_field(Recording& recording, const V& value, const SourceLocation& at)

@@ -184,12 +184,17 @@ template <ValueType T>
 class Table {
 public:
     Table(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
-        : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at)))
+        : Table(op, std::move(name), false, at)
     {}
     Value<T> operator[](const TableIndex& index) const
     {
         return Value<T>(Terms::gather(term_, index.term(), index.position()));
     }
+
+protected:
+    Table(Recorder& op, std::string name, bool has_rows, SourceLocation at)
+        : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at), has_rows))
+    {}
 
 private:
     Term term_;
@@ -215,18 +220,11 @@ public:
 
 /// A table of rows, read at any place: `t[i]` is one feature of that row.
 template <ValueType T>
-class RowTable {
+class RowTable : public Table<T> {
 public:
     RowTable(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
-        : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at), true))
+        : Table<T>(op, std::move(name), true, at)
     {}
-    Value<T> operator[](const TableIndex& index) const
-    {
-        return Value<T>(Terms::gather(term_, index.term(), index.position()));
-    }
-
-private:
-    Term term_;
 };
 
 /// An array as long as the input, which map sets: write-back.

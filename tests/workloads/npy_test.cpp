@@ -332,8 +332,8 @@ TEST(Npy, SurvivesDamage)
 {
     const TemporaryFolder folder;
     const std::string text = dictionary("[('x', '<f4')]", "(2, 3)", "True");
-    expect_no_crash(folder, "a.npy", npy_header(Type::i32, 3) + "123456789012", read_npy);
-    expect_no_crash(folder, "b.npy", npy_file(text, "1234", 2), read_npy);
+    expect_no_crash(folder, "a.npy", npy_header(Type::i32, 3) + "123456789012", read_array);
+    expect_no_crash(folder, "b.npy", npy_file(text, "1234", 2), read_array);
 }
 
 }  // namespace
