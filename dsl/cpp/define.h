@@ -310,7 +310,7 @@ Operator define(std::string name, const Field<T>& field, const Body& body,
     return op.build();
 }
 
-/// `let name = value;`: names a value for the rest of its part, where it is computed once.
+/// `let name = value;`: names a value for the rest of its part. The value is computed once.
 template <ValueOrPlain A>
 auto let(const std::string& name, const A& value, SourceLocation at = SourceLocation::current())
 {

@@ -11,7 +11,8 @@ Type narrow(Type type)
     return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
 }
 
-/// Keeps only types that the text names; check() finds the others again.
+/// Narrows the types that an expression names: those of limits and conversions. check() derives all others
+/// again.
 Expression narrow(const Expression& expression)
 {
     ExpressionNode node = *expression;

@@ -28,8 +28,8 @@ struct Results : std::vector<NamedArray> {
 /// Allocates the results of a workload, filled with bytes that no computation is likely to give.
 Results allocate_results(const Workload& workload);
 
-/// Does the same for a form in which kernels find the segments. The arrays then have room for one segment per
-/// element.
+/// Allocates results for a form in which kernels find the segments. The arrays then have room for one segment
+/// per element.
 Results allocate_results(const Workload& workload, SegmentForm form);
 
 /// Returns the workload of one feature. Its numbers are copied from every row; other arrays are borrowed.

@@ -120,7 +120,8 @@ void write_whole(const std::string& path, std::string_view text);
 /// that for the text.
 void require_writable(const std::string& path);
 
-/// Does the same for appending to a file. If the file exists, its folder need not accept new files.
+/// Throws InputError if a file could not be appended to. If the file exists, its folder need not accept new
+/// files.
 void require_appendable(const std::string& path);
 
 }  // namespace segfold
