@@ -12,7 +12,7 @@ namespace segfold {
 
 /// An operator with its arrays and segments.
 struct Workload {
-    Operator op;                ///< checked
+    Operator op;                ///< a checked operator
     std::vector<Array> arrays;  ///< one for each parameter: columns [num_elements], tables of any length
     Segments segments;
     /// For an operator over rows: the length of a row. Columns of rows are [num_elements, num_features] and

@@ -82,7 +82,7 @@ private:
     std::string path_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
-    std::shared_ptr<const std::vector<std::byte>> contents_;  // of a stream
+    std::shared_ptr<const std::vector<std::byte>> contents_;  // bytes of a stream; null for a file
 };
 
 /// A file that appears under its name, complete, when `commit` is called. Without `commit` nothing is left.
