@@ -181,8 +181,8 @@ public:
     }
 
     /// Write-back: maps each element with the finished results of its segment. Sets every Each, or returns
-    /// the only one. The argument is optional. It is the state, whose fields are the results if there is no
-    /// finish.
+    /// the only one. The argument is optional. It is the state; if there is no finish, its fields are the
+    /// results.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });

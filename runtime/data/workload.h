@@ -51,7 +51,7 @@ void check_num_features(const std::string& what, std::int64_t num_features);
 
 /// Checks types and lengths of a workload's arrays, and that every empty segment has a result.
 ///
-/// Throws InputError that names the parameter, or the first empty segment if the operator gives such no
+/// Throws InputError. The message names the parameter, or the first empty segment if the operator gives it no
 /// result.
 void check_workload(const Workload& workload);
 
