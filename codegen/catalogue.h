@@ -50,7 +50,7 @@ public:
 
     /// The reason why `stage` cannot serve `problem`, as a sentence without a full stop; none if it can.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
-    /// Does the same with given plan_facts() of the problem.
+    /// Returns unmet(stage, problem) for a problem whose plan_facts() are known.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
     /// Throws InputError unless `stage` can serve `problem`. The message gives unmet() and the stages that
@@ -60,7 +60,7 @@ public:
     /// equal ones it is the first in stages(). Rungs of the ladder do not count. Throws InputError if no
     /// stage can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
-    /// Does the same with given plan_facts().
+    /// Returns rule_of_thumb() for a problem whose plan_facts() are known.
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;
 
 private:

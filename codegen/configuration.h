@@ -21,8 +21,8 @@ FormulaNames names_of(const Stage& stage, const Configuration& configuration, co
 /// lines of a stage with `let` lines above them.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
-/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. Only
-/// configure(), which knows the problem, checks `where` conditions.
+/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. It does
+/// not check `where` conditions, which need the problem; configure() does.
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
 
 /// Returns the default configuration with the values of `chosen`.

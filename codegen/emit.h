@@ -42,17 +42,17 @@ struct EmittedLaunch {
 struct Emitted {
     std::string source;
     std::shared_ptr<const LineMap> lines;  ///< origins of the text's lines, for messages
-    Dialect dialect = Dialect::cuda;       ///< the stage's
+    Dialect dialect = Dialect::cuda;       ///< the dialect of the stage
     SegmentForm form;     ///< the form that kernels read: the problem's, or its converted form
-    int index_bits = 32;  ///< the problem's
+    int index_bits = 32;  ///< width of the problem's indices
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order; a size may use earlier ones
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     /// The `int` parameters of kernels, by name.
     std::map<std::string, int, std::less<>> numbers;
-    std::vector<std::string> checked_tables;  ///< the problem's
-    bool is_associative = true;               ///< the problem's law
+    std::vector<std::string> checked_tables;  ///< the checked tables of the problem
+    bool is_associative = true;               ///< true if the problem's laws include associativity
     Configuration configuration;
     /// True if the data alone determine the order of combination. Grids are then sized as for one fixed GPU,
     /// and products and sums are not fused.

@@ -3,10 +3,11 @@
 
 namespace segfold {
 
-/// Where a text gets the numbers declared by `//% number NAME`.
+/// The source of the numbers that `//% number NAME` declares.
 ///
-/// `constant` runs faster. With `at_launch`, one compiled text serves all configurations that differ in these
-/// numbers alone, of which a tuner compares many.
+/// `constant` writes them into the text, which runs faster. `at_launch` passes them as parameters: one
+/// compiled text then serves all configurations that differ in these numbers alone, of which a tuner compares
+/// many.
 enum class Numbers { constant, at_launch };
 
 }  // namespace segfold

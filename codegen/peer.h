@@ -50,11 +50,11 @@ std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 /// The text of a peer, and the arrays that its call needs.
 struct EmittedPeer {
     std::string source;
-    bool needs_keys = false;  ///< PeerCall::keys
+    bool needs_keys = false;  ///< the call must set PeerCall::keys
     /// For peers by key, which see and count only segments with elements. True if the result of the i-th such
     /// segment goes to place i, false if it goes to the segment's own place.
     bool is_compacted = false;
-    bool needs_run_segments = false;  ///< PeerCall::segment_of_run
+    bool needs_run_segments = false;  ///< the call must set PeerCall::segment_of_run
 };
 
 /// The function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.

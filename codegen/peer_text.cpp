@@ -37,7 +37,7 @@ std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::str
 /// A list with one empty item if `is_there`, else an empty list.
 std::vector<Holes> present(bool is_there) { return std::vector<Holes>(is_there ? 1 : 0); }
 
-/// The column whose elements are the states because lift changes nothing.
+/// The column that lift returns unchanged, so that its elements are the states; null if there is none.
 const Parameter* lifted_column(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.lift.lets.empty())
@@ -296,7 +296,7 @@ private:
         const auto block = [](const std::string& hole, std::string text) {
             if (text.empty())
                 return std::vector<Holes>();
-            text.pop_back();  // the newline
+            text.pop_back();  // removes the newline
             return lines_for(hole, {text});
         };
         if (peer_.is_of_host())

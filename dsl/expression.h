@@ -49,7 +49,7 @@ struct ExpressionNode {
     bool negative = false;              ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
     double real = 0;                    ///< real: the nearest double
-    int rest = 0;                       ///< real: as in NearReal
+    int rest = 0;                       ///< real: the side of the exact number, as in NearReal
     std::vector<Expression> arguments;  ///< in the order of the text
     std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
     Position position;

@@ -10,7 +10,7 @@ namespace segfold {
 /// anything else, has a fraction, or exceeds 64 bits.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// Does the same for integers from 0 to 2^64 - 1.
+/// Reads an integer from 0 to 2^64 - 1 in the forms of parse_integer(). None for any other text.
 std::optional<std::uint64_t> parse_unsigned_integer(std::string_view text);
 
 }  // namespace segfold

@@ -87,7 +87,7 @@ private:
 
     [[nodiscard]] std::string field(const ExpressionNode& node) const
     {
-        if (!node.symbol.empty())  // not resolved yet
+        if (!node.symbol.empty())  // the operand is not resolved yet
             return node.symbol + "." + node.name;
         if (node.operand == Operand::state)
             return node.name;

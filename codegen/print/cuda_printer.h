@@ -33,7 +33,8 @@ private:
     /// Prints text whose C++ type is the expression's, in parentheses if it binds more loosely than
     /// `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
-    /// Does the same, but omits the suffix of a short literal if `neighbour` determines the type.
+    /// Prints an operand like value(), but omits the suffix of a short literal if `neighbour` determines its
+    /// type.
     [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour,
                                      int loosest) const;
     /// Prints a condition like value(), except that int may stand for bool.

@@ -13,7 +13,7 @@ bool has_append(const Operator& op);
 /// True if append() takes the parameter, a column or a scalar. Without identity it takes all that lift takes,
 /// because it must lift the first element of a run.
 bool append_uses(const Operator& op, const Parameter& parameter);
-/// Does the same for index, position or segment.
+/// True if append() takes `place`, which is index, position or segment.
 bool append_uses(const Operator& op, std::string_view place);
 
 /// A parameter in the form for lift() and append(): "float x", "const float* t".

@@ -15,7 +15,7 @@ namespace segfold {
 namespace {
 
 constexpr int kMapItems = 4;         ///< consecutive elements for each thread
-constexpr int kMapVectorBytes = 16;  ///< the widest access
+constexpr int kMapVectorBytes = 16;  ///< bytes of the widest memory access
 
 /// Values for the holes of kernels/vocabulary/map.cuh: those of an array, and of each access to kMapItems of
 /// its elements.
@@ -265,7 +265,7 @@ std::vector<Piece> map_section(const Problem& problem)
     for (const auto& output : op.outputs) {
         holes.lists["output"].push_back(holes_of_array(output.name, output.type, "OutputChunk_"));
         aligned.push_back(vocabulary("map.cuh", "output_is_aligned", holes.lists["output"].back()));
-        aligned.back().pop_back();  // the newline
+        aligned.back().pop_back();  // removes the newline
     }
     holes.values["aligned"] = fmt::format("{}", fmt::join(aligned, " && "));
     holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));

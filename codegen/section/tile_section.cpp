@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-constexpr int kVectorBytes = 16;  ///< the widest access
+constexpr int kVectorBytes = 16;  ///< bytes of the widest memory access
 
 /// Accesses that read a step's items of one column: `chunks` of them, of `items` elements each.
 struct Chunks {
@@ -175,7 +175,7 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
         auto& list = holes.lists["column"];
         list.push_back(holes_of(*column, step_items));
         conditions.push_back(vocabulary("tile.cuh", "condition", list.back()));
-        conditions.back().pop_back();  // the newline
+        conditions.back().pop_back();  // removes the newline
     }
     if (!conditions.empty())
         holes.values = {{"inputs", " inputs"},

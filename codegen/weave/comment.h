@@ -23,7 +23,7 @@ std::string without_comments(std::string_view source);
 
 /// A comment that a compiler may read differently from a person.
 struct CommentFault {
-    int line;          ///< where the comment begins, from 1
+    int line;          ///< line at which the comment begins, from 1
     std::string what;  ///< "holds '\x0c', which is not shown"
 };
 
@@ -37,7 +37,7 @@ std::optional<CommentFault> find_comment_fault(std::string_view source);
 /// Every emitted text passes this check before it is compiled.
 void check_emitted(std::string_view source, const Operator& op);
 
-/// Does the same for a text without an operator.
+/// Throws InternalError unless find_comment_fault() finds nothing. For texts without an operator.
 void check_comments(std::string_view source);
 
 }  // namespace segfold

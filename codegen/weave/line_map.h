@@ -21,7 +21,7 @@ struct TracedWoven {
     WovenLines body_lines;
 };
 
-/// Does the same as weave(), and keeps the origin of each line.
+/// Weaves a text like weave(), and keeps the origin of each line.
 TracedWoven weave_traced(std::string_view file, std::string_view text, const Facts& facts,
                          const ReadPart& read_part);
 

@@ -12,7 +12,7 @@ namespace segfold {
 /// Returns `op` with every name resolved, every literal and expression typed, and every block's assignments
 /// in the order of the fields they set. Checking a checked operator changes nothing.
 ///
-/// Throws SpecError, with place and caret where the operator came from text.
+/// Throws SpecError. If the operator came from a text, the message has place and caret.
 Operator check(Operator op);
 
 /// True for the reserved words: names of parts, of constants and of places such as `index`.

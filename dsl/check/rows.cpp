@@ -16,8 +16,8 @@ const Parameter* find_parameter(const Operator& op, const std::string& name)
 
 /// The names and fields of the state that hold rows.
 struct Rows {
-    std::set<std::string> names;   ///< parameters, locals, results
-    std::set<std::string> fields;  ///< of the state
+    std::set<std::string> names;   ///< parameters, locals and results that hold rows
+    std::set<std::string> fields;  ///< fields of the state that hold rows
 
     /// True if the value differs from feature to feature.
     [[nodiscard]] bool has(const Operator& op, const Expression& expression) const

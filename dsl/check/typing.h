@@ -36,7 +36,7 @@ public:
     /// names the target in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// Does the same for a `let`. `context` is the type that its uses call for, if any.
+    /// Resolves and types the value of a `let`. `context` is the type that its uses call for, if any.
     Expression value(const Expression& expression, std::optional<Type> context);
 
     /// Adds a local.

@@ -169,8 +169,8 @@ public:
     }
 
     /// Write-back: maps each element with the finished results of its segment. Sets every Each, or returns
-    /// the only one. The argument is optional. It is the state, whose fields are the results if there is no
-    /// finish.
+    /// the only one. The argument is optional. It is the state; if there is no finish, its fields are the
+    /// results.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });
@@ -307,7 +307,7 @@ Operator define(std::string name, const Field<T>& field, const Body& body,
     return op.build();
 }
 
-/// `let name = value;`: names a value for the rest of its part, where it is computed once.
+/// `let name = value;`: names a value for the rest of its part. The value is computed once.
 template <ValueOrPlain A>
 auto let(const std::string& name, const A& value, SourceLocation at = SourceLocation::current())
 {

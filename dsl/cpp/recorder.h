@@ -29,7 +29,7 @@ public:
     /// Sets the only field or result. `type` is none for a plain number. `first` is the type for a result
     /// that nothing else declares; none if the value does not state one.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
-    /// Sets the only output of a map; `type` and `first` as above.
+    /// Sets the only output of a map. `type` and `first` have the meaning that they have in give().
     void give_output(const Term& value, std::optional<Type> type, Position at,
                      std::optional<Type> first = {});
     /// Sets every field to that of the operand.

@@ -7,9 +7,9 @@
 
 namespace segfold {
 
-/// Returns the constants of identity, lift and combine as values of `type`, then their neighbours, their
-/// negatives, and sums and differences of two. Each value occurs once, and there are few. Values that the
-/// type cannot hold are omitted.
+/// Returns the constants of combine, lift, append and identity as values of `type`, then their neighbours,
+/// their negatives, and sums and differences of two. Each value occurs once, and there are few. Values that
+/// the type cannot hold are omitted.
 std::vector<Slot<double>> constant_values(const Bytecode& bytecode, Type type);
 
 }  // namespace segfold

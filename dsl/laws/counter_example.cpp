@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostColumns = 96;
 
-/// Longer lists of elements show so many at each end.
+/// Lists of more than kMostListed elements show only kShownElements at each end.
 constexpr std::size_t kMostListed = 12;
 constexpr std::size_t kShownElements = 4;
 

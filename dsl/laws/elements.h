@@ -82,7 +82,7 @@ private:
     bool small_;
     const DataRanges* data_;
     std::mt19937_64& random_;
-    std::vector<std::vector<Slot<double>>> edges_;      ///< [column], with constants
+    std::vector<std::vector<Slot<double>>> edges_;      ///< for each column: edge values and constants
     std::vector<std::vector<Slot<double>>> constants_;  ///< [column]
     /// [column]: edge values, constants, then ends of the data. Columns of similar types share one order.
     std::vector<std::vector<Slot<double>>> alike_;

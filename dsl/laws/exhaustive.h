@@ -49,9 +49,9 @@ private:
 
     LawMachine& machine_;
     int size_;
-    std::vector<std::uint8_t> table_;  ///< [earlier][later]
+    std::vector<std::uint8_t> table_;  ///< combine(earlier, later), by earlier and then by later
     std::vector<int> reached_;
-    std::vector<Origin> origins_;  ///< [state], for reached states
+    std::vector<Origin> origins_;  ///< for each reached state
     int identity_ = 0;
     bool complete_ = false;
 };

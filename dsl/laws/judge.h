@@ -15,8 +15,8 @@ enum class Equation : std::uint8_t {
     identity_twice,  ///< combine(identity, identity) == identity
     commutative,     ///< combine(a, b) == combine(b, a)
     idempotent,      ///< combine(a, a) == a
-    append,          ///< append(a, x) == combine(a, lift(x)), where b is lift(x)
-    append_first,    ///< append(identity, x) == combine(identity, lift(x)), where a is lift(x)
+    append,          ///< append(a, x) == combine(a, b), with b = lift(x)
+    append_first,    ///< append(identity, x) == combine(identity, a), with a = lift(x)
 };
 
 /// True for the equations of append. Their last state consists of one element.

@@ -25,7 +25,7 @@ enum class Verdict : std::uint8_t {
     holds_exhaustively,              ///< holds for every state of the operator, or of its 8-bit version
     not_refuted,                     ///< the search found no counter-example
     holds_up_to_rounding,            ///< both sides differ, but rounding explains it
-    refuted,                         ///< there is a counter-example
+    refuted,                         ///< a counter-example was found
 };
 
 /// Name of a verdict, such as "proved".
@@ -33,7 +33,7 @@ std::string_view name(Verdict verdict);
 
 /// The method that gave a verdict.
 enum class Means : std::uint8_t {
-    search,       ///< drawn states
+    search,       ///< a search over drawn states
     all_states,   ///< every state of the operator, or of its 8-bit version
     bit_vectors,  ///< Z3, with integers and floats bit for bit
     integers,     ///< Z3, with unbounded integers
@@ -135,8 +135,8 @@ using ScalarValues = std::vector<std::optional<FieldValue>>;
 
 /// Limits of a search. `seed` decides which cases are tried; `most_seconds` may stop it early.
 struct LawOptions {
-    std::int64_t most_cases = 200000;  ///< per law
-    double most_seconds = 0.2;         ///< for all laws together
+    std::int64_t most_cases = 200000;  ///< most cases tried for each law
+    double most_seconds = 0.2;         ///< most time for all laws together
     std::uint64_t seed = 1;
     const DataRanges* data = nullptr;       ///< if given, elements lie in these ranges
     const ScalarValues* scalars = nullptr;  ///< null: no value is known; many are tried for each unknown one

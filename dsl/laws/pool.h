@@ -44,7 +44,7 @@ private:
     std::size_t num_starts_;  ///< number of offsets at which a kept state may begin: 1 unless by_place_
     std::vector<Made> made_;
     std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases at the first place
-    std::vector<Slot<double>> scratch_;  ///< [state of the case][field]
+    std::vector<Slot<double>> scratch_;  ///< fields of the states of the present case
     std::vector<Slot<double>> element_;  ///< the element that a case appends
 };
 

@@ -85,7 +85,7 @@ private:
     std::vector<ElementPlace> places_;
     std::vector<std::size_t> settings_ = {0};
     std::vector<std::size_t> scalar_tables_;                ///< the tables that are scalars
-    std::vector<std::vector<Slot<double>>> scalar_values_;  ///< [setting][scalar]
+    std::vector<std::vector<Slot<double>>> scalar_values_;  ///< values by setting, then by scalar
     std::size_t setting_ = 0;                               ///< the set of scalar values in the tables
     std::vector<Array> tables_;
     Evaluator<double> working_;

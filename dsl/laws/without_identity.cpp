@@ -26,8 +26,8 @@ Expression of_identity(const Operator& op, const Expression& expression)
     return with_type(expression, std::move(arguments), *expression->type);
 }
 
-/// Does the same for an assigned value. A bare number needs no conversion, since the result has the field's
-/// type.
+/// Replaces fields by identities in an assigned value. A bare number needs no conversion here, since the
+/// result has the field's type.
 Expression assigned_identity(const Operator& op, const Expression& expression)
 {
     return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity

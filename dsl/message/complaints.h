@@ -30,7 +30,7 @@ inline constexpr std::size_t kMostComplaints = 10;
 /// Collects the faults of a text. After a fault, later steps must not report its consequences.
 class Complaints {
 public:
-    /// Adds a fault. Throws all of them once there are more than are reported.
+    /// Adds a fault. Throws all faults once there are more than kMostComplaints.
     void add(const PlacedError& error);
     [[nodiscard]] bool empty() const { return errors_.empty(); }
     /// Throws one SpecError with all messages, one below the other, in the order of their places.

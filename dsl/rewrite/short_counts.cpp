@@ -206,8 +206,8 @@ FieldNames count_fields(const Operator& op)
     return fields;
 }
 
-/// Rewrites `expression` for a state that holds counts in 32 bits. Keeps only types that the text names;
-/// check() finds the others again.
+/// Rewrites `expression` for a state that holds counts in 32 bits. Only limits and conversions keep their
+/// types; check() derives all others again.
 Expression shorten(const Expression& expression, bool is_wanted, const Counts& counts)
 {
     ExpressionNode node = *expression;

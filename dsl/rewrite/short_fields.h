@@ -16,7 +16,7 @@ using FieldNames = std::set<std::string>;
 /// `min` or `max`.
 [[nodiscard]] bool is_selection(const Expression& expression);
 
-/// The parts of an operator that make states: `lift`, `combine`, and `append` where there is one.
+/// The parts of an operator that make states: `lift`, `combine`, and `append` if there is one.
 [[nodiscard]] std::vector<const Block*> state_blocks(const Operator& op);
 
 /// Returns `finish` for a state that holds `fields` in i32. It first converts them back to i64, and maps the

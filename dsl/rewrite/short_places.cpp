@@ -83,8 +83,8 @@ Fields place_fields(const Operator& op)
     return fields;
 }
 
-/// Rewrites `expression` for a state that holds `fields` in 32 bits. Keeps only types that the text names;
-/// check() finds the others again.
+/// Rewrites `expression` for a state that holds `fields` in 32 bits. Only limits and conversions keep their
+/// types; check() derives all others again.
 Expression shorten(const Expression& expression, bool is_place_wanted, const Fields& fields)
 {
     ExpressionNode node = *expression;

@@ -249,7 +249,7 @@ void Script::add_ranges(const Run& run, const Program& program)
         const auto& where = used[step->out];
         const bool is_jump = step->opcode == Opcode::jump || step->opcode == Opcode::jump_unless;
         if (is_jump || step->opcode == Opcode::copy || where.empty())
-            continue;  // values that copies join are left open
+            continue;  // values joined by a copy are left open
         const auto result = result_type(*step);
         if (is_integer(result) && is_arithmetic(step->opcode))
             in_range_ += fmt::format(" (=> {} {})", where, in_range_term(result, run.slots[step->out]));

@@ -65,9 +65,9 @@ public:
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const ScriptOptions& options() const { return options_; }
 
-    /// Requires `in_range`. A term that is true if no operation in combine and append overflows whose value
-    /// is used. Sides of conditions that are not taken, and unused `let`s, may have any value. Values that
-    /// overflow in lift are left open instead.
+    /// Requires `in_range`. A term that is true if no used value overflows in combine and append. Sides of
+    /// conditions that are not taken, and unused `let`s, may have any value. Values that overflow in lift are
+    /// left open instead.
     [[nodiscard]] std::string nothing_overflows() const { return "(and true" + in_range_ + ")"; }
     /// True if there is any such operation.
     [[nodiscard]] bool may_overflow() const { return !in_range_.empty(); }

@@ -143,7 +143,7 @@ void OperatorParser::refuse_what_follows(const Token& keyword) const
         cursor_.fail(cursor_.peek().position, "expected a part of the operator, found '='",
                      "fields are set in braces: " + keyword.text + " { FIELD = VALUE; ... }");
     if (cursor_.is(";") && (cursor_.at_part(1) || cursor_.is("}", 1)))
-        return;  // part() refuses and skips it
+        return;  // part() refuses and skips this semicolon
     if (!advice_at(cursor_.tokens(), cursor_.place()).empty())
         cursor_.unexpected("the next part");
 }

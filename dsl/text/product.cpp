@@ -125,7 +125,8 @@ public:
     }
 
 private:
-    /// True if a factor has an append and the others can do without tables in theirs. They join their lift.
+    /// True if the product can have an append: a factor has one, and the lift of every other factor reads no
+    /// table. Those factors append by lift and combine.
     [[nodiscard]] bool can_append(const Operator& whole) const
     {
         return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&

@@ -16,7 +16,7 @@ namespace segfold {
 inline constexpr std::array<std::string_view, 8> kParts = {"state",  "lift",  "combine", "append",
                                                            "finish", "empty", "map",     "laws"};
 
-/// True for a word of kParts. Outside of parts it may be a name.
+/// True for a word of kParts. At other places such a word may be a name.
 inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
 
 /// Reads tokens in order. Every complaint is a PlacedError at the token that it concerns.

@@ -29,8 +29,8 @@ public:
         (void)begin;
         return nullptr;
     }
-    /// Does the same in the memory of the GPU on which the stream folds. Such elements are neither read nor
-    /// lent.
+    /// Address of the elements from `begin` on in the memory of the GPU that folds the stream, else null.
+    /// Such elements are neither read nor lent.
     [[nodiscard]] virtual const std::byte* on_device(std::int64_t begin) const
     {
         (void)begin;

@@ -98,7 +98,7 @@ struct ArrayView {
         : type(element), data(pointer), length(count), place(where)
     {}
     template <class T, std::size_t extent>
-    ArrayView(std::span<T, extent> values)  // NOLINT(google-explicit-constructor): lending is what it is for
+    ArrayView(std::span<T, extent> values)  // NOLINT(google-explicit-constructor): lending is its purpose
         : ArrayView(type_of_element<T>(), values.data(), static_cast<std::int64_t>(values.size()))
     {}
     template <class T, class Allocator>

@@ -22,12 +22,13 @@ namespace segfold {
 
 /// Values of the scalars.
 [[nodiscard]] ScalarValues scalar_values(const Workload& workload);
-/// Does the same for arrays, one for each parameter. Only arrays of scalars need elements.
+/// Values of the scalars in `arrays`, which holds one array for each parameter. Other arrays may be empty.
 [[nodiscard]] ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays);
 
 /// Names the first floating-point column or table with an infinity or NaN; none if all values are finite.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);
-/// Does the same for the arrays of an operator's parameters.
+/// Names the first floating-point column or table with an infinity or NaN. `arrays` holds one array for each
+/// parameter of `op`.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Operator& op,
                                                          const std::vector<Array>& arrays);
 

@@ -114,8 +114,8 @@ bool rises_or_falls(std::span<const Bits> keys, Order order)
     return rises || falls;
 }
 
-/// Number of keys that repeat an earlier one, anywhere. Only keys whose hash occurs twice can. They are
-/// counted by sorting, unless a small table of recent keys already holds an equal one.
+/// Number of keys that repeat an earlier one, anywhere. A key can repeat only if its hash occurs twice. Such
+/// keys are counted by sorting, unless a small table of recent keys holds an equal one.
 template <class Bits>
 std::int64_t count_returning(std::span<const Bits> keys)
 {
@@ -169,7 +169,8 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
     }
 }
 
-/// Copies the entries at `places` into order, or back if `is_back`.
+/// Copies the entries at `places` of `from` into `into`, one after the other. With `is_back`, copies them
+/// back to these places.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
     const auto row_length = std::max<std::size_t>(from.row_length(), 1);

@@ -1,5 +1,5 @@
 #pragma once
-// Handles unsorted keys: counts those that return, and finds their order.
+// Counts keys that return after others, and sorts elements by their keys.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -38,7 +38,7 @@ enum class ValueRange : std::uint8_t {
 /// probability in every range. `first` is the place of the first value.
 Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
                       std::int64_t first = 0);
-/// Does the same in existing memory.
+/// Fills an existing array with the values of generate_values().
 void generate_values_into(Array& array, std::uint64_t seed, ValueRange range, std::int64_t first);
 
 }  // namespace segfold

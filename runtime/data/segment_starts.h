@@ -42,7 +42,7 @@ template <class T>
 struct KeyMarks {
     const T* keys;
 
-    /// Does the same as FlagMarks.
+    /// Marks `count` elements from `begin` on, at most 64; the other marks become 0.
     void operator()(std::int64_t begin, std::int64_t count, StartMarks& marks) const
     {
         const T* const at = keys + begin;

@@ -9,7 +9,7 @@ namespace segfold {
 /// segment costs little beside that.
 [[nodiscard]] Shape shape_of(const Segments& segments);
 
-/// Does the same, with the length of rows.
+/// Returns the sizes of a workload's segments, and the length of its rows.
 [[nodiscard]] Shape shape_of(const Workload& workload);
 
 /// True if the longest of this many segments is searched at every fold of borrowed arrays: up to 2^21.

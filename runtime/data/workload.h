@@ -12,7 +12,7 @@ namespace segfold {
 
 /// An operator with its arrays and segments.
 struct Workload {
-    Operator op;                ///< checked
+    Operator op;                ///< a checked operator
     std::vector<Array> arrays;  ///< one for each parameter: columns [num_elements], tables of any length
     Segments segments;
     /// For an operator over rows: the length of a row. Columns of rows are [num_elements, num_features] and
@@ -28,8 +28,8 @@ struct Results : std::vector<NamedArray> {
 /// Allocates the results of a workload, filled with bytes that no computation is likely to give.
 Results allocate_results(const Workload& workload);
 
-/// Does the same for a form in which kernels find the segments. The arrays then have room for one segment per
-/// element.
+/// Allocates results for a form in which kernels find the segments. The arrays then have room for one segment
+/// per element.
 Results allocate_results(const Workload& workload, SegmentForm form);
 
 /// Returns the workload of one feature. Its numbers are copied from every row; other arrays are borrowed.
@@ -51,7 +51,7 @@ void check_num_features(const std::string& what, std::int64_t num_features);
 
 /// Checks types and lengths of a workload's arrays, and that every empty segment has a result.
 ///
-/// Throws InputError that names the parameter, or the first empty segment if the operator gives such no
+/// Throws InputError. The message names the parameter, or the first empty segment if the operator gives it no
 /// result.
 void check_workload(const Workload& workload);
 

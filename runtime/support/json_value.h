@@ -15,7 +15,7 @@ namespace segfold {
 /// A JSON document. Its members keep their order.
 using Json = nlohmann::ordered_json;
 
-/// The line of a number beyond all floats, in a JSON text that parsing refused with Json::out_of_range.
+/// Line and text of a number beyond all floats, in a JSON text that parsing refused with Json::out_of_range.
 struct JsonOverflow {
     explicit JsonOverflow(std::string_view text);
 

@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// `constant + earlier * j + later * k`, where the earlier operand holds j elements and the later one k.
+/// The bound `constant + earlier * j + later * k` for an earlier operand of j elements and a later one of k.
 struct Affine {
     WideInteger constant = 0, earlier = 0, later = 0;
 

@@ -23,9 +23,9 @@ struct FoldLength {
 struct OverflowSites {
     using Nodes = std::set<const ExpressionNode*>;
 
-    Nodes combine;           ///< in combine of two states of elements
-    Nodes combine_identity;  ///< in combine with the identity on either side
-    Nodes append;            ///< in append to a state of elements
+    Nodes combine;           ///< operations of combine on two states made of elements
+    Nodes combine_identity;  ///< operations of combine with the identity on either side
+    Nodes append;            ///< operations of append to a state made of elements
     Nodes append_to_identity;
 };
 
@@ -37,7 +37,7 @@ struct OverflowSites {
 /// left or combined bit by bit: the result is then right modulo 2^width, and laws of integers still hold.
 /// Sides of conditions that cannot be taken do not count, nor does a `let` that no taken side reads.
 [[nodiscard]] OverflowSites overflow_sites(const Operator& op, const KnownValues& known, FoldLength length);
-/// Does the same for a fold that uses no identity.
+/// Finds the operations that may overflow where overflow matters, in a fold that uses no identity.
 [[nodiscard]] OverflowSites overflow_sites_without_identity(const Operator& op, const KnownValues& known,
                                                             FoldLength length);
 

@@ -23,7 +23,7 @@ std::optional<Number> read_number(std::string_view text)
         return std::nullopt;
     if (error == std::errc())
         return number;
-    if constexpr (std::is_floating_point_v<Number>)  // too large or too small
+    if constexpr (std::is_floating_point_v<Number>)  // the number is too large or too small
         return static_cast<Number>(std::strtod(std::string(text).c_str(), nullptr));
     return std::nullopt;
 }

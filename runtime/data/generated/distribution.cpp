@@ -46,7 +46,7 @@ DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
     };
 }
 
-/// Does the same as by_blocks() for real lengths, which are rounded down.
+/// Fills blocks by `draw`, which returns real lengths. These are rounded down.
 template <class Draw>
 DrawBlock by_rounded_blocks(std::int64_t num_elements, Draw draw)
 {

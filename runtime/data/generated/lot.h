@@ -10,8 +10,8 @@ namespace segfold {
 enum class LotKind : std::uint8_t {
     equal,         ///< one length from 1 to 2^22
     near_equal,    ///< a length, give or take an eighth
-    mixture,       ///< two lengths, by chance
-    power_law,     ///< unsorted
+    mixture,       ///< either of two lengths, at random
+    power_law,     ///< lengths by a power law, unsorted
     ascending,     ///< a power law, the shortest first
     descending,    ///< a power law, the longest first
     saw_teeth,     ///< lengths that grow evenly up to a longest one, repeatedly

@@ -28,7 +28,7 @@ constexpr std::size_t kFirstStreamBytes = std::size_t{1} << 16;
 /// that does not exist yet.
 std::string follow_links(const std::string& path)
 {
-    constexpr int kMostLinks = 40;  // the limit of Linux
+    constexpr int kMostLinks = 40;  // the limit of Linux on links in a path
     std::error_code error;
     std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error)

@@ -82,7 +82,7 @@ private:
     std::string path_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
-    std::shared_ptr<const std::vector<std::byte>> contents_;  // of a stream
+    std::shared_ptr<const std::vector<std::byte>> contents_;  // bytes of a stream; null for a file
 };
 
 /// A file that appears under its name, complete, when `commit` is called. Without `commit` nothing is left.
@@ -120,7 +120,8 @@ void write_whole(const std::string& path, std::string_view text);
 /// that for the text.
 void require_writable(const std::string& path);
 
-/// Does the same for appending to a file. If the file exists, its folder need not accept new files.
+/// Throws InputError if a file could not be appended to. If the file exists, its folder need not accept new
+/// files.
 void require_appendable(const std::string& path);
 
 }  // namespace segfold

@@ -17,11 +17,11 @@ public:
     SpawnActions(const SpawnActions&) = delete;
     SpawnActions& operator=(const SpawnActions&) = delete;
 
-    /// The program's `descriptor` becomes this process's `ours`.
+    /// Gives the program this process's descriptor `ours`, under the number `descriptor`.
     void give(int ours, int descriptor);
-    /// The program's `descriptor` becomes an opened file.
+    /// Opens a file in the program, under the number `descriptor`.
     void open(const char* path, int flags, int descriptor);
-    /// The program leads a process group of its own.
+    /// Makes the program lead a process group of its own.
     void lead_group();
 
 private:
@@ -46,8 +46,8 @@ std::optional<std::string> find_program(std::string_view program);
 /// Runs `arguments[0]` and waits for its end. Throws DeviceError if it cannot be started.
 ProcessResult run_process(const std::vector<std::string>& arguments);
 
-/// Does the same for a program that may run long. If this thread has a WorkStopper, stopping it ends the
-/// program, and DeviceError is thrown.
+/// Runs a program that may take long, and waits for its end. If this thread has a WorkStopper, stopping it
+/// ends the program, and DeviceError is thrown.
 ProcessResult run_stoppable(const std::vector<std::string>& arguments);
 
 }  // namespace segfold

@@ -52,7 +52,7 @@ private:
 
 /// State shared by the threads. A loop is over when every part was taken and no thread is inside.
 struct ThreadPool::Shared {
-    std::mutex turn;  ///< callers take turns
+    std::mutex turn;  ///< callers take turns by it
     std::mutex mutex;
     std::condition_variable begins, ends;
     std::uint64_t loop = 0;  ///< number of the present loop
