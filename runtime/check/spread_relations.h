@@ -1,5 +1,5 @@
 #pragma once
-// The relations between a fold in one piece and folds by parts: slices, devices, ranks.
+// Relations between a fold in one piece and folds in parts: slices, devices, ranks.
 #include <optional>
 #include <string>
 
@@ -7,17 +7,18 @@
 
 namespace segfold::regress {
 
-/// In one piece and in parts of one device; with the stage that `--reproducible` runs, also any number of
-/// parts against one, in every bit.
+/// Compares a fold in one piece with folds in parts on one device. For the stage that `--reproducible` runs,
+/// the bits must also be the same for any number of parts.
 [[nodiscard]] std::optional<Breach> attempt_slices(Trial& trial);
-/// The same where parts are dealt to the setting's devices.
+/// Compares the same, with parts dealt to the setting's devices.
 [[nodiscard]] std::optional<Breach> attempt_devices(Trial& trial);
-/// The same by the setting's ranks. All of them find the same.
+/// Compares the same, with parts folded by the setting's ranks. All ranks get the same result.
 [[nodiscard]] std::optional<Breach> attempt_ranks(Trial& trial);
 
-/// Why what was folded apart cannot be joined; empty where it can.
+/// Returns why separately folded parts cannot be joined; empty if they can.
 [[nodiscard]] std::string associativity_missing(const Setting& setting);
-/// The same, or why a setting has no several devices, or no ranks; empty where it has.
+/// Returns the same, or why the setting does not have several devices (or ranks); empty if nothing is
+/// missing.
 [[nodiscard]] std::string other_devices_missing(const Setting& setting);
 [[nodiscard]] std::string ranks_missing(const Setting& setting);
 
