@@ -13,7 +13,7 @@ using Chart = std::variant<BarChart, LineChart>;
 /// Contents of a page.
 struct Page {
     std::string heading;
-    std::vector<std::string> paragraphs;  ///< below the title
+    std::vector<std::string> paragraphs;  ///< below the heading
     std::vector<Chart> charts;
 };
 

@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file to be written, or one that is there already.
+/// A file to write, or one that already exists.
 struct KernelFile {
     std::string path;
     std::string_view text;
     bool is_there;
 };
 
-/// Whether `path` is there with `text`; throws if it is there with something else.
+/// Whether `path` exists with `text`. Throws if it exists with another text.
 bool is_written(const std::string& folder, const fs::path& path, std::string_view text)
 {
     std::error_code error;

@@ -1,5 +1,5 @@
 #pragma once
-// segfold stages --extract: the stages and parts of the program as files, to be edited and given to
+// segfold stages --extract: writes the program's stages and parts to files, which a user can edit and pass to
 // --kernels.
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace segfold::cli {
 
-/// Writes every file of kernels/ below `folder`, and prints which were written and which were there with the
-/// same text. Throws InputError, before anything is written, if a file is there with another text.
+/// Writes every file of kernels/ below `folder`. Prints which were written, and which already existed with
+/// the same text. Throws InputError, before writing anything, if a file exists with another text.
 void extract_kernels(const std::string& folder, bool as_json);
 
 }  // namespace segfold::cli

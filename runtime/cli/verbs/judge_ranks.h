@@ -1,5 +1,5 @@
 #pragma once
-// Verbs that judge, in several processes which MPI has started together.
+// Runs verbs that judge in several processes started together by MPI.
 #include <functional>
 #include <optional>
 
@@ -8,20 +8,21 @@
 
 namespace segfold::cli {
 
-/// Calls `judge` on every rank, and gives all the exit code that it has at rank 0, which alone prints.
+/// Calls `judge` on every rank. Returns on all of them the exit code of rank 0, which alone prints.
 ///
-/// A failure of any rank is told once, by rank 0, and is the exit code of all: none of them hangs. Cores of a
-/// host are shared among its ranks. Collective.
+/// If a rank fails, rank 0 prints the error once, and every rank returns its exit code; no rank hangs. Ranks
+/// of a host share its cores. All ranks must call this.
 [[nodiscard]] int judge_by_ranks(const Words& words, Communicator& ranks,
                                  const std::function<int(AgreedRanks& ranks)>& judge);
 
-/// Whether this process prints: it is alone, or rank 0.
+/// Whether this process prints: it is the only one, or rank 0.
 [[nodiscard]] inline bool prints(const AgreedRanks* ranks) { return ranks == nullptr || ranks->rank() == 0; }
 
-/// The GPU of a rank's place on its host in turn; nothing where there is none, or --device names one.
+/// Returns the GPU for a rank: ranks of a host take its GPUs in turn. Returns nothing if there is no GPU or
+/// --device is given.
 [[nodiscard]] std::optional<int> device_of_rank(const Arguments& arguments, const Communicator& ranks);
 
-/// Throws InputError where flags are given that are about one process: --slices, --devices.
+/// Throws InputError if flags for a single process are given: --slices, --devices.
 void refuse_spreading_flags(const Arguments& arguments);
 
 }  // namespace segfold::cli

@@ -1,5 +1,6 @@
 #pragma once
-// The two ends of `tune --worker`: the process that owns the device, and what the tuner knows of it.
+// Both ends of `tune --worker`: the process that owns the device, and the greeting that the tuner reads from
+// it.
 #include "codegen/problem.h"
 #include "runtime/cli/arguments/arguments.h"
 #include "runtime/cli/arguments/workload_argument.h"
@@ -7,18 +8,18 @@
 
 namespace segfold::cli {
 
-/// What the worker found: where it runs, and what of.
+/// What a worker reports about its device and data.
 struct TuneGreeting {
-    tune::Record record;  ///< all but the point and what was measured
+    tune::Record record;  ///< without the point and the measurement
     Target target;
-    double ceiling = 0;  ///< bytes a second
-    UsableLaws laws;     ///< for its scalars
+    double ceiling = 0;  ///< bytes per second
+    UsableLaws laws;     ///< laws for its scalars
 };
 
-/// Measures what is asked for on standard input until that ends; returns the exit code.
+/// Measures the plans requested on standard input until it ends. Returns the exit code.
 int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRequest& request);
 
-/// Throws InternalError for what serve_plans() does not say.
+/// Reads the greeting that serve_plans() writes. Throws InternalError if it has another form.
 TuneGreeting parse_greeting(const std::string& line);
 
 }  // namespace segfold::cli

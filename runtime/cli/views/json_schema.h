@@ -1,11 +1,11 @@
 #pragma once
-// What the documents of --json look like, as a JSON schema.
+// The JSON schema of the documents of --json.
 #include "runtime/cli/views/json.h"
 
 namespace segfold::cli {
 
-/// The schema of all documents, draft 2020-12. A document is described by the definition that has its name;
-/// no schema refers to anything outside.
+/// Returns the schema of all documents, draft 2020-12. The definition with a document's name describes that
+/// document. Nothing refers outside of the schema.
 [[nodiscard]] Json json_schema();
 
 }  // namespace segfold::cli

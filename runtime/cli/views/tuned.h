@@ -1,5 +1,5 @@
 #pragma once
-// What the tuning records say of a plan, as a document.
+// Shows as JSON what the tuning records say about a plan.
 #include "runtime/cli/views/json.h"
 #include "runtime/session/choice/explanation.h"
 
