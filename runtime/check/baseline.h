@@ -31,10 +31,11 @@ struct Baseline {
     [[nodiscard]] const DeviceTimes* find(std::string_view device) const;
     /// Replaces a device's ratios, but keeps the old cases for which `stay` is true.
     ///
-    /// Returns how many of these are lost all the same. If the driver, the compiler or the number of elements
-    /// differs, all are lost, because a baseline has one of each per device.
+    /// Returns how many of those old cases are lost anyway. If the driver, the compiler or the number of
+    /// elements differs, all are lost, because a baseline has one of each per device.
     std::size_t replace(DeviceTimes times, const std::function<bool(const TimeCase&)>& stay = {});
-    /// Replaces the static costs, which have one compiler, in the same way.
+    /// Replaces the static costs, but keeps the old ones for which `stay` is true if the compiler is the
+    /// same. Returns how many of those are lost.
     std::size_t replace(StaticCosts costs, const std::function<bool(const StaticCost&)>& stay = {});
 };
 

@@ -133,7 +133,7 @@ public:
                 return smallest_configuration(of, problem, {}, shape);
             if (kind == Plan::next && chosen.empty())
                 return next_configuration(of, problem, shape);
-            // Chosen values belong to this stage; another one may fold pieces.
+            // The chosen tunables are for this stage. The stage that folds pieces may be another one.
             return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
                              plan_facts(problem, shape));
         };

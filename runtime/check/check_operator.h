@@ -34,8 +34,9 @@ struct CheckLayout {
 
 /// Returns how many elements a check of a stage uses by default.
 ///
-/// At least `least`, and at most `most`: as many as make the loops of the stage's smallest plans repeat. A
-/// few are added, so that segments of one odd length fit and all elements form whole vectors.
+/// The number is at least `least` and at most `most`: as many as make the stage's smallest plans run their
+/// loops more than once. A few are added, so that segments of one odd length fit and all elements form whole
+/// vectors.
 std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
                           const Target& target, std::int64_t least, std::int64_t most);
 

@@ -1,13 +1,13 @@
 #pragma once
-// How many elements a stage needs before all of its loops repeat.
+// How many elements a stage needs to run all of its loops more than once.
 #include <cstdint>
 
 #include "codegen/catalogue.h"
 
 namespace segfold::regress {
 
-/// Returns the fewest elements with which the loops of a stage's smallest plan repeat: at least `least`, at
-/// most `most`, in steps of a twelfth.
+/// Returns the fewest elements that make a stage's smallest plan run its loops more than once: at least
+/// `least`, at most `most`, in steps of a twelfth.
 ///
 /// This means two blocks in every launch; if a grid is bounded, two rounds for every block. It must hold in
 /// every form of segments that the stage serves. `problem` gives everything except the form.

@@ -58,8 +58,8 @@ struct RelationRequest {
     std::vector<Tiles> tiles;
     const Catalogue& catalogue;
     std::int64_t num_elements = 0;
-    /// If not 0: each stage uses as many elements as make the loops of its smallest plan repeat, at most this
-    /// many.
+    /// If not 0: each stage uses as many elements as make its smallest plan run its loops more than once, but
+    /// at most this many.
     std::int64_t most_elements = 0;
     std::uint64_t seed = 7;  ///< the first seed
     std::uint64_t num_seeds = 1;

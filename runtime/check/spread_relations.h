@@ -10,15 +10,16 @@ namespace segfold::regress {
 /// Compares a fold in one piece with folds in parts on one device. For the stage that `--reproducible` runs,
 /// the bits must also be the same for any number of parts.
 [[nodiscard]] std::optional<Breach> attempt_slices(Trial& trial);
-/// Compares the same, with parts dealt to the setting's devices.
+/// Compares a fold in one piece with folds whose parts are dealt to the setting's devices.
 [[nodiscard]] std::optional<Breach> attempt_devices(Trial& trial);
-/// Compares the same, with parts folded by the setting's ranks. All ranks get the same result.
+/// Compares a fold in one piece with folds whose parts go to the setting's ranks. All ranks get the same
+/// result.
 [[nodiscard]] std::optional<Breach> attempt_ranks(Trial& trial);
 
 /// Returns why separately folded parts cannot be joined; empty if they can.
 [[nodiscard]] std::string associativity_missing(const Setting& setting);
-/// Returns the same, or why the setting does not have several devices (or ranks); empty if nothing is
-/// missing.
+/// Returns why this relation cannot be tried: parts cannot be joined, or the setting does not have several
+/// devices (or ranks). Empty if it can.
 [[nodiscard]] std::string other_devices_missing(const Setting& setting);
 [[nodiscard]] std::string ranks_missing(const Setting& setting);
 

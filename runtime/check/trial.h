@@ -19,7 +19,7 @@ namespace segfold::regress {
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< the one that a run would choose
-    smallest  ///< small tiles and few blocks: much crosses borders, and loops repeat
+    smallest  ///< small tiles, few blocks: much crosses borders, loops run repeatedly
 };
 
 /// "chosen", "smallest"
@@ -91,8 +91,8 @@ public:
     /// Returns segments for a relation that does not depend on lengths: those of lengths(), except for whole
     /// and uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
-    /// Returns the same for an operator derived from the setting's. If `op` allows no empty segments, none is
-    /// empty.
+    /// Returns such segments for `op`, an operator derived from the setting's. If `op` allows no empty
+    /// segments, none is empty.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
     /// Returns the operator's data for the segments with the right results. They are made once and shared by

@@ -23,7 +23,7 @@ std::map<std::string, std::string> input_files(const Arguments& arguments, const
 
 /// Returns the texts that --scalar gives for the operator's scalars, by name. Throws InputError.
 std::map<std::string, std::string> scalar_texts(const Arguments& arguments, const Operator& op);
-/// Returns them for several operators. Each may have some of the scalars or none.
+/// Returns the texts of --scalar for several operators. Each operator may have some of the scalars or none.
 std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std::span<const Operator> ops);
 
 /// Throws InputError if a file in `written`, the files that --output writes, is also read by --input,
@@ -48,7 +48,7 @@ std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std
 /// Returns generated values with which plans of an operator can be compared.
 ///
 /// Products of integers up to 8 overflow in long segments, and infinities say nothing about a plan, so floats
-/// are uniform. Sums of 16-bit fractions depend on the order of addition, so those types get ones and zeros:
+/// are uniform. Sums of 16-bit fractions depend on the order of addition, so those types get -1, 0 and 1:
 /// their sums are exact up to 2^11 in f16 and 2^8 in bf16. If the operator is idempotent, they get fractions,
 /// which reveal more.
 [[nodiscard]] ValueRange agreeing_values(const Operator& op);

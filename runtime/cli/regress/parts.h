@@ -47,7 +47,10 @@ struct AskedOperator {
 void require_static_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                           const regress::Baseline& baseline);
 
-/// The same check for times, with --time and --self. The device is checked by hold_times().
+/// Throws InputError if the baseline has times, but none for the operators and --stage.
+///
+/// A baseline without times is refused with --time and --self, and if it has no static costs either. The
+/// device is checked by hold_times().
 void require_time_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                         const regress::Baseline& baseline);
 

@@ -15,7 +15,7 @@ namespace segfold::cli {
 std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                          const std::vector<regress::FaultInput>& faults);
 
-/// Returns the same as JSON objects.
+/// Returns the effects of refuted laws and the commands that show them as JSON objects.
 Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                     const std::vector<regress::FaultInput>& faults);
 

@@ -21,7 +21,7 @@ void write_json(std::string_view document, Json body);
 /// Returns element `i` of an array as a number or bool, with the digits that its type needs.
 Json json_of(const Array& array, std::int64_t i);
 
-/// Returns a single value in the same way.
+/// Returns a value as a number or bool, with the digits that its type needs.
 Json json_of(const FieldValue& value);
 
 /// Returns name, parameters, results, laws, and the text form.

@@ -36,8 +36,9 @@ struct Session {
 struct SessionListener {
     SearchListener search;
     std::function<void(const Finalist& finalist)> ranked;
-    std::function<void(std::size_t finalists)> ranking;  ///< called before so many are ranked
-    std::function<bool()> is_interrupted;                ///< if true, nothing is ranked
+    /// called before ranking, with the number of finalists
+    std::function<void(std::size_t finalists)> ranking;
+    std::function<bool()> is_interrupted;  ///< if true, nothing is ranked
 };
 
 /// Searches, then ranks the best plans and the incumbent in turn, and validates the winner.
