@@ -91,7 +91,7 @@ public:
     /// Returns segments for a relation that does not depend on lengths: those of lengths(), except for whole
     /// and uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
-    /// Returns such segments for `op`, an operator derived from the setting's. If `op` allows no empty
+    /// Returns usual_segments(form) for `op`, an operator derived from the setting's. If `op` allows no empty
     /// segments, none is empty.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 

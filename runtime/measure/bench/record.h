@@ -63,7 +63,7 @@ struct Entry {
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// Loaded from an earlier compilation, which took this time.
+    /// The program was loaded from an earlier compilation, and the time is of that one.
     bool is_compiled_before = false;
     Agreement agreement;
 };

@@ -24,7 +24,7 @@ public:
 /// Time and origin of a compiled peer.
 struct PeerBuild {
     double seconds = 0;
-    bool is_compiled_before = false;  ///< loaded from an earlier compilation, which took this time
+    bool is_compiled_before = false;  ///< loaded from an earlier compilation; the time is of that one
 };
 
 /// The peers for one workload.
