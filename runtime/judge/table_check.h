@@ -13,8 +13,7 @@ namespace segfold {
 /// tables and segments. They become a problem's `checked_tables`.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
 
-/// Throws InputError if an element reads a table outside of its length, for the first such element in the
-/// order of the segments.
+/// Throws InputError for the first element, in the order of the segments, that reads outside of a table.
 ///
 /// If the ranges of the data prove nothing, the host lifts all elements, on all its threads.
 void check_tables(const Workload& workload);
