@@ -22,7 +22,7 @@ struct DeviceTimes {
     std::vector<TimeCase> cases;
 };
 
-/// A baseline. Parts that were never saved are absent.
+/// A baseline; parts that were never saved are absent.
 struct Baseline {
     std::optional<StaticCosts> static_costs;
     std::vector<DeviceTimes> times;  ///< at most one entry per device

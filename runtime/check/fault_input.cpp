@@ -66,7 +66,7 @@ std::vector<Elements> candidates(const Operator& op, const CounterExample& examp
         for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)}) {
             list.push_back(times(x, kLanes) + y);
             list.push_back(x + times(y, kLanes));
-            // The first lane takes nothing that counts and then y; its neighbour takes x.
+            // The first lane takes nothing that counts, and then y; its neighbour takes x.
             for (const std::size_t lanes : {kLanes, 4 * kLanes})
                 list.push_back(times(zero, 1) + x + times(zero, lanes - 1 - std::min(lanes - 1, x.size())) +
                                y);
@@ -147,7 +147,7 @@ std::string results_text(const Results& results, std::int64_t segment)
     return results.size() == 1 ? text : "(" + text + ")";
 }
 
-/// Runs one stage on inputs made of elements.
+/// Runs one stage over inputs made of elements.
 class Shower {
 public:
     /// `law` is the refuted law to show, among those relied on.

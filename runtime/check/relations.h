@@ -47,7 +47,7 @@ struct RelationOutcome {
 /// try. Empty if they try all of it.
 [[nodiscard]] std::string tried_part(const Operator& op);
 
-/// Tries one relation with one stage. A fault of the kernel is a breach.
+/// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 

@@ -86,7 +86,7 @@ Workload workload_of_arrangement(const Operator& bracket, SegmentForm form, cons
 
 using Hashes = std::vector<std::uint64_t>;
 
-/// A plan of one stage for one form.
+/// A plan of one stage over one form.
 struct TreePlan {
     const Operator& bracket;
     SegmentForm form;

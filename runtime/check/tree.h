@@ -23,7 +23,7 @@ enum class TreeCause : std::uint8_t {
 /// In the order of TreeCause.
 inline constexpr std::array<std::string_view, 4> kTreeCauses = {"neighbours", "alignment", "size", "device"};
 
-/// How a stage combines for one form of segments.
+/// How a stage combines over one form of segments.
 struct TreeRow {
     std::string stage;
     SegmentForm form = SegmentForm::offsets;

@@ -1,5 +1,5 @@
 #pragma once
-// Texts for the cells of a paper's tables.
+// Texts of the cells of a paper's tables.
 #include <string>
 
 #include "runtime/papers/files.h"

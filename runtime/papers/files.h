@@ -36,7 +36,7 @@ struct PaperRow {
     bench::TransferMethod transfer = {};            ///< for experiments of kind transfer
 };
 
-/// One table or curve of a source: an operator on one workload, measured with every rung.
+/// One table or curve of a source: an operator over one workload, measured with every rung.
 struct Experiment {
     ExperimentKind kind = ExperimentKind::ladder;
     std::string figure;  ///< its name in published.csv

@@ -36,7 +36,7 @@ operator appended_sum(x: i32) -> i64 {
   laws commutative
 })";
 
-/// Each output reports its element, its index and the fold of its segment.
+/// Each output tells its element, its index and the fold of its segment.
 constexpr std::string_view kToldHash = R"(
 operator told_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   state { hash: u64 = 0; power: u64 = 1 }

@@ -1,5 +1,5 @@
 #pragma once
-// The flag with which a user vouches for a law.
+// The flag by which a user vouches for a law.
 #include <vector>
 
 #include "dsl/laws/laws.h"

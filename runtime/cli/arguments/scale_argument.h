@@ -1,5 +1,5 @@
 #pragma once
-// The flags that cut a run into slices and deal them to several devices.
+// The flags that cut a run into slices, and deal them to several devices.
 #include <memory>
 #include <optional>
 #include <string>

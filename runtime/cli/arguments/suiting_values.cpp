@@ -1,4 +1,4 @@
-// Finds which generated values keep an operator's totals in the normal range of its types.
+// Which generated values keep an operator's totals in the normal range of its types.
 #include <algorithm>
 #include <cmath>
 

@@ -13,7 +13,7 @@
 
 namespace segfold::cli {
 
-/// An operator with the words by which a command line names it.
+/// An operator under the words by which a command line names it.
 using regress::NamedOperator;
 
 /// An operator named on the command line.

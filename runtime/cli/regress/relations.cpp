@@ -33,7 +33,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
         for (const auto& relation : regress::relations())
             request.relations.push_back(&relation);
     request.stages = regress_stages(arguments, catalogue);
-    // Small tiles cross many borders with the few elements that simt can fold in a short time.
+    // Small tiles cross many borders with the few elements that simt can take in a short time.
     request.tiles = {regress::Tiles::smallest};
     if (on_gpu)
         request.tiles.push_back(regress::Tiles::chosen);

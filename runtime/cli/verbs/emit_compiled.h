@@ -1,5 +1,5 @@
 #pragma once
-// Shows what NVRTC makes of an emitted text: --cubin, --ptx, --sass, --resources.
+// What NVRTC makes of an emitted text: --cubin, --ptx, --sass, --resources.
 #include "codegen/emit.h"
 #include "runtime/cli/arguments/arguments.h"
 #include "runtime/cli/views/json.h"

@@ -14,7 +14,7 @@ inline constexpr Flag kViewFlags[] = {
 /// field is called "keys".
 void warn_of_renamed_keys(const std::string& output, const Operator& op, std::string_view name);
 
-/// Which segments are shown, in which order and under which names.
+/// Which segments are shown, in which order, under which names.
 class ResultsView {
 public:
     /// Checks everything that can be checked before a run, and reads the labels.

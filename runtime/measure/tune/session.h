@@ -16,7 +16,7 @@ struct SessionOptions {
     int rounds = 21;
 };
 
-/// A finalist and its runs.
+/// A finalist with its runs.
 struct Finalist {
     std::size_t place = 0;
     Evaluation evaluation;  ///< from the ranking

@@ -27,7 +27,7 @@ struct PeerBuild {
     bool is_compiled_before = false;  ///< loaded from an earlier compilation; the time is of that one
 };
 
-/// The peers for one workload.
+/// The peers over one workload.
 class WorkloadPeers {
 public:
     virtual ~WorkloadPeers() = default;
