@@ -50,7 +50,7 @@ struct SegmentSizes {
 
 [[nodiscard]] SegmentSizes sizes_of(const Segments& segments, std::int64_t num_features = 1);
 
-/// Evaluates the launch formulas of `emitted`. Formulas of kernels that find the segments do not know
+/// Evaluates the launch formulas of `emitted`. Formulas of kernels that find the segments cannot use
 /// num_segments.
 ///
 /// Throws SpecError with the stage's line if a size is impossible.
@@ -63,7 +63,7 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
 /// items [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements]. Forms whole
 /// and uniform: none.
 std::vector<NamedArray> segment_arrays(const Segments& segments);
-/// The same for another form in which the segments are also given (Emitted::form).
+/// Returns the arrays for `form`, another form in which the segments are also given (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
 /// Returns the next arrays of the struct: kernels that find the segments write them. They are poisoned.

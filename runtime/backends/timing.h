@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// A stage's text for a problem, with the stage's name for messages.
+/// A stage's text for a problem, and the stage's name for messages.
 struct PlanText {
     const Emitted& emitted;
     std::string stage;
@@ -102,7 +102,7 @@ public:
                                                 const Filled& filled) = 0;
 };
 
-/// A plan that is compiled, loaded and bound to a placed workload.
+/// A plan that is compiled, loaded, and bound to a placed workload.
 class TimedPlan {
 public:
     virtual ~TimedPlan() = default;

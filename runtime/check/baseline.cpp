@@ -109,7 +109,7 @@ DeviceTimes device_times_of(const JsonValue& node)
     return times;
 }
 
-/// A JSON list with one element a line.
+/// Returns a JSON list with one element per line.
 template <class Range, class ToJson>
 std::string list_text(const Range& range, ToJson to_json)
 {
@@ -134,7 +134,8 @@ std::string print(const DeviceTimes& times)
         list_text(times.cases, [](const TimeCase& one) { return baseline_json(one).dump(); }));
 }
 
-/// Adds to `now` the cases of `then` that stay, where they can, and returns how many that stay are lost.
+/// Adds the cases of `then` for which `stay` is true to `now`, if `can_stay`. Returns how many of them are
+/// lost.
 template <class Case>
 std::size_t keep(const std::vector<Case>& then, const std::function<bool(const Case&)>& stay, bool can_stay,
                  std::vector<Case>& now)

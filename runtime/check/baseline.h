@@ -1,5 +1,5 @@
 #pragma once
-// A file that later builds are compared with: static costs, and ratios of times for each device.
+// The file that later builds are compared with: static costs, and ratios of times for each device.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace segfold::regress {
 
-/// The ratios of one device.
+/// The ratios of times measured on one device.
 struct DeviceTimes {
     std::string device;    ///< "NVIDIA H200"
     std::string driver;    ///< the driver's CUDA version
@@ -25,31 +25,32 @@ struct DeviceTimes {
 /// A baseline; parts that were never saved are absent.
 struct Baseline {
     std::optional<StaticCosts> static_costs;
-    std::vector<DeviceTimes> times;  ///< at most one for each device
+    std::vector<DeviceTimes> times;  ///< at most one entry per device
 
-    /// The ratios of a device, or nothing.
+    /// Returns the entry of a device; null if there is none.
     [[nodiscard]] const DeviceTimes* find(std::string_view device) const;
-    /// Replaces a device's ratios, except for the cases that `stay`.
+    /// Replaces a device's ratios, but keeps the old cases for which `stay` is true.
     ///
-    /// Returns how many of these are lost all the same: all, if the driver, the compiler or the number of
-    /// elements differs, because a baseline has one of each for a device.
+    /// Returns how many of those old cases are lost anyway. If the driver, the compiler or the number of
+    /// elements differs, all are lost, because a baseline has one of each per device.
     std::size_t replace(DeviceTimes times, const std::function<bool(const TimeCase&)>& stay = {});
-    /// The same of static costs, which have one compiler.
+    /// Replaces the static costs, but keeps the old ones for which `stay` is true if the compiler is the
+    /// same. Returns how many of those are lost.
     std::size_t replace(StaticCosts costs, const std::function<bool(const StaticCost&)>& stay = {});
 };
 
-/// Reads a baseline's text; messages call it `name`.
+/// Reads a baseline's text. Messages call it `name`.
 ///
-/// Throws InputError with the place in the document, the value there, and what would be right.
+/// Throws InputError with the place in the document, the value there, and the right value.
 [[nodiscard]] Baseline parse_baseline(const std::string& name, std::string_view text);
 
-/// Reads a file. Throws InputError.
+/// Reads a baseline from a file. Throws InputError.
 [[nodiscard]] Baseline read_baseline(const std::string& path);
 
-/// JSON, a cost or case in one line each, so that differences between two baselines can be read.
+/// Returns JSON with one cost or case per line, so two baselines can be compared with a text tool.
 [[nodiscard]] std::string print(const Baseline& baseline);
 
-/// Writes a file, whole or not at all. Throws InputError.
+/// Writes the file completely or not at all. Throws InputError.
 void write_baseline(const std::string& path, const Baseline& baseline);
 
 }  // namespace segfold::regress

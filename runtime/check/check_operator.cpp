@@ -27,8 +27,8 @@ constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind
 /// Which configuration of a stage runs.
 enum class Plan : std::uint8_t { of_a_run, smallest, next };
 
-/// The second quarter of the segments as one, and where there may be empty ones, runs of them before all, in
-/// the middle and behind all.
+/// Merges the second quarter of the segments into one. If empty segments are allowed, adds runs of them at
+/// the begin, in the middle and at the end.
 Segments with_runs(const Segments& segments, bool allows_empty)
 {
     const auto n = segments.num_segments;
@@ -44,8 +44,8 @@ Segments with_runs(const Segments& segments, bool allows_empty)
     return segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), segments.num_elements);
 }
 
-/// Ranges in descending order, each that is not empty reaching one element into the next segment; elements
-/// that are mapped belong to one segment alone.
+/// Makes ranges in descending order. Each non-empty one includes one element of the next segment, unless
+/// elements are mapped, since those may belong to only one segment.
 Segments backwards(const Segments& segments, bool is_mapped)
 {
     const std::int64_t reach = is_mapped ? 0 : 1;
@@ -80,7 +80,8 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     return prepared;
 }
 
-/// How many elements a stage takes over a layout that does not say; alike where the data say.
+/// Returns how many elements a stage uses on a layout that gives no number. All stages use the same if the
+/// data determine it.
 std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
 {
     const auto kind = layout.layout.kind;
@@ -91,7 +92,7 @@ std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout,
     return is_open && own != request.elements.end() ? own->second : request.workload.standard_elements;
 }
 
-/// Everything that the outcomes of one workload share.
+/// Data shared by the outcomes of one workload.
 class Column {
 public:
     Column(PreparedWorkload prepared, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue,
@@ -115,7 +116,7 @@ public:
 
     [[nodiscard]] const ThrustResults& thrust() const { return thrust_; }
 
-    /// Thrust against the reference.
+    /// Compares Thrust with the reference.
     [[nodiscard]] std::vector<Comparison> judge_thrust() const { return {judge_.compare(*thrust_.results)}; }
 
     void run(const Stage& stage, const std::map<std::string, int>& chosen, Plan kind, std::uint64_t round,
@@ -132,7 +133,7 @@ public:
                 return smallest_configuration(of, problem, {}, shape);
             if (kind == Plan::next && chosen.empty())
                 return next_configuration(of, problem, shape);
-            // What is chosen belongs to the one stage; another one folds pieces.
+            // The chosen tunables are for this stage. The stage that folds pieces may be another one.
             return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
                              plan_facts(problem, shape));
         };
@@ -144,7 +145,7 @@ public:
                 outcome.comparisons.push_back(judge_.compare(results, *thrust_.results, "thrust"));
         } catch (const simt::SimtError& error) {
             outcome.fault = error.what();
-        } catch (const InternalError& error) {  // borders that do not follow each other
+        } catch (const InternalError& error) {  // borders of the parts do not fit together
             if (!request_.is_spread())
                 throw;
             outcome.fault = error.what();
@@ -170,7 +171,7 @@ private:
         if (!request_.is_spread()) {
             const auto emitted = emit(problem_, stage, configure_stage(stage, problem_), catalogue_);
             const PlanText plan{emitted, stage.name};
-            // What a launch leaves behind must serve the next one.
+            // Two launches, because what the first leaves in scratch memory must serve the second.
             const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
             return backend_.run(workload_, &plan, {.launches = leaves ? 2 : 1, .round = round});
         }
@@ -195,7 +196,7 @@ private:
     ThrustResults thrust_;
 };
 
-/// What stages may rely on over the data of the checks.
+/// Returns the laws that stages may rely on for the data of the checks.
 OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
 {
     const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
@@ -206,7 +207,7 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
                                         .workload);
 }
 
-/// What rank 0 relies on, all do. Collective.
+/// All ranks take over the laws of rank 0. All must call it.
 void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 {
     const std::uint8_t flags[] = {laws.usable.associative,          laws.usable.commutative,
@@ -222,9 +223,11 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
         laws.without_identity = flag(6) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
 }
 
-/// Those of a run and the smallest take turns; both over segments of one length and over the most awkward.
-/// The next to the smallest over the most awkward too, over the first of flags and keys that the stage reads
-/// itself, and over one segment where one stage is checked alone.
+/// Chooses the configurations that run. The run's and the smallest alternate; both run on segments of one
+/// length and on the most awkward layout.
+///
+/// The next to the smallest runs on the most awkward layout, too. It also runs on flags or keys, the first of
+/// them that the stage reads itself, and, if only one stage is checked, on one segment.
 std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
                            std::size_t turn)
 {
@@ -236,7 +239,7 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
         return {Plan::of_a_run, Plan::smallest, Plan::next};
     if (layout.layout.kind == LayoutKind::uniform)
         return {Plan::of_a_run, Plan::smallest};
-    // A text that reads flags differs from one that reads keys in that alone.
+    // Texts that read flags and texts that read keys differ only in that.
     const auto found = std::ranges::find_if(stage.forms, is_found);
     if (found != stage.forms.end() && layout.recast == *found)
         return {of_turn, Plan::next};
@@ -295,10 +298,10 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
     return matrix;
 }
 
-constexpr int kMostSteps = 40;  // of which each but the last makes a failure smaller
+constexpr int kMostSteps = 40;  // each step but the last makes the failure smaller
 
-/// Fewer and fewer elements, as long as a stage fails over them. With ranks all of them see the same, and go
-/// on alike; collective then.
+/// Reduces the number of elements as long as the stage still fails. With ranks, all must call it; all see the
+/// same outcomes and take the same steps.
 std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest request,
                                             const CheckMatrix& matrix, const OperatorLaws& laws,
                                             Backend& backend, const Catalogue& catalogue,
@@ -324,7 +327,7 @@ std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest req
                 return false;
             smallest = {std::move(*found), true};
             return true;
-        } catch (const InputError&) {  // a layout that has no such number of elements
+        } catch (const InputError&) {  // the layout cannot have this number of elements
             return false;
         }
     };
@@ -363,7 +366,7 @@ void take_standard_data(CheckRequest& request, const Operator& op, const Catalog
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
 {
-    // An odd length if one divides, so that segments begin anywhere in tiles and vectors.
+    // Takes an odd length if one divides the number, so segments begin anywhere in tiles and vectors.
     std::int64_t length = kOddLength;
     while (length > 1 && num_elements % length != 0)
         length -= 2;
@@ -375,7 +378,7 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
          {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"), uneven})
         layouts.push_back({text, parse_layout(text)});
     layouts.push_back({"ranges", layouts.back().layout, SegmentForm::ranges, true});
-    // Neither can express an empty segment.
+    // Neither form can express an empty segment.
     for (const auto form : {SegmentForm::flags, SegmentForm::keys})
         layouts.push_back({std::string(name(form)), parse_layout("bimodal:short=3,long=700"), form});
     layouts.push_back(
@@ -438,7 +441,7 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
     const auto scalars = given_scalars(op, request.workload.scalars);
     LawOptions law_options;
     law_options.scalars = scalars.empty() ? nullptr : &scalars;
-    // A proof ends by the clock: what it says is rank 0's to say.
+    // A proof depends on the clock, so only rank 0 proves.
     check.laws = laws_on_data(
         op, request, judge_laws(op, law_options, request.assume, is_first ? &request.proof : nullptr));
     if (request.ranks != nullptr)
@@ -449,7 +452,7 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
             if (auto fault = find_fault_input(session, op, check.laws.report, finding.law))
                 check.faults.push_back(std::move(*fault));
         }
-    // Without an identity to rely on there is nothing that a stage could get right.
+    // Without a sound identity, no stage could be right.
     check.has_stages = check.laws.has_sound_identity;
     if (check.has_stages) {
         check.matrix = run_checks(op, request, check.laws, backend, session.catalogue(), tell);

@@ -1,5 +1,5 @@
 #pragma once
-// A check as a call: the laws of an operator, then every stage over every layout against reference and
+// Checks an operator: its laws first, then every stage on every layout, compared with the reference and
 // Thrust.
 #include <functional>
 #include <map>
@@ -18,110 +18,119 @@
 
 namespace segfold::regress {
 
-/// A layout to check, under the name that its column has.
+/// A layout to check, with its column's name.
 struct CheckLayout {
     std::string name;
     Layout layout;
-    /// flags, keys: the segments given as these; ranges: from the last to the first, each one element too
-    /// long; offsets: as they are
+    /// Another form to give the segments in.
+    ///
+    /// flags, keys: this form. ranges: from the last segment to the first, each one element too long.
+    /// offsets: unchanged.
     std::optional<SegmentForm> recast = {};
-    /// Recast segments: a quarter of them joined to one, and runs of empty ones before all, in the middle and
-    /// behind all.
+    /// If recast: merges a quarter of the segments into one, and adds runs of empty segments at the begin, in
+    /// the middle and at the end.
     bool has_runs = false;
 };
 
-/// How many elements a check of a stage takes where nobody says: `least`, or as many as make the loops of its
-/// smallest plans go round, at most `most`. Then a few more, so that segments of one odd length suit, and all
-/// elements are whole vectors.
+/// Returns how many elements a check of a stage uses by default.
+///
+/// The number is at least `least` and at most `most`: as many as make the stage's smallest plans run their
+/// loops more than once. A few are added, so that segments of one odd length fit and all elements form whole
+/// vectors.
 std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
                           const Target& target, std::int64_t least, std::int64_t most);
 
-/// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
+/// Returns layouts that are hard for stages. They have no empty segments if the operator has no result for
+/// those.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
-/// Outcome of a stage (or of Thrust) over one layout, with one seed.
+/// Outcome of a stage, or of Thrust, on one layout with one seed.
 struct CheckOutcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
-    Configuration configuration;          ///< of the stage; empty for Thrust
-    std::optional<std::string> unmet;     ///< why it cannot serve; then there is no more
-    std::optional<std::string> fault;     ///< fault that simt found; the other members are then unset
-    std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if that ran
+    Configuration configuration;          ///< of the stage; Thrust has none
+    std::optional<std::string> unmet;     ///< why the stage cannot serve; nothing else is set then
+    std::optional<std::string> fault;     ///< a fault that simt found; nothing else is set then
+    std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if it ran
 
     [[nodiscard]] bool failed() const;
 };
 
-/// A check's wishes.
+/// What to check.
 struct CheckRequest {
-    WorkloadRequest workload;  ///< the layout is taken from `layouts`
+    WorkloadRequest workload;  ///< its layout is replaced by `layouts`
     std::vector<CheckLayout> layouts;
     std::vector<const Stage*> stages;
-    /// How many elements each stage takes where nobody says; others take workload.standard_elements.
+    /// Number of elements per stage if the layout gives none. Stages missing here use
+    /// workload.standard_elements.
     std::map<const Stage*, std::int64_t> elements = {};
-    /// Values of tunables. Where there are none, two configurations take turns from layout to layout and from
-    /// seed to seed: the one that a run takes, and the smallest. Over some layouts both run, and
-    /// next_configuration().
+    /// Values of tunables. If empty, the configuration of a run and the smallest alternate between layouts
+    /// and seeds. On some layouts both run, and next_configuration() too.
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
-    std::vector<Law> assume = {};  ///< laws to rely on even if refuted
+    std::vector<Law> assume = {};  ///< laws to rely on even if they are refuted
     prove::ProofOptions proof = {};
-    bool until_failure = false;  ///< the first failure of a stage is the last outcome
-    /// Slices in which every stage runs; 0: in one piece, or one for each device.
+    bool until_failure = false;  ///< a stage ends with its first failure
+    /// Slices in which every stage runs. 0: in one piece, or one slice for each device.
     std::int64_t num_slices = 0;
-    /// Beside the session's, and of its kind: slices are dealt to all.
+    /// Further back ends of the session's kind. Slices are dealt to all.
     std::span<Backend* const> others = {};
-    /// That make the same request, each in a session of its own: every stage runs by them, each folds a
-    /// share. The laws are judged by rank 0.
+    /// Ranks that all make this request, each in a session of its own. Every stage runs on them, and each
+    /// folds a share. Rank 0 judges the laws.
     AgreedRanks* ranks = nullptr;
 
-    /// The most elements that a stage takes.
+    /// Returns the most elements that any stage uses.
     [[nodiscard]] std::int64_t most_elements() const;
     [[nodiscard]] bool is_spread() const { return num_slices != 0 || !others.empty() || ranks != nullptr; }
-    /// "4 ranks", "7 slices on 3 devices"; empty in one piece.
+    /// Returns "4 ranks" or "7 slices on 3 devices"; empty if all runs in one piece.
     [[nodiscard]] std::string spread_text() const;
 };
 
-/// Sizes the elements of each stage by its own need, 2^20 on a GPU, elsewhere from 2^14 to some 24600, and
-/// takes standard_layouts().
+/// Makes a request with standard_layouts(). Each stage gets the elements that it needs: 2^20 on a GPU,
+/// elsewhere from 2^14 to about 24600.
 void take_standard_data(CheckRequest& request, const Operator& op, const Catalogue& catalogue,
                         const Backend& backend);
 
-/// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.
+/// The outcomes by seed, then layout, then stage; and why Thrust did not run.
 struct CheckMatrix {
     std::vector<CheckOutcome> outcomes;
-    std::int64_t num_elements = 0;  ///< the most of a stage
-    std::string thrust;             ///< the device it ran on
-    std::string without_thrust;     ///< one sentence; empty where Thrust ran
+    std::int64_t num_elements = 0;  ///< the most that any stage used
+    std::string thrust;             ///< the system that it ran on
+    std::string without_thrust;     ///< why it did not run, in one sentence; empty if it did
 
     [[nodiscard]] bool any_failed() const;
 };
 
-/// A failure over parts, made smaller.
+/// A smaller form of a failure in parts.
 struct SmallestFailure {
     CheckOutcome outcome;
-    bool is_smaller = false;  ///< than the failure
+    bool is_smaller = false;  ///< whether it is smaller than the failure
 };
 
-/// A check's findings.
+/// Findings of a check.
 struct Check {
-    OperatorLaws laws;  ///< judged by a long search and by proofs, and by the data of the first layout
+    /// Judged by a long search, by proofs, and by the data of the first layout.
+    OperatorLaws laws;
     CheckMatrix matrix;
-    std::vector<FaultInput> faults;  ///< for laws that are refuted, where a stage shows it
-    /// Of the first failure of a stage over parts: the fewest elements that show it again.
+    /// For each refuted law: an input on which a stage shows the fault, if one does.
+    std::vector<FaultInput> faults;
+    /// Smallest input that repeats the first failure of a stage in parts.
     std::optional<SmallestFailure> smallest = {};
-    bool has_stages = true;  ///< false without a sound identity: no stage was run
+    /// False if the operator has no sound identity to rely on; then no stage ran.
+    bool has_stages = true;
 
-    /// True if every run agrees and no law is refuted, apart from laws that the user vouches for.
+    /// True if every refuted law is assumed by the user, and every run agrees.
     [[nodiscard]] bool is_well() const;
 };
 
-/// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome.
+/// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome,
+/// not an error.
 ///
-/// With ranks all of them call this, and have the same outcomes; laws and faults are rank 0's. Collective
-/// then. `progress` is told each step; it may be empty. Throws InputError for a back end without stages and
-/// for data that cannot be had, DeviceError where the device fails.
+/// `progress` is called with each step; it may be empty. With ranks, all ranks must call this, and all get
+/// the same outcomes; laws and faults are those of rank 0. Throws InputError if the back end has no stages or
+/// the data cannot be made, DeviceError if the device fails.
 [[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
                                    const std::function<void(const std::string&)>& progress = {});
 

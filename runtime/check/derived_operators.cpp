@@ -11,7 +11,7 @@ Operator joining_operator(const Operator& op)
     Operator derived = state_operator(op);
     derived.parameters.clear();
     Block lift;
-    // Names of their own, which nothing in combine can have.
+    // These names cannot occur in combine.
     for (std::size_t i = 0; i < op.state.size(); ++i) {
         const auto column = "joined" + std::to_string(i);
         derived.parameters.push_back({column, op.state[i].type, false, {}});

@@ -1,14 +1,16 @@
 #pragma once
-// How many elements a stage needs before all of its loops go round.
+// How many elements a stage needs to run all of its loops more than once.
 #include <cstdint>
 
 #include "codegen/catalogue.h"
 
 namespace segfold::regress {
 
-/// The fewest elements from `least` on, in steps of a twelfth, with which the smallest plan of a stage has
-/// two blocks in every launch, or where a grid is bounded, two goes for every block; in each form of segments
-/// that the stage serves. At most `most`. `problem` says all but the form.
+/// Returns the fewest elements that make a stage's smallest plan run its loops more than once: at least
+/// `least`, at most `most`, in steps of a twelfth.
+///
+/// This means two blocks in every launch; if a grid is bounded, two rounds for every block. It must hold in
+/// every form of segments that the stage serves. `problem` gives everything except the form.
 [[nodiscard]] std::int64_t elements_to_go_round(const Stage& stage, const Problem& problem,
                                                 const Catalogue& catalogue, std::int64_t least,
                                                 std::int64_t most);

@@ -23,16 +23,16 @@ namespace {
 
 using Elements = std::vector<std::vector<FieldValue>>;  ///< [element][column]
 
-/// Each list of elements stands so many times behind one another, each time at another place of a tile.
+/// Copies of each list of elements, one after the other, so they lie at many places of a tile.
 constexpr std::size_t kOccurrences = 36;
-/// Elements that stand before a segment which does not show the fault alone, at most.
+/// Most elements before a segment that does not show the fault alone.
 constexpr std::size_t kMostBefore = 36;
 constexpr std::size_t kMostElements = 1 << 15;
-/// Longer inputs are not small.
+/// Inputs longer than this are not shown.
 constexpr std::size_t kMostShown = 2100;
-/// Lanes of a warp: stages that take elements out of order do so at this distance.
+/// Lanes of a warp. Stages that reorder elements do so at this distance.
 constexpr std::size_t kLanes = 32;
-/// Results of operators that round differ where they differ by so much of themselves.
+/// Relative difference at which results of operators that round count as different.
 constexpr double kClearly = 1e-2;
 
 Elements operator+(Elements left, const Elements& right)
@@ -49,7 +49,7 @@ Elements times(const Elements& elements, std::size_t count)
     return all;
 }
 
-/// Segments that may show the fault, shortest first.
+/// Returns segments that may show the fault, shortest first.
 std::vector<Elements> candidates(const Operator& op, const CounterExample& example, Law law)
 {
     std::vector<Elements> states;
@@ -75,7 +75,7 @@ std::vector<Elements> candidates(const Operator& op, const CounterExample& examp
     Elements all;
     for (const auto& state : states)
         all = std::move(all) + state;
-    if (all.empty()) {  // two identities meet where there are no elements for some lanes
+    if (all.empty()) {  // two identities meet if some lanes have no elements
         list.emplace_back();
         all = zero;
     }
@@ -144,7 +144,7 @@ std::string results_text(const Results& results, std::int64_t segment)
 /// Runs one stage over inputs made of elements.
 class Shower {
 public:
-    /// `law` is what is to be shown, of those that are relied on.
+    /// `law` is the refuted law to show, among those relied on.
     Shower(Session& session, const Operator& op, const OperatorLaws& laws, Law law)
         : session_(session), op_(op), laws_(laws), law_(law)
     {}
@@ -155,7 +155,7 @@ public:
         bool fails_check;
     };
 
-    /// The shortest segment whose results differ; of equals the last.
+    /// Returns the shortest segment whose results differ; of equally short ones the last.
     std::optional<Shown> run(const Stage& stage, const std::map<std::string, int>& settings,
                              const Elements& elements, const std::vector<std::int64_t>& offsets)
     {
@@ -166,7 +166,8 @@ public:
         const auto results = results_of(stage, settings, workload, laws);
         if (!results)
             return std::nullopt;
-        // What an identity that is none does is no fault of the order: this remains without any identity.
+        // A wrong identity must not be mistaken for a wrong order, so the order's fault must remain without
+        // an identity.
         std::optional<Results> without_identity;
         if (law_ == Law::associative && laws.report.refuted(Law::identity)) {
             auto others = laws;
@@ -203,7 +204,7 @@ public:
     }
 
 private:
-    /// Nothing where the stage cannot serve.
+    /// Returns nothing if the stage cannot serve.
     [[nodiscard]] std::optional<Results> results_of(const Stage& stage,
                                                     const std::map<std::string, int>& settings,
                                                     const Workload& workload, const OperatorLaws& laws) const
@@ -217,7 +218,7 @@ private:
                 choose_plan({stage.name, settings}, problem, shape_of(workload), laws, session_.catalogue());
             const PlanText text{plan.emitted, stage.name};
             return session_.backend().run(workload, &text);
-        } catch (const InputError&) {  // settings that do not go together
+        } catch (const InputError&) {  // the settings do not fit together
             return std::nullopt;
         } catch (const simt::SimtError&) {
             return std::nullopt;
@@ -230,7 +231,7 @@ private:
     Law law_;
 };
 
-/// The candidates one after the other, each at several places of a tile.
+/// The candidates in one array, each at several places of a tile.
 struct Pack {
     Elements elements;
     std::vector<std::int64_t> offsets = {0};
@@ -249,7 +250,7 @@ Pack pack(const std::vector<Elements>& list)
         for (std::size_t i = 0; i < kOccurrences && all.elements.size() + segment.size() <= kMostElements;
              ++i) {
             all.add(segment);
-            if (!segment.empty())  // an odd distance from one to the next
+            if (!segment.empty())  // makes the distance between copies odd
                 all.add(times({segment.front()}, 1 + segment.size() % 2));
         }
     return all;
@@ -298,7 +299,7 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);
             if (!found)
                 continue;
-            // The segment alone, or behind so many elements that it lies where it did in its tile.
+            // Takes the segment alone, or after enough elements to lie where it did in its tile.
             const auto at = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment)];
             const auto end = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment) + 1];
             for (std::size_t before = 0; before <= kMostBefore; ++before) {

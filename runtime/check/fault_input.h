@@ -1,5 +1,5 @@
 #pragma once
-// Small inputs with which a kernel shows the consequence of a refuted law.
+// Finds small inputs on which a kernel shows the effect of a refuted law.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,28 +10,29 @@
 
 namespace segfold::regress {
 
-/// An input on which a stage that relies on a refuted law gives another result than the reference.
+/// An input on which a stage that relies on a refuted law gives a result different from the reference.
 ///
 ///     segfold run OP --assume LAW... --stage STAGE --set ... --input NAME=ARRAY... --layout offsets=OFFSETS
 ///
-/// shows it: arrays are texts that read_array_as() reads.
+/// shows the difference. The arrays are texts for read_array_as().
 struct FaultInput {
     Law law = Law::associative;
     std::vector<Law> assumed;  ///< laws that the stage must be told to rely on
     std::string stage;
-    std::map<std::string, int> settings;  ///< tunables that are not as the stage prefers
-    std::vector<std::string> columns;     ///< "[1, 2, 3]", one for each parameter
+    std::map<std::string, int> settings;  ///< tunables that differ from the stage's preferences
+    std::vector<std::string> columns;     ///< one per parameter: "[1, 2, 3]"
     std::string offsets;                  ///< "[0, 3]"
     std::int64_t num_elements = 0;
-    std::int64_t segment = 0;     ///< stage whose results differ
-    std::string given, expected;  ///< the stage's results and the reference's: "2.5", "(1, 2)"
-    bool fails_check = false;     ///< the comparison with the reference fails; else bounds allow it
+    std::int64_t segment = 0;     ///< a segment whose results differ
+    std::string given, expected;  ///< results of the stage and the reference: "2.5", "(1, 2)"
+    bool fails_check = false;     ///< the difference exceeds the bounds of a check
 };
 
-/// Makes inputs of the elements that refute `law`, and runs stages over them until one gives another result
-/// than the reference, for `most_seconds` at most.
+/// Builds inputs from the elements that refute `law` and runs stages on them until a result differs from the
+/// reference, for at most `most_seconds`.
 ///
-/// Nothing if no stage does, if none relies on the law (idempotence), and for operators with tables.
+/// Returns nothing if no stage differs, if no stage relies on the law (idempotence), or if the operator has
+/// tables.
 [[nodiscard]] std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
                                                          const LawReport& report, Law law,
                                                          double most_seconds = 20);

@@ -36,7 +36,7 @@ std::string refuses_empties(const Operator& op)
     return op.allows_empty() ? "" : "an empty segment has no result";
 }
 
-/// All elements as one segment; forms with arrays have them too.
+/// Makes one segment of all elements, also for forms that have arrays.
 Segments whole_as_one(SegmentForm form, std::int64_t n)
 {
     if (form == whole)
@@ -44,7 +44,7 @@ Segments whole_as_one(SegmentForm form, std::int64_t n)
     return form == uniform ? uniform_segments(n, n) : segments_of(form, {n});
 }
 
-/// Each stage in each form against the stage's own unsegmented one, or where it has none the reference.
+/// Compares each stage in each form with its own unsegmented fold; if it has none, with the reference.
 std::optional<Breach> attempt_one_segment(Trial& trial)
 {
     const auto& op = trial.setting().op;
@@ -64,7 +64,7 @@ std::optional<Breach> attempt_one_segment(Trial& trial)
     return std::nullopt;
 }
 
-/// Folds groups of states as joining_operator() does.
+/// Folds groups of states with joining_operator().
 Results join(const Operator& op, const Results& states, Segments groups)
 {
     Workload workload;
@@ -79,7 +79,7 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
 {
     const auto op = state_operator(trial.setting().op);
     for (const auto form : trial.forms({uniform, offsets, ranges, flags, keys})) {
-        // A state has no 'empty' part: without an identity only segments with elements have one.
+        // The joining operator has no 'empty' part, so without an identity segments must have elements.
         const auto segments = trial.usual_segments(form, op);
         if (segments.num_segments == 0)
             continue;
@@ -101,7 +101,7 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
     return std::nullopt;
 }
 
-/// Every form, and so every stage, against one right answer and against Thrust.
+/// Compares every form with the same reference and with Thrust.
 std::optional<Breach> attempt_agreement(Trial& trial)
 {
     const auto& op = trial.setting().op;
@@ -119,7 +119,7 @@ std::optional<Breach> attempt_agreement(Trial& trial)
     return std::nullopt;
 }
 
-/// Cuts each segment in two at a place by lot; parts are empty only where `empties`.
+/// Cuts each segment in two at a random place. Parts may be empty only if `empties`.
 std::vector<std::int64_t> cut(const Trial& trial, const std::vector<std::int64_t>& lengths, bool empties,
                               std::vector<std::int64_t>& parts_of)
 {
@@ -163,7 +163,7 @@ std::optional<Breach> attempt_splitting(Trial& trial)
     return std::nullopt;
 }
 
-/// Results for segments among which there are empty ones, put together of results without.
+/// Combines results for non-empty segments with the reference's for empty ones.
 Results with_empties(const Results& reference, const Results& without, const Segments& segments)
 {
     Results all;
@@ -218,7 +218,7 @@ std::optional<Breach> attempt_base_alignment(Trial& trial)
     return std::nullopt;
 }
 
-/// The columns with other values in every second segment.
+/// Returns the columns with other values in every second segment.
 std::vector<Array> with_other_neighbours(const Trial& trial, const Workload& workload, std::int64_t kept)
 {
     auto arrays = trial.setting().make_arrays(workload.op, workload.segments, trial.setting().seed + 1);
@@ -237,7 +237,7 @@ std::vector<Array> with_other_neighbours(const Trial& trial, const Workload& wor
     return arrays;
 }
 
-/// Every second result.
+/// Returns every second result, from `first` on.
 Results every_second(const Results& results, std::int64_t first)
 {
     Results some;
@@ -356,7 +356,7 @@ std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, 
         auto reason = setting.catalogue.unmet(stage, problem);
         if (!reason)
             return std::nullopt;
-        // That a form is missing says less than what the stage needs of the operator.
+        // A need of the operator explains more than a missing form.
         if (!first || first->starts_with("takes segments"))
             first = std::move(reason);
     }
@@ -409,12 +409,12 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
     const auto try_it = [&] { outcome.breach = relation.attempt(trial); };
     try {
         if (setting.ranks != nullptr)
-            setting.ranks->together(try_it);  // what one of them meets all have met
+            setting.ranks->together(try_it);  // if one rank fails, all fail
         else
             try_it();
     } catch (const simt::SimtError& error) {
         fault(error);
-    } catch (const InternalError& error) {  // a number of segments that no input has
+    } catch (const InternalError& error) {  // the kernel found an impossible number of segments
         fault(error);
     }
     outcome.unjudged = trial.unjudged();
@@ -441,7 +441,7 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                                             const std::function<void(const std::string&)>& progress)
 {
     std::vector<RelationOutcome> outcomes;
-    const auto fold = without_map(of_one_feature(named.op));  // relations are about that of each feature
+    const auto fold = without_map(of_one_feature(named.op));  // relations concern the fold of one feature
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
         Setting setting{fold,
                         named.laws,

@@ -1,5 +1,5 @@
 #pragma once
-// Relations between runs that hold for every associative operator, whatever its results are.
+// Relations between runs that must hold for every associative operator, whatever its results are.
 #include <optional>
 #include <span>
 #include <string>
@@ -11,22 +11,22 @@
 
 namespace segfold::regress {
 
-/// A claim, and how one stage is tried on it.
+/// A relation, and the function that tries it on one stage.
 struct Relation {
     std::string_view name;
     std::string_view claim;  ///< "one segment of all elements equals the whole"
-    /// Why the relation does not apply to an operator; "" if it does.
+    /// Returns why the relation does not apply to an operator; empty if it does.
     std::string (*objection)(const Operator& op);
-    /// Nothing if it holds.
+    /// Tries the relation; returns nothing if it holds.
     std::optional<Breach> (*attempt)(Trial& trial);
-    /// Needs that the setting does not meet; "" if it meets all. Null: it needs nothing.
+    /// Returns what the relation needs and the setting lacks; empty if nothing. Null: it needs nothing.
     std::string (*missing)(const Setting& setting) = nullptr;
 };
 
 /// All relations, in the order in which they are tried.
 [[nodiscard]] std::span<const Relation> relations();
 
-/// Throws InputError naming the relations there are.
+/// Returns the relation called `name`. Throws InputError listing the relations if there is none.
 [[nodiscard]] const Relation& relation(std::string_view name);
 
 /// Outcome of one relation with one stage.
@@ -36,44 +36,47 @@ struct RelationOutcome {
     Tiles tiles = Tiles::chosen;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
-    std::string objection;         ///< why it was not tried; "" if it was
-    std::optional<Breach> breach;  ///< nothing if it held
-    std::string unjudged = {};     ///< of one that held: results that could not be judged, and why
+    std::string objection;         ///< why it was not tried; empty if it was
+    std::optional<Breach> breach;  ///< nothing if the relation held
+    std::string unjudged = {};     ///< if it held: which results could not be judged, and why
 
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
 
-/// The part of an operator over rows or with map that relations try, "the fold of one feature"; "" for all of
-/// it.
+/// Returns "the fold of one feature" or the like: the part of an operator with rows or a map that relations
+/// try. Empty if they try all of it.
 [[nodiscard]] std::string tried_part(const Operator& op);
 
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// The relations to try, and their subject.
+/// Which relations to try with which stages.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;
     std::vector<Tiles> tiles;
     const Catalogue& catalogue;
     std::int64_t num_elements = 0;
-    /// Not 0: as many elements, at most, as make the loops of a stage's smallest plan go round.
+    /// If not 0: each stage uses as many elements as make its smallest plan run its loops more than once, but
+    /// at most this many.
     std::int64_t most_elements = 0;
-    std::uint64_t seed = 7;  ///< the first one
+    std::uint64_t seed = 7;  ///< the first seed
     std::uint64_t num_seeds = 1;
     MakeArrays make_arrays = uniform_arrays;
-    std::span<Backend* const> others = {};  ///< beside the back end: for the relations of several devices
-    AgreedRanks* ranks = nullptr;           ///< that make the same request, each with a back end of its own
+    std::span<Backend* const> others = {};  ///< further back ends, for relations between devices
+    /// Ranks that all make this request, each with a back end of its own.
+    AgreedRanks* ranks = nullptr;
 };
 
-/// Tries all of a request with one operator, seed by seed, stage by stage; `progress` is told before each
-/// relation, and may be empty.
+/// Tries all relations of a request with one operator, seed by seed, stage by stage. `progress` is called
+/// before each; it may be empty.
 [[nodiscard]] std::vector<RelationOutcome> hold_relations(
     const NamedOperator& named, const RelationRequest& request, Backend& backend,
     const std::function<void(const std::string&)>& progress = {});
 
-/// Why a stage cannot serve the operator in any form, as its needs say; nothing if it can.
+/// Returns why a stage cannot serve the operator in any form, according to the stage's needs; nothing if it
+/// can.
 [[nodiscard]] std::optional<std::string> unmet(const Setting& setting, const Stage& stage);
 
 }  // namespace segfold::regress

@@ -34,7 +34,8 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem,
             }
         smaller = std::move(next);
     }
-    // Conditions cost more than all else here, and most hold of small configurations: the smallest first.
+    // Evaluating conditions takes most of the time, and small configurations mostly satisfy them: so the
+    // smallest come first.
     std::ranges::stable_sort(smaller, {}, size);
     for (const auto& chosen : smaller) {
         try {

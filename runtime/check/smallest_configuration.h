@@ -7,14 +7,16 @@
 
 namespace segfold::regress {
 
-/// The configuration with the least of everything: elements a tile, room, blocks; whatever its speed. The
-/// tunable `uncounted`, if the stage has it, may take any value. `shape` tells the known facts of the data.
+/// Returns the stage's configuration with the smallest tiles, room and blocks, whatever its speed. The
+/// tunable `uncounted`, if the stage has it, may have any value. `shape` is what is known of the data.
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
                                                    std::string_view uncounted = {}, const Shape& shape = {});
 
-/// The smallest with each tunable at its next larger value, or at the one behind that where the usual plan
-/// has the next, as far as conditions allow: what the smallest leaves out stands in its text, and loops that
-/// halve the threads of the smallest or the usual plan go round once more.
+/// Returns the smallest configuration with each tunable one value larger, as far as conditions allow. If the
+/// usual plan has that value, takes the value after it.
+///
+/// It reaches text that the smallest configuration leaves out. Loops that halve the threads take one more
+/// round than in the smallest and the usual plan.
 [[nodiscard]] Configuration next_configuration(const Stage& stage, const Problem& problem,
                                                const Shape& shape = {});
 

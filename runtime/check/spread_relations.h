@@ -7,17 +7,19 @@
 
 namespace segfold::regress {
 
-/// In one piece and in parts of one device; with the stage that `--reproducible` runs, also any number of
-/// parts against one, in every bit.
+/// Compares a fold in one piece with folds in parts on one device. For the stage that `--reproducible` runs,
+/// the bits must also be the same for any number of parts.
 [[nodiscard]] std::optional<Breach> attempt_slices(Trial& trial);
-/// The same where parts are dealt to the setting's devices.
+/// Compares a fold in one piece with folds whose parts are dealt to the setting's devices.
 [[nodiscard]] std::optional<Breach> attempt_devices(Trial& trial);
-/// The same by the setting's ranks. All of them find the same.
+/// Compares a fold in one piece with folds whose parts go to the setting's ranks. All ranks get the same
+/// result.
 [[nodiscard]] std::optional<Breach> attempt_ranks(Trial& trial);
 
-/// Why parts that were folded apart cannot be joined; "" if they can.
+/// Returns why separately folded parts cannot be joined; empty if they can.
 [[nodiscard]] std::string associativity_missing(const Setting& setting);
-/// The same, or why a setting has no second device or no ranks; "" if it has.
+/// Returns why this relation cannot be tried: parts cannot be joined, or the setting does not have several
+/// devices (or ranks). Empty if it can.
 [[nodiscard]] std::string other_devices_missing(const Setting& setting);
 [[nodiscard]] std::string ranks_missing(const Setting& setting);
 

@@ -1,6 +1,6 @@
 #pragma once
-// One stage over parts of a workload: slices, several devices, ranks. Segments inside parts are folded by the
-// stage, pieces of segments by it too where it can.
+// Runs one stage on parts of a workload: slices, several devices, ranks. The stage folds the segments inside
+// parts, and also pieces of cut segments if it can.
 #include <functional>
 #include <memory>
 #include <span>
@@ -13,38 +13,39 @@
 
 namespace segfold::regress {
 
-/// Folds each part.
+/// How each part is folded.
 struct SpreadStage {
     const OperatorLaws& laws;
     const Catalogue& catalogue;
     const Stage& stage;
-    /// The configuration of the stage, and of another one that folds pieces where the stage cannot.
+    /// Returns the configuration of the stage, or of the other stage that folds pieces if this one cannot.
     std::function<Configuration(const Stage&, const Problem&)> configure;
-    /// As `--reproducible` has it: the order follows from the data alone, whatever stage is given.
+    /// As with `--reproducible`: the order depends only on the data, whatever stage is given.
     bool is_reproducible = false;
 };
 
-/// Folds a workload in slices, which are dealt to the devices. Pieces are one segment each, form whole; if
-/// the stage cannot take that, the rule of thumb chooses another.
+/// Folds a workload in slices, which are dealt to the devices. Pieces of a cut segment are folded as form
+/// whole; if the stage cannot do that, the rule of thumb chooses one that can.
 [[nodiscard]] Results run_sliced(std::span<const SliceDevice> devices, const Workload& workload,
                                  const SpreadStage& how, std::int64_t num_slices);
 
-/// Folds a rank's share.
+/// The device that folds a rank's share.
 struct RankDevice {
     SliceDevice device;
-    std::function<std::unique_ptr<SliceEngine>()> make_engine =
-        {};  ///< of a GPU: slices are copied meanwhile
+    /// For a GPU: copies slices while others are folded.
+    std::function<std::unique_ptr<SliceEngine>()> make_engine = {};
 };
-/// A back end as such; without an engine its runs have `circumstances`.
+/// Makes a device of a back end. If it has no engine, its runs use `circumstances`.
 [[nodiscard]] SliceDevice device_of(Backend& backend, const Circumstances& circumstances);
 [[nodiscard]] RankDevice rank_device_of(Backend& backend, const Circumstances& circumstances);
 
-/// Why ranks cannot fold such segments; "" if they can.
+/// Returns why ranks cannot fold such segments; empty if they can.
 [[nodiscard]] std::string reason_against_ranks(const Segments& segments);
 
-/// Folds a workload by ranks, as a run of several processes does: each streams its share, in slices of
-/// `slice_elements` elements at most, 0 for one slice. Every rank has the workload, and is given all results.
-/// A failure of one rank is thrown by all. Collective.
+/// Folds a workload on ranks, as a run of several processes does. All ranks must call it.
+///
+/// Each rank streams its share in slices of at most `slice_elements` elements (0: one slice). Every rank has
+/// the workload and gets all results. If one rank fails, every rank throws its error.
 [[nodiscard]] Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workload& workload,
                                    const SpreadStage& how, std::int64_t slice_elements = 0);
 

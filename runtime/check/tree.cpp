@@ -20,16 +20,17 @@ constexpr std::array<std::int64_t, 10> kWatched = {1, 2, 31, 33, 100, 257, 700, 
 constexpr std::int64_t kUniformLength = 100;
 constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
-constexpr std::int64_t kBehind = 60000;  // elements: enough for grids that follow the device
-constexpr std::int64_t kMore = 90000;    // where the size is another
+constexpr std::int64_t kBehind = 60000;  // elements behind: enough for grids that depend on the device
+constexpr std::int64_t kMore = 90000;    // elements behind in the larger size
 
-/// Segments, of which some are watched.
+/// Segments, some of which are compared.
 struct Arrangement {
     std::vector<std::int64_t> lengths;
-    std::vector<std::int64_t> watched;  ///< their places among the lengths
+    std::vector<std::int64_t> watched;  ///< their indices in `lengths`
 };
 
-/// The watched segments with others before each, whose lengths `stream` draws, and `behind` more elements.
+/// Arranges the compared segments. Before each are others of random length, drawn from `stream`, and `behind`
+/// elements follow all.
 Arrangement arrange(SegmentForm form, std::uint64_t seed, std::uint64_t stream, std::int64_t behind)
 {
     Arrangement all;
@@ -62,7 +63,7 @@ Segments segments_of_arrangement(SegmentForm form, const Arrangement& arrangemen
                                         : segments_of(form, arrangement.lengths);
 }
 
-/// The arrangement with values that depend on a watched segment and a place in it alone.
+/// Makes a workload in which values depend only on the compared segment and the place in it.
 Workload workload_of_arrangement(const Operator& bracket, SegmentForm form, const Arrangement& arrangement)
 {
     Workload workload;
@@ -112,7 +113,7 @@ std::int64_t differences(const Hashes& left, const Hashes& right)
     return count;
 }
 
-/// Fills in what changes the trees of a plan; gives its hashes where nothing is changed.
+/// Fills in which causes change the trees of a plan. Returns the hashes without any change.
 Hashes fill(TreeRow& row, const TreePlan& plan)
 {
     const auto form = plan.form;

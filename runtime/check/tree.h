@@ -1,5 +1,5 @@
 #pragma once
-// The tree in which a plan combines the elements of a segment, and the causes that change it.
+// Finds the tree in which a plan combines a segment's elements, and what changes that tree.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace segfold::regress {
 
-/// A cause that may change the tree.
+/// A change that may alter the tree.
 enum class TreeCause : std::uint8_t {
     neighbours,  ///< other segments before and behind, of other lengths
-    alignment,   ///< arrays that begin an element behind an aligned address
+    alignment,   ///< arrays begin one element after an aligned address
     size,        ///< more segments behind
     device,      ///< another number of multiprocessors
 };
@@ -28,26 +28,27 @@ struct TreeRow {
     std::string stage;
     SegmentForm form = SegmentForm::offsets;
     Configuration configuration;
-    /// Segments with another tree, by cause; nothing if a form knows no such change.
+    /// Number of segments whose tree changed, by cause; nothing if the change does not exist for the form.
     std::array<std::optional<std::int64_t>, kTreeCauses.size()> changed;
-    int tree = 0;       ///< rows of one form and one number have the same trees; numbers begin at 0
-    std::string fault;  ///< fault that simt found; the other members are then unset
+    /// Number of the tree, from 0. Rows of one form with equal numbers have equal trees.
+    int tree = 0;
+    std::string fault;  ///< a fault that simt found; nothing else is set then
 };
 
-/// The plan to look at.
+/// What to examine.
 struct TreeRequest {
     std::vector<const Stage*> stages;
     const Catalogue& catalogue;
-    bool is_reproducible = false;  ///< the plans of --reproducible
+    bool is_reproducible = false;  ///< examines the plans of --reproducible
     std::uint64_t seed = 7;
 };
 
-/// A hash that is neither associative nor commutative, over the columns of `op`, with its laws: results are
-/// equal where trees are, and else but by chance of 2^-64. Its identity is neutral.
+/// Returns a hash operator with the columns and laws of `op`. It is neither associative nor commutative, so
+/// results are equal if trees are equal, and otherwise only with probability 2^-64. Its identity is neutral.
 [[nodiscard]] Operator bracket_operator(const Operator& op);
 
-/// Runs the plans of `op` with bracket_operator() instead, on simt, and compares the results of the same
-/// segments of many lengths. Stages that cannot serve the operator are left out.
+/// Runs the plans of `op` on simt with bracket_operator() in its place, and compares the results of equal
+/// segments of many lengths. Leaves out stages that cannot serve the operator.
 [[nodiscard]] std::vector<TreeRow> compare_trees(
     const Operator& op, const TreeRequest& request,
     const std::function<void(const std::string&)>& progress = {});

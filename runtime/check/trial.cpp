@@ -23,7 +23,7 @@ constexpr std::array<std::int64_t, 16> kBorders = {1,   2,   31,  32,  33,  63, 
                                                    127, 128, 129, 255, 256, 1023, 1024, 1025};
 constexpr std::array<std::int64_t, 8> kUniformLengths = {1, 2, 7, 31, 32, 33, 64, 100};
 
-/// Streams of lots that belong to the data and not to a relation.
+/// Random streams used for the data. Relations use others.
 enum Stream : std::uint64_t { kLengths = 100, kUniform, kFirst };
 
 Array index_array(const std::vector<std::int64_t>& values)
@@ -156,7 +156,7 @@ Segments Trial::usual_segments(SegmentForm form, const Operator& op) const
 
 const Material& Trial::material(const Operator& op, Segments segments, const std::string& key) const
 {
-    // A state operator has the name of the one that it was made of; its results differ where that finishes.
+    // A derived operator has the same name as its original, but other results if the original has a finish.
     auto full_key = fmt::format("{} {} {} {} {}", op.name, op.finish.has_value() || op.empty.has_value(),
                                 static_cast<int>(segments.form), segments.num_elements, key);
     auto& place = materials_[full_key];
@@ -205,7 +205,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     const PlanText plan{text, stage_.name};
     auto varied = circumstances;
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
-    ++varied.round;  // the first schedule is drawn too
+    ++varied.round;  // draws the first schedule, too
     return setting_.backend.run(workload, &plan, varied);
 }
 

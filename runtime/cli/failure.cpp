@@ -19,18 +19,19 @@ namespace {
 
 constexpr int kInput = 2, kMachine = 3, kOurFault = 4;
 
-/// A worker of tune speaks a protocol on standard output, and tells its failures in that.
+/// Whether a failure is reported as a document. A worker of tune reports it in its protocol on standard
+/// output.
 bool asks_for_document(const Words& words)
 {
     if (words.empty())
         return false;
-    // Behind the verb, where there is one.
+    // Flags follow the verb, if there is one.
     const auto first = words.front().starts_with("-") ? words.begin() : std::next(words.begin());
     const auto end = std::find(first, words.end(), "--");
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }
 
-/// Takes ":NUMBER" from the end of `text`, where it is there with a text before it.
+/// Removes ":NUMBER" from the end of `text` and returns the number, if text remains before it.
 std::optional<int> take_number(std::string_view& text)
 {
     constexpr std::size_t kMostDigits = 9;
@@ -46,14 +47,14 @@ std::optional<int> take_number(std::string_view& text)
     return number;
 }
 
-/// The places in texts that the lines of a message begin with, FILE:LINE: or FILE:LINE:COLUMN:.
+/// Returns the places that lines of a message begin with: FILE:LINE: or FILE:LINE:COLUMN:.
 Json places_of(const std::string& message)
 {
     Json places = Json::array();
     std::istringstream lines(message);
     for (std::string line; std::getline(lines, line);) {
         const auto end = line.find(": ");
-        // Excerpts are indented; what quotes a name before its first colon names no file there.
+        // Excerpts are indented. A line that quotes a name before its first colon names no file.
         if (line.starts_with(' ') || end == std::string::npos || line.find('\'') < end)
             continue;
         auto file = std::string_view(line).substr(0, end);
@@ -80,11 +81,11 @@ Failure failure_of(const std::exception& error)
                 ours->exit_code(), ours->what()};
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
         return {"input", kInput, "out of memory; take fewer elements"};
-    // Whoever meets one of these and can say more has done so.
+    // Callers that know more have already replaced these errors by better ones.
     if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
         return {"input", kInput, files->path1().string() + ": " + files->code().message()};
     if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-        // Under a limit of memory no thread can be made.
+        // No thread can be made if memory is limited.
         if (system->code() == std::errc::resource_unavailable_try_again)
             return {"input", kInput,
                     "the system has no memory for a thread; take fewer elements, or raise ulimit -v"};
@@ -105,7 +106,7 @@ int report(const Words& words, const Failure& failure)
                              {"message", failure.message},
                              {"places", places_of(failure.message)}});
     } catch (const std::exception&) {
-        // Standard output cannot be written, which may be what failed; standard error has the message.
+        // Standard output cannot be written; that may be the failure itself. Standard error has the message.
     }
     return failure.exit_code;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The program's messages for failed commands.
+// Reports a failed command.
 #include <exception>
 #include <string>
 
@@ -7,18 +7,18 @@
 
 namespace segfold::cli {
 
-/// Why a command failed.
+/// Category, exit code and message of a failure.
 struct Failure {
     std::string kind;  ///< "specification", "input", "device" or "internal"
     int exit_code = 0;
     std::string message;
 };
 
-/// The failure that an exception stands for.
+/// Returns the failure that an exception means.
 [[nodiscard]] Failure failure_of(const std::exception& error);
 
-/// Writes the message to standard error and, where the command line `words` ask for --json, a document with
-/// its parts to standard output. Returns the exit code.
+/// Writes the message to standard error. If `words` ask for --json, also writes a document with its parts to
+/// standard output. Returns the exit code.
 int report(const Words& words, const Failure& failure);
 
 }  // namespace segfold::cli

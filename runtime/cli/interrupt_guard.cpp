@@ -18,7 +18,7 @@ void put_back()
         sigaction(kSignals[i], &actions_before[i], nullptr);
 }
 
-/// Calls what may be called in a handler alone.
+/// Calls only functions that are allowed in a signal handler.
 void on_signal(int signal)
 {
     came = signal;

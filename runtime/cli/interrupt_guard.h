@@ -1,10 +1,10 @@
 #pragma once
-// Ctrl-C during work that has something to keep.
+// Handles Ctrl-C during work whose results must be kept.
 
 namespace segfold::cli {
 
-/// While it lives, the first SIGINT or SIGTERM does not end the program; the second acts as without the
-/// guard. One lives at a time.
+/// While a guard exists, the first SIGINT or SIGTERM does not end the program; the second acts as before.
+/// Only one guard may exist at a time.
 class InterruptGuard {
 public:
     InterruptGuard();
@@ -12,7 +12,7 @@ public:
     InterruptGuard(const InterruptGuard&) = delete;
     InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-    /// The signal that came since the latest guard was made; 0 where none did. Any thread may ask.
+    /// Returns the signal received since the latest guard was made; 0 if none. Any thread may call it.
     [[nodiscard]] static int signal();
 };
 

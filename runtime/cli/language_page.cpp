@@ -16,12 +16,13 @@ std::span<const EmbeddedFile> language_files();
 namespace cli {
 namespace {
 
-/// What a user of the program asks of the README; the rest is for those who build on it.
+/// Sections of the README that users of the program need; the others are for developers.
 constexpr std::array<std::string_view, 6> kSections = {
     "Parts",  "Functions, arrays, loops, scalars, products", "Write-back", "Rows", "Types and expressions",
     "Grammar"};
 
-/// The line with the text alone of each link; a link to another site keeps its address, in parentheses.
+/// Returns the line with each link replaced by its text. A link to another site keeps its address in
+/// parentheses.
 std::string without_links(std::string_view line)
 {
     std::string text;
@@ -42,7 +43,7 @@ std::string without_links(std::string_view line)
     return text;
 }
 
-/// The text between the marks of code is code, so `|` in it separates nothing.
+/// Splits a table row at `|`, except within code marks.
 std::vector<std::string> split_row(std::string_view row)
 {
     std::vector<std::string> cells(1);
@@ -55,7 +56,7 @@ std::vector<std::string> split_row(std::string_view row)
         else
             cells.back() += c;
     }
-    cells.pop_back();  // behind the last mark
+    cells.pop_back();  // empty cell after the last mark
     for (auto& cell : cells) {
         cell.erase(0, cell.find_first_not_of(' '));
         cell.erase(cell.find_last_not_of(' ') + 1);
@@ -63,7 +64,7 @@ std::vector<std::string> split_row(std::string_view row)
     return cells;
 }
 
-/// Rows as columns of text; the last column is never padded.
+/// Aligns rows as columns of text. The last column is not padded.
 std::string align(const std::vector<std::vector<std::string>>& rows)
 {
     std::vector<std::size_t> widths;
@@ -82,7 +83,7 @@ std::string align(const std::vector<std::vector<std::string>>& rows)
     return text;
 }
 
-/// Markdown as people read it in a terminal: no marks, no links, aligned tables, indented code.
+/// Converts Markdown to terminal text: no marks, no links, aligned tables, indented code.
 class TerminalPage {
 public:
     void add(std::string_view line)

@@ -1,4 +1,4 @@
-// The program's entry: the only place where exceptions end.
+// The program's entry, and the only place where exceptions end.
 #include <csignal>
 #include <exception>
 
@@ -10,9 +10,9 @@
 
 int main(int argc, char** argv)
 {
-    // A reader of standard output may leave at any time; write_output sees that as an error number.
+    // The reader of standard output may close it at any time; write_output() then sees an error number.
     std::signal(SIGPIPE, SIG_IGN);
-    // Nor does a limit on the size of files end the program: whoever writes sees an error number.
+    // Exceeding a limit on file sizes must not end the program either: writers see an error number.
     std::signal(SIGXFSZ, SIG_IGN);
     segfold::remove_leftovers_at_signals();
     segfold::cuda::keep_memory_for_compilations();

@@ -27,7 +27,7 @@ namespace {
 struct Verb {
     std::string_view name;
     int (*run)(const Words& words);
-    bool takes_ranks = false;  ///< does its work by all processes that MPI has started together
+    bool takes_ranks = false;  ///< all processes started by MPI do its work together
 };
 
 constexpr std::array kVerbs = {
@@ -37,10 +37,10 @@ constexpr std::array kVerbs = {
     Verb{"cache", verb_cache},   Verb{"operators", verb_operators},
 };
 
-constexpr std::string_view kSchemaTopic = "schema";  ///< no page: the schema itself
+constexpr std::string_view kSchemaTopic = "schema";  ///< not a page: the schema itself
 constexpr std::string_view kLanguageTopic = "language";
 
-/// The page `help/NAME.txt`, or nothing.
+/// Returns the page `help/NAME.txt`; null if there is none.
 const EmbeddedFile* find_page(std::string_view name)
 {
     for (const auto& file : cli_help_files())
@@ -115,7 +115,7 @@ int run_verb(const Verb& verb, const Words& words)
     return exit_code;
 }
 
-/// Whether another of the processes that were started together does all that is to be done.
+/// Whether another of the processes started together does all the work.
 bool is_idle_rank(const Words& words)
 {
     if (announced_rank() == 0)

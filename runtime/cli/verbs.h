@@ -4,7 +4,7 @@
 
 namespace segfold::cli {
 
-// Each takes the words behind the verb and returns the program's exit code. Failures are exceptions.
+// Each verb takes the words after it and returns the program's exit code. Failures are exceptions.
 int verb_run(const Words& words);
 int verb_check(const Words& words);
 int verb_emit(const Words& words);
@@ -17,7 +17,7 @@ int verb_operators(const Words& words);
 int verb_regress(const Words& words);
 int verb_tune(const Words& words);
 
-/// Runs a command line without the program's own name; returns the exit code.
+/// Runs the command line `words`, without the program's name. Returns the exit code.
 int dispatch(const Words& words);
 
 }  // namespace segfold::cli

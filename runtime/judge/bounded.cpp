@@ -125,7 +125,7 @@ private:
         return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
-    /// A short segment is judged with every fold, so its bound does not depend on the results.
+    /// A short segment is judged with every fold, so that its bound does not depend on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {
         Values values(actual_.size(), wide_.size());

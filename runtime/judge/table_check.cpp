@@ -63,7 +63,7 @@ private:
 
 bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
 
-/// Lifts every element of every segment. Throws for the first that reads outside of a table.
+/// Lifts every element of every segment; throws for the first that reads outside of a table.
 void lift_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
@@ -86,7 +86,7 @@ void lift_all(const Workload& workload)
         std::int64_t item = first * kPieceItems;
         const auto end = std::min(last * kPieceItems, items);
         std::int64_t segment = 0, beyond = segments.num_segments;
-        while (beyond - segment > 1) {  // finds the last segment that begins at or before the item
+        while (beyond - segment > 1) {  // the last segment that begins at or before the item
             const auto middle = std::midpoint(segment, beyond);
             (item_begin(middle) <= item ? segment : beyond) = middle;
         }

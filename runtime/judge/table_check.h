@@ -11,8 +11,7 @@ namespace segfold {
 /// lies inside; a problem's `checked_tables`.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
 
-/// Throws InputError for the first element, in the order of the segments, that reads a table outside of its
-/// length.
+/// Throws InputError for the first element, in the order of the segments, that reads outside of a table.
 ///
 /// Elements are lifted on the host, by all its threads, where the ranges of the data do not tell.
 void check_tables(const Workload& workload);

@@ -51,14 +51,14 @@ struct OperatorLaws {
     std::optional<std::string> without_identity = {};
     /// False if the data are unknown, as for a plan or a stream; without_identity is then only a precaution.
     bool knows_data = true;
-    /// Set if a fold does not see its data: the words that a refusal adds on who would see them. Empty: it
-    /// sees them.
+    /// Text that a refusal adds if the fold does not see its data: it names a fold that does. Otherwise
+    /// empty.
     std::string unseen_data = {};
-    /// How the user can rely on a refuted law, as messages say it; LAW stands for the law. Empty: there is no
-    /// way.
+    /// Text that says how the user can rely on a refuted law, with LAW in the law's place. Empty: it cannot
+    /// be done.
     std::string assume_option = {};
 
-    /// The same text with the law's name in it: "--assume identity".
+    /// Returns assume_option with the law's name: "--assume identity".
     [[nodiscard]] std::string how_to_assume(Law law) const;
 
     /// False if associativity is refuted, even if stages are told to rely on it. Then only the fold from left
@@ -99,7 +99,7 @@ enum class ScalarDoubt : std::uint8_t {
 [[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report,
                                       const ScalarValues& scalars);
 
-/// The same for scalars among borrowed arrays, as far as they are in host memory.
+/// Whether `doubt` applies to these arrays, judged by the scalars among them that are in host memory.
 [[nodiscard]] bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs);
 
 /// Adapts a report for all scalar values to these values. Laws that are not known to hold for them are

@@ -26,8 +26,10 @@ namespace segfold {
 /// Returns the ranges of the integers in arrays, one array per parameter. All threads read them.
 [[nodiscard]] KnownValues known_values(const Operator& op, std::span<const Array> arrays);
 
-/// The same for a fold of `num_elements` elements. `longest` returns the length of the longest segment; it is
-/// called only if the number of elements does not settle the question, and otherwise no time is spent.
+/// Returns the laws relied on that overflow may break in a fold of `num_elements` elements of `arrays`.
+///
+/// `longest` returns the length of the longest segment. It is called only if the number of elements does not
+/// settle the question; if it does, the call takes no time.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   std::span<const Array> arrays, std::int64_t num_elements,
                                                   const std::function<std::int64_t()>& longest);

@@ -7,8 +7,8 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kMicroseconds = 1e3;  ///< in a millisecond
-constexpr double kLong = 10;           ///< milliseconds that are written as such
+constexpr double kMicroseconds = 1e3;  ///< microseconds per millisecond
+constexpr double kLong = 10;           ///< times from here on are written in milliseconds
 
 }  // namespace
 

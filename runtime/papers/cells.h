@@ -6,21 +6,22 @@
 
 namespace segfold::papers {
 
-/// A number with the digits that the source gave it, as far as a double keeps them; "" for none.
+/// Returns a number with the digits that the source prints, as far as a double holds them; "" if there is
+/// none.
 [[nodiscard]] std::string published_text(const PublishedValue* value);
-/// The same with its unit.
+/// Returns the number with its unit.
 [[nodiscard]] std::string published_time(const PublishedValue* value);
 
-/// The stage or probe with its tunables.
+/// Returns the stage or probe with its tunables.
 [[nodiscard]] std::string stage_text(const PaperRow& row);
 
-/// "2.00"
+/// Returns a factor as text: "2.00".
 [[nodiscard]] std::string times_text(double factor);
-/// "12.3 us"; "45.60 ms" from 10 ms on.
+/// Returns a time as text: "12.3 us"; from 10 ms on "45.60 ms".
 [[nodiscard]] std::string time_text(double milliseconds);
-/// The quartiles around a median in the unit that it is written in.
+/// Returns the quartiles around a median, in the median's unit.
 [[nodiscard]] std::string range_text(const Quartiles& milliseconds);
-/// GB/s
+/// Returns the rate in GB/s.
 [[nodiscard]] std::string rate_text(const bench::Entry& entry);
 
 }  // namespace segfold::papers

@@ -16,26 +16,26 @@ constexpr std::array kShapes = {MarkerShape::circle, MarkerShape::square, Marker
 
 constexpr double kMargin = 20;
 constexpr double kNarrowMargin = 4;
-constexpr double kBold = 1.1;  ///< how much wider bold letters are
+constexpr double kBold = 1.1;  ///< width of bold letters, relative to normal ones
 constexpr double kTitleSize = 16;
 constexpr double kText = 12;
-constexpr double kLine = 18;    ///< from one line of text to the next
-constexpr double kSample = 26;  ///< a legend's sample with its gap
-constexpr double kBar = 16;     ///< a bar's height
-constexpr double kBarGap = 2;   ///< between bars of a group
+constexpr double kLine = 18;    ///< distance of text lines
+constexpr double kSample = 26;  ///< width of a legend's sample, with its gap
+constexpr double kBar = 16;     ///< height of a bar
+constexpr double kBarGap = 2;   ///< gap between bars of a group
 constexpr double kGroupGap = 10;
 constexpr double kPanelHeight = 320;
 constexpr double kNarrowPanelHeight = 220;
-constexpr double kStripe = 4;  ///< a panel's colour above it
+constexpr double kStripe = 4;  ///< height of the coloured stripe above a panel
 constexpr double kPanelGap = 30;
-constexpr double kBaseline = 4;  ///< from a text's middle to where it stands
+constexpr double kBaseline = 4;  ///< from the middle of a text to its baseline
 
 bool is_narrow(const Drawing& drawing) { return drawing.width() < 600; }
 double margin_of(const Drawing& drawing) { return is_narrow(drawing) ? kNarrowMargin : kMargin; }
 
 const Paint& line_paint(std::size_t index) { return kLines[index % kLines.size()]; }
 
-/// Shapes change with every colour; where colours begin again they are others, and lines are dashed.
+/// Returns a line's shape. Each colour has its own; when colours repeat, shapes differ and lines are dashed.
 MarkerShape shape_of(std::size_t index)
 {
     return kShapes[(index % kLines.size() + 2 * (index / kLines.size())) % kShapes.size()];
@@ -57,7 +57,7 @@ struct Range {
     }
 };
 
-/// Title and subtitle, in as many lines as they take; returns where the next line of text may stand.
+/// Draws title and subtitle, in several lines if needed. Returns the y of the next line of text.
 double draw_heading(Drawing& drawing, const std::string& title, const std::string& subtitle)
 {
     const double margin = margin_of(drawing);
@@ -74,7 +74,7 @@ double draw_heading(Drawing& drawing, const std::string& title, const std::strin
     return y + kLine + kGroupGap;
 }
 
-/// Samples with names, in as many lines as they take; returns where the next line of text may stand.
+/// Draws samples with names, in several lines if needed. Returns the y of the next line of text.
 template <class DrawSample>
 double draw_legend(Drawing& drawing, double y, const std::vector<Series>& series, DrawSample draw_sample)
 {
@@ -100,7 +100,7 @@ std::string axis_text(const std::string& axis, const Scale& scale)
 
 std::string tick_text(double value) { return fmt::format("{:g}", value); }
 
-/// The width that the longest of the texts takes.
+/// Returns the width of the longest text.
 template <class Texts>
 double widest(const Texts& texts)
 {
@@ -120,7 +120,7 @@ std::vector<std::string> mark_texts(const std::vector<Series>& series)
     return texts;
 }
 
-/// The bars of a category that are there, at least a line's worth.
+/// Returns the number of bars that a category has, at least 1.
 std::size_t num_lines(const BarChart& chart, std::size_t category)
 {
     const auto count = std::ranges::count_if(
@@ -134,7 +134,7 @@ double bars_height(const BarChart& chart, std::size_t category)
     return lines * kBar + (lines - 1) * kBarGap;
 }
 
-/// A text on the paper's colour, so that no grid line goes through it.
+/// Draws a text on the background colour, so no grid line crosses it.
 void draw_on_paper(Drawing& drawing, double x, double y, const std::string& text, const Paint& paint)
 {
     drawing.rectangle(x - 5, y - kBar / 2 - kBaseline, text_width(text, kText) + 10, kBar, kPaper);
@@ -172,7 +172,7 @@ void draw_group(Drawing& drawing, const BarChart& chart, std::size_t category, c
     drawing.describe(fmt::format("{}: {}.", name, note));
 }
 
-/// Where a panel's inside is.
+/// The inner area of a panel.
 struct Frame {
     double left, top, right, bottom;
 };
@@ -188,7 +188,7 @@ void draw_panel(Drawing& drawing, const LineChart& chart, const LinePanel& panel
         drawing.line(frame.left, y, frame.right, y, kGrid);
         drawing.text(frame.left - 6, y + kBaseline, tick_text(tick), {.anchor = Anchor::end});
     }
-    // Equal factors of size are equal distances.
+    // Equal ratios of sizes have equal distances.
     const double range = std::log(chart.sizes.back() / chart.sizes.front());
     const auto place = [&](std::size_t i) {
         const double share = range > 0 ? std::log(chart.sizes[i] / chart.sizes.front()) / range : 0.5;

@@ -1,5 +1,5 @@
 #pragma once
-// Bars and lines with axes, legends and every value in words.
+// Bar charts and line charts with axes, legends and every value as text.
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,45 +8,46 @@
 
 namespace segfold::papers {
 
-/// A value, with the text that stands beside it: "8.054 ms, 1.00x".
+/// A value and the text shown beside it: "8.054 ms, 1.00x".
 struct Mark {
     double value = 0;  ///< above 0
     std::string text;
-    std::string more = {};  ///< text behind it in tips and tables
+    std::string more = {};  ///< shown after `text` in tips and tables
 };
 
-/// The marks of one colour: at most one for each category or size.
+/// The marks that share a colour, at most one for each category or size.
 struct Series {
     std::string name;
     std::vector<std::optional<Mark>> marks;
-    Paint paint = kInk;  ///< of bars; lines have the places of their panel
+    Paint paint = kInk;  ///< of bars; lines of a panel have one by their index
 };
 
-/// The widths that an axis of bars must have room for.
+/// The values and texts that an axis of bars must have room for.
 struct Extent {
     double least = 0, greatest = 0;  ///< values
-    double text_width = 0;           ///< of the texts behind bars, in pixels
+    double text_width = 0;           ///< width of the longest text behind a bar, in pixels
 };
 
-/// A group of horizontal bars for each category.
+/// Horizontal bars, in one group per category.
 struct BarChart {
     std::string title, subtitle;
-    std::string axis;  ///< meaning of the bars' lengths: "time, ms"
+    std::string axis;  ///< quantity that the bars show: "time, ms"
     std::vector<std::string> categories;
-    std::vector<std::string> notes;  ///< text in place of a missing bar
-    std::vector<Series> series;      ///< each with a mark, or none, for each category
-    std::optional<Extent>
-        extent;  ///< of the axis, where charts are to have the same; else of this chart alone
+    std::vector<std::string> notes;  ///< shown where a category has no bar
+    std::vector<Series> series;      ///< each has a mark, or none, for each category
+    /// Given if several charts share one axis range; otherwise the range is the chart's own.
+    std::optional<Extent> extent;
 };
 
-/// Lines over sizes, of one source.
+/// The lines of one source over sizes.
 struct LinePanel {
     std::string title;
-    std::vector<Series> lines;  ///< each with a mark, or none, for each size; the same lines in every panel
-    Paint paint = kInk;         ///< of the stripe above it
+    /// Each has a mark, or none, for each size. All panels have the same lines.
+    std::vector<Series> lines;
+    Paint paint = kInk;  ///< colour of the stripe above the panel
 };
 
-/// Panels side by side over the same axes; a line has the same colour and shape in all.
+/// Panels side by side with the same axes. A line has the same colour and shape in all of them.
 struct LineChart {
     std::string title, subtitle;
     std::string axis, size_axis;
@@ -55,14 +56,14 @@ struct LineChart {
     std::vector<LinePanel> panels;
 };
 
-inline constexpr double kWideChart = 960;  ///< pixels, for a desk
-inline constexpr double kNarrowChart =
-    360;  ///< for a hand: names above their bars, panels one below the other
+inline constexpr double kWideChart = 960;  ///< pixels, for a desk screen
+/// For a phone: names stand above their bars, and panels below each other.
+inline constexpr double kNarrowChart = 360;
 
-/// The colours and shapes of a chart's marks.
+/// Returns the values and the text width of a chart.
 [[nodiscard]] Extent extent_of(const BarChart& chart);
 
-/// Draws with a logarithmic axis where the largest value is more than 20 times the smallest.
+/// Draws the chart. The axis is logarithmic if the largest value is more than 20 times the smallest.
 [[nodiscard]] Drawing draw(const BarChart& chart, double width = kWideChart);
 [[nodiscard]] Drawing draw(const LineChart& chart, double width = kWideChart);
 

@@ -5,12 +5,12 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kMostForLinear = 20;  ///< greatest over least
-constexpr double kRoom = 1.25;         ///< between the least value and a logarithmic axis's border
+constexpr double kMostForLinear = 20;  ///< largest / smallest value up to which the axis is linear
+constexpr double kRoom = 1.25;         ///< from a logarithmic axis's limit to the smallest value
 constexpr int kTicks = 6;
 constexpr double kRounding = 1e-9;
 
-/// The round numbers 1, 2 and 5 times a power of ten; `index` counts them from 1 on.
+/// Returns round numbers: 1, 2 and 5 times a power of ten. `index` counts them from 1.
 double round_number(int index)
 {
     constexpr double kSteps[] = {1, 2, 5};
@@ -18,7 +18,7 @@ double round_number(int index)
     return kSteps[index - 3 * decade] * std::pow(10, decade);
 }
 
-/// The first round number that is at least `value`.
+/// Returns the index of the first round number that is at least `value`.
 int round_index(double value)
 {
     int index = 3 * static_cast<int>(std::floor(std::log10(value)));
@@ -60,7 +60,7 @@ std::vector<double> Scale::ticks() const
     }
     const int first = round_index(low_), last = round_index(high_);
     for (int i = first; i <= last; ++i)
-        // Over many powers of ten those alone are enough.
+        // Over many powers of ten, only these get ticks.
         if (last - first <= 2 * kTicks || i % 3 == 0)
             all.push_back(round_number(i));
     return all;

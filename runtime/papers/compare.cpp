@@ -6,9 +6,9 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNoise = 0.03;  ///< a step within this of 1 went neither way
+constexpr double kNoise = 0.03;  ///< a step this close to 1 has no direction
 
-/// The step that a source states, or that follows from the times it states.
+/// Returns the step that a source states, or computes it from stated times.
 std::optional<double> published_step(const Paper& paper, const std::string& figure, const std::string& before,
                                      const std::string& row)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Measurements of a paper's rows, and the ratios between rows then and now.
+// Finds the measurements of a paper's rows, and compares steps between rows as published and as measured.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,37 +9,37 @@
 
 namespace segfold::papers {
 
-/// The measurement of a row; null without one.
+/// Returns the measurement of a row; null if there is none.
 [[nodiscard]] const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
                                              const std::string& row);
 
-/// The measurement of the CPU's row; null without one.
+/// Returns the measurement of the CPU's row; null if there is no such row or no measurement.
 [[nodiscard]] const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured);
 
-/// The measurement of the plain copy of pinned memory in one direction; null without one.
+/// Returns the measurement of the plain copy of pinned memory in one direction; null if there is none.
 [[nodiscard]] const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPaper* measured,
                                               bool to_host);
 
-/// True where there is a time.
+/// True if the entry has a time.
 [[nodiscard]] bool is_timed(const bench::Entry* entry);
 
-/// True where the source states the metric for a row of the experiment.
+/// True if the source states the metric for a row of the experiment.
 [[nodiscard]] bool publishes(const Paper& paper, const Experiment& experiment, std::string_view metric);
 
-/// Time of `before` over that of `entry`; nothing if one is missing.
+/// Returns the time of `before` / the time of `entry`; nothing if one is missing.
 [[nodiscard]] std::optional<double> gain(const bench::Entry* before, const bench::Entry* entry);
 
-/// The rate of `entry` over that of `whole`; nothing if one is missing.
+/// Returns the rate of `entry` / the rate of `whole`; nothing if one is missing.
 [[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
 
-/// A step from one rung to the next that went one way when it was published and goes the other way now.
+/// A step between neighbouring rungs whose direction now differs from the published one.
 struct Reversal {
     std::string before, row;
     double then = 0, now = 0;  ///< times as fast
 };
 
-/// The steps of an experiment that were forward when they were published and are not now, or the other way
-/// round; steps from or to the CPU do not count.
+/// Returns the steps of an experiment that were forward when published and are not now, or the other way
+/// round. Steps from or to the CPU do not count.
 [[nodiscard]] std::vector<Reversal> reversals(const Paper& paper, const Experiment& experiment,
                                               const MeasuredPaper* measured);
 

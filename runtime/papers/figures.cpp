@@ -10,9 +10,9 @@
 namespace segfold::papers {
 namespace {
 
-constexpr std::size_t kFewestSizes = 3;  ///< that make a line
+constexpr std::size_t kFewestSizes = 3;  ///< fewest that make a line
 
-/// The devices that the source names for these experiments, in its order.
+/// Returns the devices that the source names for these experiments, in its order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
 {
     std::vector<std::string> devices;
@@ -28,7 +28,7 @@ std::vector<std::string> devices_of(const Paper& paper, const Experiments& exper
 std::string published_on(const std::string& device) { return "published, " + device; }
 std::string measured_on(const MeasuredPaper& measured) { return "measured, " + measured.machine.device; }
 
-/// The parts that are there, with commas between them.
+/// Joins the non-empty parts with commas.
 std::string joined(std::initializer_list<std::string> parts)
 {
     std::string text;
@@ -37,8 +37,8 @@ std::string joined(std::initializer_list<std::string> parts)
     return text;
 }
 
-/// The rung whose time the others are held against: the first one of ours. Nothing where rungs do not do the
-/// same: those of a timer have sizes of their own, and transfers go both ways.
+/// Returns the rung whose time the others are compared with: the first of ours. Returns null if rungs do
+/// different work: those of a timer differ in size, and transfers go both ways.
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;
@@ -49,8 +49,8 @@ const PaperRow* first_rung(const Experiment& experiment)
     return found == rows.end() ? nullptr : &*found;
 }
 
-/// Adds to each mark how many times as fast it is as the first rung: as the source states it, or as it
-/// follows. Returns whether any has got one.
+/// Adds to each mark its speed relative to the first rung, as stated or computed. Returns whether any mark
+/// got one.
 bool add_gains(Series& series, const Experiment& experiment, const std::vector<std::string>& rows,
                const Quantity& quantity, const Paper* paper)
 {
@@ -84,7 +84,7 @@ std::string workload_text(const Experiment& experiment)
                        experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "");
 }
 
-/// How much there is of what; nothing where each row has its own.
+/// Returns the amount of data as text; empty if each row has its own.
 std::string size_text(const Experiment& experiment)
 {
     const bool is_own = std::ranges::all_of(experiment.rows,
@@ -94,7 +94,8 @@ std::string size_text(const Experiment& experiment)
                                 experiment.kind == ExperimentKind::probe ? "threads" : "elements");
 }
 
-/// What the source compares with, which is no rung of ours, before the rungs.
+/// Returns the rows of a chart: first those that the source compares with but are no rungs here, then the
+/// rungs.
 std::vector<std::string> rows_of(const Paper& paper, const Experiment& experiment, const Quantity& quantity)
 {
     std::vector<std::string> rows;
@@ -150,7 +151,7 @@ std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment
     return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
-/// "table 1" of "table 1, 65536".
+/// Returns "table 1" for "table 1, 65536".
 std::string common_figure(const Experiments& experiments)
 {
     std::string text = experiments.front()->figure;
@@ -202,14 +203,14 @@ std::optional<LineChart> lines_of(const Paper& paper, const Experiments& experim
     return chart.panels.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
-/// Whether two experiments differ in nothing but their size.
+/// Whether two experiments differ only in their size.
 bool are_of_one_series(const Experiment& a, const Experiment& b)
 {
     return a.title == b.title && a.op == b.op && a.type == b.type && print(a.layout) == print(b.layout) &&
            std::ranges::equal(a.rows, b.rows, {}, &PaperRow::row, &PaperRow::row);
 }
 
-/// The experiments of a series, by size, where they are enough; else the first one alone.
+/// Returns the experiments of a series by size if there are enough; otherwise only the first.
 Experiments series_of(const Experiments& rest)
 {
     Experiments series;
@@ -223,7 +224,7 @@ Experiments series_of(const Experiments& rest)
     return series;
 }
 
-/// Gives bars of the same rows and quantity the same axis, so that their lengths can be compared.
+/// Gives bar charts with the same rows and quantity the same axis, so lengths can be compared.
 void share_axes(std::vector<Chart>& charts)
 {
     std::vector<BarChart*> bars;

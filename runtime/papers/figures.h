@@ -1,5 +1,5 @@
 #pragma once
-// A paper's experiments as charts: bars for rungs, lines over sizes.
+// Makes charts of a paper's experiments: bars for rungs, lines over sizes.
 #include <vector>
 
 #include "runtime/papers/marks.h"
@@ -7,9 +7,10 @@
 
 namespace segfold::papers {
 
-/// The charts of the experiments that have numbers, in their order: bars, a group for each row, or lines over
-/// sizes where at least three experiments differ in nothing else. Bars of the same rows and quantity have the
-/// same axis.
+/// Returns the charts of the experiments that have numbers, in their order.
+///
+/// A chart has bars, one group per row; or lines over sizes, if at least three experiments differ only in
+/// size. Bar charts with the same rows and quantity have the same axis.
 [[nodiscard]] std::vector<Chart> charts_of(const Paper& paper, const Experiments& experiments,
                                            const MeasuredPaper* measured);
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kColumns = "figure,row,metric,value,unit,device,read_from";
 constexpr std::size_t kNumColumns = 7;
 
-/// What `read` makes of a document, or the SpecError that says what is wrong with it.
+/// Returns the result of `read` on a document; throws SpecError saying what is wrong with it.
 template <class Read>
 auto reading(const std::string& file, std::string_view text, Read read)
 {
@@ -40,7 +40,7 @@ auto reading(const std::string& file, std::string_view text, Read read)
     }
 }
 
-/// The text of a member that may be left out.
+/// Returns the text of an optional member.
 std::string text_or(const JsonValue& object, const char* key, std::string_view otherwise)
 {
     const auto member = object.find(key);
@@ -73,7 +73,7 @@ std::int64_t elements_from(const JsonValue& document, const std::string& place)
     return elements;
 }
 
-/// One of two words.
+/// Whether a member is `second`; it must be `first` or `second`.
 bool is_second(const JsonValue& document, const std::string& place, const char* key, const std::string& first,
                const std::string& second)
 {
@@ -110,7 +110,7 @@ bench::TransferMethod transfer_from(const JsonValue& document, const std::string
     return method;
 }
 
-/// What a row of each kind has to have: a stage, or what stands in its place.
+/// Checks that a row has what its kind of experiment requires: a stage, or a replacement for it.
 void check_subject(const JsonValue& document, const std::string& place, const PaperRow& row,
                    ExperimentKind kind)
 {
@@ -151,7 +151,7 @@ PaperRow row_from(const JsonValue& document, const Experiment& experiment)
     return row;
 }
 
-/// Operator, type and layout of what is folded.
+/// Reads operator, type and layout of the fold.
 void read_workload(const JsonValue& document, Experiment& experiment)
 {
     experiment.op = document.at("operator").text();
@@ -185,7 +185,7 @@ Experiment experiment_from(const JsonValue& document)
     return experiment;
 }
 
-/// The fields of one line; a quote within quotes is written twice.
+/// Returns the fields of a CSV line. Within quotes, "" means one quote.
 std::vector<std::string> fields_of(std::string_view line, const std::string& place)
 {
     std::vector<std::string> fields(1);

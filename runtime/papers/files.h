@@ -1,5 +1,5 @@
 #pragma once
-// The files of papers/: for each source its experiments, the numbers it published, and ours.
+// The contents of papers/: for each source its experiments, its published numbers, and ours.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,92 +15,92 @@
 
 namespace segfold::papers {
 
-/// How an experiment is measured.
+/// Kind of an experiment, which says how it is measured.
 enum class ExperimentKind : std::uint8_t {
-    ladder,    ///< stages over one workload
-    probe,     ///< small kernels that are no reductions
-    transfer,  ///< copies between host and GPU, and folds of arriving parts
-    timer      ///< launches by the GPU's events and by the host's clock
+    ladder,    ///< stages on one workload
+    probe,     ///< small kernels that do not reduce
+    transfer,  ///< copies between host and GPU, and folds of arriving data
+    timer      ///< launches, timed by the GPU's events and by the host's clock
 };
 
 /// "ladder", "probe", "transfer", "timer"
 [[nodiscard]] std::string_view name(ExperimentKind kind);
 
-/// A rung of an experiment: the source's name for it, and the stage to measure.
+/// A rung of an experiment: its name in the source, and the stage measured for it.
 struct PaperRow {
     std::string row;
-    bool is_host = false;               ///< one thread of the CPU instead of a stage
-    std::string stage;                  ///< or the probe; empty for a row of the host and for a mere copy
-    std::map<std::string, int> chosen;  ///< tunables
-    std::optional<std::int64_t> num_elements = {};  ///< where a row of a timer has its own
-    bench::TransferMethod transfer = {};            ///< of a transfer
+    bool is_host = false;                           ///< one CPU thread in place of a stage
+    std::string stage;                              ///< or the probe; empty for the host and for a mere copy
+    std::map<std::string, int> chosen;              ///< tunables
+    std::optional<std::int64_t> num_elements = {};  ///< if a row of a timer has its own number
+    bench::TransferMethod transfer = {};            ///< for experiments of kind transfer
 };
 
 /// One table or curve of a source: an operator over one workload, measured with every rung.
 struct Experiment {
     ExperimentKind kind = ExperimentKind::ladder;
-    std::string figure;  ///< as published.csv names it
+    std::string figure;  ///< its name in published.csv
     std::string title;
-    std::string op;            ///< a standard operator; empty where probes are run
-    std::optional<Type> type;  ///< of its values
+    std::string op;            ///< a standard operator; empty for probes
+    std::optional<Type> type;  ///< type of its values
     Layout layout;
-    std::int64_t num_elements = 0;  ///< of probes: threads
-    std::vector<PaperRow> rows;     ///< in the order in which each improves on the one before
+    std::int64_t num_elements = 0;  ///< for probes: the number of threads
+    std::vector<PaperRow> rows;     ///< in order of improvement
 };
 
-/// One number that a source states.
+/// A number that a source states.
 struct PublishedValue {
     std::string figure, row, metric;
     double value = 0;
     std::string unit, device;
-    std::string read_from;  ///< where in the source
+    std::string read_from;  ///< its place in the source
 };
 
-/// A source.
+/// A source: a publication whose experiments are repeated.
 struct Paper {
-    std::string name;  ///< of its folder: "harris2007"
+    std::string name;  ///< name of its folder: "harris2007"
     std::string title, authors, published_in;
     int year = 0;
     std::string claim;
     std::vector<Experiment> experiments;
     std::vector<PublishedValue> published;
-    std::vector<std::string> measured;  ///< documents of measured/, by path
+    std::vector<std::string> measured;  ///< paths of the documents in measured/
 
-    /// The source's number for a rung, if it states one.
+    /// Returns the published number of a rung; null if the source states none.
     [[nodiscard]] const PublishedValue* find(std::string_view figure, std::string_view row,
                                              std::string_view metric) const;
 };
 
-/// Reads `paper.json`. Throws SpecError that names `file` and what is missing or wrong.
+/// Reads `paper.json`. Throws SpecError naming `file` and what is missing or wrong.
 [[nodiscard]] Paper read_paper(const std::string& name, const std::string& file, std::string_view text);
 
-/// Reads `published.csv`: the columns figure, row, metric, value, unit, device, read_from. Fields may stand
-/// in double quotes. Throws SpecError that names file and line.
+/// Reads `published.csv`, with the columns figure, row, metric, value, unit, device, read_from. Fields may be
+/// in double quotes. Throws SpecError naming file and line.
 [[nodiscard]] std::vector<PublishedValue> read_published(const std::string& file, std::string_view text);
 
-/// The papers that came with the program, by year and name.
+/// Returns the papers that come with the program, ordered by year and name.
 [[nodiscard]] const std::vector<Paper>& embedded_papers();
 
-/// One of them. Throws InputError that lists them.
+/// Returns the paper called `name`. Throws InputError listing the papers if there is none.
 [[nodiscard]] const Paper& embedded_paper(std::string_view name);
 
-/// Measurements of one experiment: a rung for each row that was run.
+/// The measurement of one experiment, with an entry for each row that ran.
 struct MeasuredExperiment {
     std::string figure;
-    bench::WorkloadRecord record;  ///< entries in the order of the rows, named as rows are
+    bench::WorkloadRecord record;  ///< entries have the rows' order and names
 };
 
-/// One run of a paper on one GPU.
+/// Measurements of a paper from one run on one GPU.
 struct MeasuredPaper {
     bench::MachineRecord machine;
     std::vector<MeasuredExperiment> experiments;
 };
 
 [[nodiscard]] Json json_of(const std::string& paper, const MeasuredPaper& measured);
-/// Reads what json_of() writes. Throws SpecError that names `file`.
+/// Reads the output of json_of(). Throws SpecError naming `file`.
 [[nodiscard]] MeasuredPaper measured_paper(const std::string& file, std::string_view text);
 
-/// A measurement that came with the program, by its path as `Paper::measured` has it.
+/// Returns a measurement that comes with the program, by a path from `Paper::measured`.
 [[nodiscard]] MeasuredPaper embedded_measurement(const std::string& path);
 
 }  // namespace segfold::papers

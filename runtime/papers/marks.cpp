@@ -14,7 +14,7 @@ namespace {
 constexpr double kSecondsInMillisecond = 1e-3;
 constexpr double kMicrosecondsInMillisecond = 1e3;
 
-/// Units of one quantity, and how many of its base unit each is.
+/// A unit of a quantity with its size in base units.
 struct Unit {
     std::string_view metric, name;
     double factor;
@@ -25,7 +25,7 @@ constexpr std::array kUnits = {Unit{"time", "ns", 1e-9},       Unit{"time", "us"
                                Unit{"bandwidth", "MB/s", 1e6}, Unit{"bandwidth", "GB/s", 1e9},
                                Unit{"bandwidth", "TB/s", 1e12}};
 
-/// How many base units a unit is; nothing where nobody knows.
+/// Returns the size of a unit in base units; nothing if the unit is unknown.
 std::optional<double> factor_of(std::string_view metric, std::string_view unit)
 {
     for (const auto& known : kUnits)
@@ -39,7 +39,7 @@ bool is_speed_up(const PublishedValue& value)
     return value.metric.find("speed_up") != std::string::npos || value.metric.starts_with("over_");
 }
 
-/// What was measured of a row, where there is a time.
+/// Returns the measurement of a row if it has a time; null otherwise.
 const bench::Entry* timed_entry(const MeasuredPaper* measured, const Experiment& experiment,
                                 const std::string& row)
 {
@@ -54,7 +54,7 @@ bool any_measured(const Experiment& experiment, const MeasuredPaper* measured)
     });
 }
 
-/// The first quantity that the source states of these experiments, times before rates; nothing where it
+/// Returns the first quantity that the source states for these experiments, times before rates; nothing if it
 /// states none.
 std::optional<Quantity> published_quantity(const Paper& paper, const Experiments& experiments)
 {
@@ -68,7 +68,7 @@ std::optional<Quantity> published_quantity(const Paper& paper, const Experiments
     return std::nullopt;
 }
 
-/// The unit in which times are neither all large nor all small numbers.
+/// Returns the unit in which times are neither all large nor all small numbers.
 Quantity measured_time(const Experiments& experiments, const MeasuredPaper& measured)
 {
     double least = HUGE_VAL;
@@ -79,20 +79,20 @@ Quantity measured_time(const Experiments& experiments, const MeasuredPaper& meas
     return {"time", least < 1 ? "us" : "ms"};
 }
 
-/// The row whose share a unit such as "of stride 1" means.
+/// Returns the row that a unit such as "of stride 1" refers to.
 std::optional<std::string> whole_of(const Quantity& quantity)
 {
     constexpr std::string_view kOf = "of ";
     return quantity.unit.starts_with(kOf) ? std::optional(quantity.unit.substr(kOf.size())) : std::nullopt;
 }
 
-/// Whether what is measured can be said in it.
+/// Whether measurements can be expressed in the quantity.
 bool is_measurable(const Quantity& quantity)
 {
     return whole_of(quantity) || factor_of(quantity.metric, quantity.unit);
 }
 
-/// The number with four digits, or all before its point.
+/// Returns a number with four digits, or with more if it has more before its point.
 std::string number_text(double value)
 {
     constexpr double kLong = 1e4;
@@ -101,7 +101,7 @@ std::string number_text(double value)
 
 std::string wrong_text(const bench::Entry& entry) { return entry.agreement.agrees ? "" : ", wrong results"; }
 
-/// The rate of a row over that of the whole that the unit names, with the time itself behind it.
+/// Returns the rate of a row / the rate of the row that the unit names, followed by the time.
 std::optional<Mark> share_mark(const bench::Entry& entry, const bench::Entry* whole, const Quantity& quantity)
 {
     if (!whole || !(entry.bytes_per_second > 0) || !(whole->bytes_per_second > 0))

@@ -1,5 +1,5 @@
 #pragma once
-// The numbers of a paper's rows, published and measured, as marks of charts in one unit.
+// Turns published and measured numbers of a paper's rows into chart marks with a common unit.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,25 +11,26 @@ namespace segfold::papers {
 
 using Experiments = std::vector<const Experiment*>;
 
-/// The quantity of a chart's values.
+/// The quantity that a chart shows.
 struct Quantity {
     std::string metric, unit;
 };
 
-/// What the source states, and times where that leaves out what was measured; each has a chart of its own.
+/// Returns the quantities that the source states. Adds time if measurements cannot be shown in them. Each
+/// gets a chart.
 [[nodiscard]] std::vector<Quantity> quantities_of(const Paper& paper, const Experiments& experiments,
                                                   const MeasuredPaper* measured);
 
-/// What the source states for a row on one device, in the unit of `quantity`; nothing where it states none.
+/// Returns the source's number for a row on one device in the unit of `quantity`; nothing if it states none.
 [[nodiscard]] std::optional<Mark> published_mark(const Paper& paper, const Experiment& experiment,
                                                  const std::string& row, const std::string& device,
                                                  const Quantity& quantity);
 
-/// What was measured of a row; nothing where there is no time, or the quantity cannot be had from it.
+/// Returns the measurement of a row; nothing if it has no time or does not give the quantity.
 [[nodiscard]] std::optional<Mark> measured_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                 const std::string& row, const Quantity& quantity);
 
-/// The same by the host's clock, for experiments of transfers and timers.
+/// Returns the measurement by the host's clock, which experiments with transfers and timers also record.
 [[nodiscard]] std::optional<Mark> host_clock_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                   const std::string& row, const Quantity& quantity);
 

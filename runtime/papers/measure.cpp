@@ -19,10 +19,10 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNeverHopeless = 1e9;  ///< slow rungs are the point
+constexpr double kNeverHopeless = 1e9;  ///< slow rungs are measured too
 constexpr int kMostHostRepeats = 11;
 constexpr std::int64_t kMostChecked = std::int64_t{1}
-                                      << 24;  ///< elements that the reference folds in seconds
+                                      << 24;  ///< most elements that the reference folds in seconds
 
 bool is_equal(const Results& left, const Results& right)
 {
@@ -51,7 +51,7 @@ bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Res
     return {true, agrees, agrees ? "reference" : "the CPU's results differ from the reference's"};
 }
 
-/// One thread of the host; where there is no compiler, an entry that says so.
+/// Measures one host thread. Without a compiler, returns an entry that says so.
 bench::Entry measure_host(const PaperRow& row, const bench::CaseData::Prepared& prepared,
                           const Traffic& traffic, int repeats)
 {
@@ -76,7 +76,7 @@ bench::Entry measure_host(const PaperRow& row, const bench::CaseData::Prepared& 
     return entry;
 }
 
-/// What the rows of one experiment share.
+/// Data shared by the rows of one experiment.
 struct Climb {
     bench::Bench& bench;
     const Experiment& experiment;
@@ -86,7 +86,7 @@ struct Climb {
     bench::CaseData data;
 };
 
-/// The rows on one workload. Entries are named as the source names its rungs, and stand in its order.
+/// Measures the rows on one workload. Entries have the source's names and order.
 bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, std::int64_t num_elements)
 {
     const auto& experiment = climb.experiment;
@@ -131,7 +131,8 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
     return record;
 }
 
-/// The same where each row has its own number of elements; the record is that of the first with all entries.
+/// Measures rows that each have their own number of elements. Returns the record of the first, with all
+/// entries.
 bench::WorkloadRecord climb_sizes(Climb& climb)
 {
     std::optional<bench::WorkloadRecord> all;
@@ -145,7 +146,7 @@ bench::WorkloadRecord climb_sizes(Climb& climb)
     return std::move(*all);
 }
 
-/// A row that fails is an entry that says so; only a GPU that takes no more work ends the rest.
+/// Runs `work`. A failure becomes an entry that says so, unless the GPU refuses further work.
 template <class Work>
 bench::Entry attempt(const bench::Bench& bench, const PaperRow& row, Work work)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the experiments of a paper on a GPU, each kind in its own way.
+// Runs the experiments of a paper on a GPU, each by its kind.
 #include <functional>
 #include <string>
 
@@ -9,13 +9,13 @@
 
 namespace segfold::papers {
 
-/// Gets a line on each next measurement.
+/// Called with one line on what is measured next.
 using Show = std::function<void(const std::string& line)>;
 
-/// Measures every row of an experiment, `repeats` times where that does not take long.
+/// Measures every row of an experiment, `repeats` times unless that takes too long.
 ///
-/// A row that fails, or whose results are wrong, is an entry that says so. Throws DeviceError where the data
-/// does not fit the GPU, InputError and SpecError where the experiment names what there is not.
+/// A row that fails or has wrong results becomes an entry that says so. Throws DeviceError if the data do not
+/// fit the GPU, InputError and SpecError if the experiment names something that does not exist.
 [[nodiscard]] MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
                                          const Catalogue& catalogue, const Show& show);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Charts with their numbers as a page for a browser, on screens wide and narrow, light and dark.
+// Makes an HTML page of charts and numbers, for wide and narrow, light and dark screens.
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,14 +10,14 @@ namespace segfold::papers {
 
 using Chart = std::variant<BarChart, LineChart>;
 
-/// The contents of a page.
+/// Contents of a page.
 struct Page {
     std::string heading;
-    std::vector<std::string> paragraphs;  ///< below it
+    std::vector<std::string> paragraphs;  ///< below the heading
     std::vector<Chart> charts;
 };
 
-/// The page as one HTML file that needs no other.
+/// Returns the page as a self-contained HTML file.
 [[nodiscard]] std::string html(const Page& page);
 
 }  // namespace segfold::papers

@@ -1,5 +1,5 @@
 #pragma once
-// A paper's figures with our measurements in them.
+// Plots a paper's figures together with the measurements.
 #include <string>
 #include <vector>
 
@@ -7,20 +7,20 @@
 
 namespace segfold::papers {
 
-/// The format of a plot: drawings alone, or a page with their numbers.
+/// Format of a plot: drawings only, or a page that also has the numbers.
 enum class PlotFormat { svg, html };
 
-/// The format that a file's name asks for. Throws InputError for endings other than .svg and .html.
+/// Returns the format for a file's name. Throws InputError if it does not end in .svg or .html.
 [[nodiscard]] PlotFormat plot_format(const std::string& path);
 
-/// Draws every experiment that has numbers: a bar for each rung as published and, where `measured` has it, as
-/// measured, or lines over sizes where at least three experiments differ in nothing else.
+/// Draws every experiment that has numbers.
 ///
-/// Throws InputError where none has a number.
+/// A bar shows each rung as published and, if it is in `measured`, as measured. If at least three experiments
+/// differ only in size, lines over sizes are drawn instead. Throws InputError if no experiment has a number.
 [[nodiscard]] std::string plot(const Paper& paper, const std::vector<const Experiment*>& experiments,
                                const MeasuredPaper* measured, PlotFormat format);
 
-/// Writes a plot to a file. Throws InputError if it cannot.
+/// Writes a plot to a file. Throws InputError if the file cannot be written.
 void save_plot(const std::string& path, const Paper& paper, const std::vector<const Experiment*>& experiments,
                const MeasuredPaper* measured);
 

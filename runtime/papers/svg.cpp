@@ -8,14 +8,14 @@ namespace segfold::papers {
 namespace {
 
 constexpr std::string_view kFont = "Helvetica, Arial, 'DejaVu Sans', sans-serif";
-constexpr double kMarker = 4;  ///< half a marker's width
+constexpr double kMarker = 4;  ///< half the width of a marker
 
 std::string tip_element(std::string_view tip)
 {
     return tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tip));
 }
 
-/// Attributes for readers without style sheets, and the class by which one makes them dark.
+/// Returns attributes for readers without style sheets, and the class that dark pages use.
 std::string fill(const Paint& paint)
 {
     return fmt::format("fill=\"{}\" class=\"{}\"", paint.light, paint.name);
@@ -61,7 +61,7 @@ double text_width(std::string_view text, double size)
     constexpr double kNarrow = 0.3, kUsual = 0.58, kWide = 0.85;
     double width = 0;
     for (const char c : text) {
-        if ((static_cast<unsigned char>(c) & 0xc0U) == 0x80)  // what follows the first byte of a letter
+        if ((static_cast<unsigned char>(c) & 0xc0U) == 0x80)  // not the first byte of a letter
             continue;
         if (std::string_view(" .,:;'ijl|!()").find(c) != std::string_view::npos)
             width += kNarrow;

@@ -1,5 +1,5 @@
 #pragma once
-// Vector drawings as SVG text.
+// Draws vector graphics as SVG text.
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,19 +9,19 @@
 
 namespace segfold::papers {
 
-/// `text` for XML and HTML: markup characters escaped, control characters replaced.
+/// Returns `text` for XML and HTML: markup characters are escaped, control characters replaced.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// About how wide a line of text of that size is; a little more rather than less.
+/// Estimates the width of a line of text at that size, rather too wide than too narrow.
 [[nodiscard]] double text_width(std::string_view text, double size);
 
-/// `text` in lines of at most `width`, broken at blanks; a word that is wider has a line of its own.
+/// Breaks `text` at blanks into lines of at most `width`. A wider word gets a line of its own.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double size, double width);
 
-/// Where a text's place is in the text.
+/// Which point of a text lies at its given place.
 enum class Anchor { start, middle, end };
 
-/// How a text looks.
+/// Style of a text.
 struct TextStyle {
     double size = 12;
     Anchor anchor = Anchor::start;
@@ -29,10 +29,10 @@ struct TextStyle {
     Paint paint = kInk;
 };
 
-/// The shapes that tell lines of a chart apart where colours do not.
+/// Shapes that distinguish the lines of a chart where colours do not.
 enum class MarkerShape { circle, square, diamond, triangle };
 
-/// A drawing in pixels from the top left, with a title and a description for those who cannot see it.
+/// A drawing in pixels from the top left, with a title and a description for readers who cannot see it.
 class Drawing {
 public:
     Drawing(double width, std::string title) : width_(width), title_(std::move(title)) {}
@@ -45,16 +45,16 @@ public:
     void describe(std::string_view sentence);
 
     void text(double x, double y, std::string_view content, const TextStyle& style = {});
-    /// `tip` is shown by programs that know where the pointer is; empty for none.
+    /// Viewers with a pointer show `tip`; empty: no tip.
     void rectangle(double x, double y, double width, double height, const Paint& paint,
                    std::string_view tip = {});
     void line(double x1, double y1, double x2, double y2, const Paint& paint, double width = 1);
-    /// A line through points, x and y by turns.
+    /// Draws a line through points; x and y alternate.
     void polyline(std::span<const double> points, const Paint& paint, bool is_dashed);
     void marker(double x, double y, MarkerShape shape, const Paint& paint, std::string_view tip = {});
 
-    /// The drawing as an element `svg` of class `kind`, whose title and description have names that begin
-    /// with `id`.
+    /// Returns the drawing as an `svg` element of class `kind`. The ids of title and description begin with
+    /// `id`.
     [[nodiscard]] std::string element(std::string_view id, std::string_view kind = "chart") const;
 
 private:
@@ -65,7 +65,7 @@ private:
     std::string body_;
 };
 
-/// Drawings one below the other as one SVG file, dark for readers who prefer that.
+/// Returns one SVG file with the drawings below each other. It is dark if the reader prefers dark pages.
 [[nodiscard]] std::string svg_sheet(std::span<const Drawing> drawings, std::string_view title);
 
 }  // namespace segfold::papers

@@ -1,5 +1,5 @@
 #pragma once
-// A loaded native text with memory and arguments for workloads of one size.
+// A native text, loaded, with the memory and the arguments for workloads of one size.
 #include <cstdint>
 #include <memory>
 #include <span>

@@ -89,7 +89,7 @@ struct PlannedKernel {
 /// Returns a LoadedPlan's request to the compiler and the names of its kernels.
 [[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
 
-/// An emitted text that is compiled, loaded and bound to a resident workload.
+/// An emitted text compiled, loaded, and bound to a resident workload.
 class LoadedPlan {
 public:
     /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError.

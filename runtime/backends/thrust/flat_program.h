@@ -17,7 +17,7 @@ struct PresetSlot {
 struct FlatProgram {
     std::vector<Instruction> code;
     std::vector<PresetSlot> presets;
-    std::vector<std::uint16_t> outputs;  ///< slot of each field that the block sets
+    std::vector<std::uint16_t> outputs;  ///< the slot of each field that the block sets
     int num_slots = 0;
 };
 

@@ -106,7 +106,7 @@ Outcome run_with_fields(const ThrustJob& job)
     using Index = library::counting_iterator<std::int64_t>;
     PlacedJob<System> placed(job);
 
-    // An element's key is the number of runs that begin at or before it, minus one.
+    // An element's key is the number of runs that begin at or before it, less one.
     typename System::template Vector<std::int64_t> starts(job.starts.begin() + 1, job.starts.end());
     typename System::template Vector<std::int64_t> keys(static_cast<std::size_t>(job.num_elements));
     library::upper_bound(System::policy(), starts.begin(), starts.end(), Index(0), Index(job.num_elements),

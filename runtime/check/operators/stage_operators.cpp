@@ -8,7 +8,7 @@
 namespace segfold::regress {
 namespace {
 
-/// The polynomial hash of elements and of everything that a lift and a finish may know.
+/// A polynomial hash of the elements and of everything that lift and finish can read.
 constexpr std::string_view kPlacedHash = R"(
 operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
@@ -17,7 +17,7 @@ operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   finish { hash = hash + u64(segment); count = length }
 })";
 
-/// Asks for the length alone, which stages that find segments know late.
+/// Reads only the length, which stages that find segments learn late.
 constexpr std::string_view kCountedHash = R"(
 operator counted_hash(x: u32) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
@@ -26,7 +26,7 @@ operator counted_hash(x: u32) -> (hash: u64, count: i64) {
   finish { hash = hash; count = length }
 })";
 
-/// A sum that commutes, with an append of its own.
+/// A commutative sum with an append of its own.
 constexpr std::string_view kAppendedSum = R"(
 operator appended_sum(x: i32) -> i64 {
   state sum: i64 = 0
@@ -70,7 +70,7 @@ operator row_sum(x: row i32) -> i32 {
   laws commutative
 })";
 
-/// Rows beside rows of a table that a column chooses.
+/// Combines rows with the rows of a table that a column selects.
 constexpr std::string_view kRowLookup = R"(
 operator row_lookup(x: row u32, column: i32, t: table row u32) -> (a: u32, b: u32) {
   state { a: u32 = 1; b: u32 = 0 }

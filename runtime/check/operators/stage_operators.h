@@ -1,14 +1,15 @@
 #pragma once
-// The operators that a stage is checked with where nobody names one.
+// The operators that a stage is checked with by default.
 #include <vector>
 
 #include "codegen/catalogue.h"
 
 namespace segfold::regress {
 
-/// Operators that show what a stage may get wrong, each exact: the order of operands, states of several
-/// fields, the places of elements, tables, a missing identity, a combine that commutes, an append, and over
-/// rows and with outputs the like. Those of them that the stage can serve in some form of segments.
+/// Returns exact operators that reveal typical mistakes, as far as the stage can serve them in some form.
+///
+/// They test the order of operands, states with several fields, places of elements, tables, a missing
+/// identity, a commutative combine, an append, rows, and outputs.
 [[nodiscard]] std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catalogue,
                                                     const Target& target);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Words behind the verb on the command line: flags with their values, and operands.
+// Parses the words after the verb on the command line: flags with their values, and operands.
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -12,47 +12,47 @@ namespace segfold::cli {
 
 using Words = std::vector<std::string>;
 
-/// The largest seed that a flag takes: JSON readers keep it exactly.
+/// Largest seed that a flag accepts: JSON readers represent it exactly.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
-/// A flag as a verb declares it.
+/// Declaration of a flag of a verb.
 struct Flag {
     std::string_view name;        ///< without the two hyphens
-    std::string_view value = "";  ///< name of its value in the help; empty: it takes none
+    std::string_view value = "";  ///< name of its value in the help; empty: it takes no value
     bool repeats = false;
 };
 
-/// The flags of several groups, one after the other.
+/// Joins the flags of several groups, in order.
 std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups);
 
-/// The flags and operands of one verb; every complaint about them is an InputError that names the flag.
+/// The flags and operands of one verb. Every error in them is an InputError that names the flag.
 class Arguments {
 public:
-    /// Reads `words`; all verbs take --json. Refuses unknown flags (they are never guessed from their
-    /// beginnings), flags given twice, missing values, and more than `most_operands` (0 or 1) operands, which
-    /// are called `operand`.
+    /// Parses `words`; every verb also takes --json.
+    ///
+    /// Refuses unknown and abbreviated flags, flags given twice, missing values, and more than
+    /// `most_operands` (0 or 1) operands. Messages call an operand `operand`.
     Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands,
               std::string_view operand = "operator");
 
     [[nodiscard]] std::string_view verb() const { return verb_; }
-    /// True if the verb takes the flag.
+    /// True if the verb declares the flag.
     [[nodiscard]] bool declares(std::string_view flag) const;
     [[nodiscard]] bool has(std::string_view flag) const;
     [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
     [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
 
-    /// The value as an integer from `lowest` to `highest`, written as `parse_integer` reads it: 4096,
-    /// 2^20, 1e6.
+    /// Returns the value as an integer from `lowest` to `highest`. `parse_integer` reads it: 4096, 2^20, 1e6.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view flag, std::int64_t lowest,
                                                       std::int64_t highest) const;
-    /// The place of the value in `known`.
+    /// Returns the index of the value in `known`.
     [[nodiscard]] std::optional<std::size_t> choice(std::string_view flag,
                                                     std::span<const std::string_view> known) const;
 
     [[nodiscard]] const Words& operands() const { return operands_; }
     [[nodiscard]] bool json() const { return has("json"); }
 
-    /// Throws if `flag` is given: "--FLAG WHY".
+    /// Throws "--FLAG WHY" if `flag` is given.
     void refuse(std::string_view flag, const std::string& why) const;
 
 private:

@@ -10,7 +10,8 @@
 namespace segfold::cli {
 namespace {
 
-/// Whether flags name what only CUDA has: a stage, texts that take their numbers at the launch, a folder.
+/// Whether flags request what only CUDA has: a stage, texts that get their numbers at launch, a kernels
+/// folder.
 bool asks_for_cuda(const Arguments& arguments)
 {
     const auto is_given = [&](std::string_view flag) {
@@ -39,7 +40,7 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds
     for (const auto& entry : backends())
         names.push_back(entry.name);
     names.emplace_back("auto");
-    if (arguments.value("backend") == "gpu")  // spelled most like 'cpu', which is what nobody means by it
+    if (arguments.value("backend") == "gpu")  // 'cpu' is the closest spelling, but never what the user means
         throw InputError(fmt::format("--backend: unknown 'gpu'; it is one of {}; did you mean 'cuda'?",
                                      fmt::join(names, ", ")));
     const auto asked = arguments.choice("backend", names);
@@ -78,7 +79,8 @@ std::string no_timed_device(bool runs_cuda_stage)
     if (name == "cuda" || make_backend(name)->identity())
         return "";
     const auto reason = cuda::no_device_reason();
-    return reason.substr(0, reason.find("; use the back end"));  // which measures nothing
+    // without the advice: that back end measures nothing
+    return reason.substr(0, reason.find("; use the back end"));
 }
 
 void require_timed_device(const Arguments& arguments)

@@ -34,8 +34,8 @@ FormRequest parse_form(const std::string& text)
         return request_for(SegmentForm::offsets, kUsualLength);
     const auto layout = parse_layout(text);
     const bool is_uniform = layout.kind == LayoutKind::uniform;
-    // Longer segments than this choose the same stage; the elements must stay within 64 bits, and what stages
-    // make of their number.
+    // Longer segments choose the same stage. The number of elements, and what stages compute from it, must
+    // stay within 64 bits.
     const auto length = std::min<std::int64_t>(layout.uniform_length, std::int64_t{1} << 32);
     return request_for(form_of(layout.kind), is_uniform ? length : kUsualLength);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The form of a layout and the width of keys, for emit and stages.
+// Reads a layout of which only the form and the width of keys matter, for emit and stages.
 #include <optional>
 
 #include "codegen/catalogue.h"
@@ -7,25 +7,27 @@
 
 namespace segfold::cli {
 
-/// A form, with a shape that the rule of thumb can choose by.
+/// A form with a shape that the rule of thumb can use.
 struct FormRequest {
     SegmentForm form = SegmentForm::offsets;
     Shape shape;
 };
 
-/// Reads "offsets", "uniform", "uniform=4", "keys", "geometric", ... and every complete layout; files need
-/// not exist.
+/// Reads a form such as "offsets", "uniform", "uniform=4", "keys" or "geometric", or a complete layout. Files
+/// need not exist.
 ///
-/// Throws InputError as parse_layout does.
+/// Throws InputError like parse_layout().
 FormRequest parse_form(const std::string& text);
 
-/// The bytes of a key of "keys=FILE", from the array's type; nothing for other layouts, for standard input
-/// and pipes, which a run reads, and if the file does not exist.
+/// Returns the bytes of a key in layout "keys=FILE", from the type of the file's array.
 ///
-/// Throws InputError for a file that is no array.
+/// Returns nothing for other layouts, for standard input and pipes, which only a run may read, and if the
+/// file does not exist.
+///
+/// Throws InputError if the file is no array.
 std::optional<int> key_bytes_of(const std::string& layout);
 
-/// All forms, in the order of the type.
+/// All forms, in the order of SegmentForm.
 inline constexpr SegmentForm kForms[] = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                          SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
 

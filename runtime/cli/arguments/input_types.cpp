@@ -17,7 +17,7 @@
 namespace segfold::cli {
 namespace {
 
-/// The operator as far as --input asks for it.
+/// Returns an operator with only the parts that --input needs.
 Operator outline(const std::string& name, const std::vector<DeclaredParameter>& parameters)
 {
     Operator op;
@@ -28,7 +28,7 @@ Operator outline(const std::string& name, const std::vector<DeclaredParameter>& 
     return op;
 }
 
-/// What the array of a file may be read as: integers in a text are fractions too.
+/// Returns the types that a file's array may be read as: integers in a text may also be fractions.
 std::vector<Type> types_of_file(const std::string& place, Type type)
 {
     if (is_csv_file(archive_place(place).path) && is_integer(type))
@@ -36,12 +36,12 @@ std::vector<Type> types_of_file(const std::string& place, Type type)
     return {type};
 }
 
-/// What the values of a Matrix Market file would be read as, if they are of type T.
+/// Returns the types that a Matrix Market file's values may be read as, if they have type T.
 std::optional<InputType> type_of_matrix(const Arguments& arguments, const Operator& op,
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
-    // A verb may take a mere form, such as `offsets`, where others take a layout.
+    // Some verbs accept a mere form, such as `offsets`, in place of a layout.
     if (!text || !text->starts_with("rows="))
         return std::nullopt;
     const auto layout = parse_layout(*text);
@@ -65,7 +65,7 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
     const auto is_open = [](const auto& parameter) { return !parameter.type; };
     if (std::ranges::none_of(parameters, is_open))
         return std::nullopt;
-    // A verb without --input may still take the values of a matrix: what it checks or emits is what a run
+    // A verb without --input may still take the values of a matrix, because it checks or emits what a run
     // does.
     const auto op = outline(operator_name, parameters);
     const auto files =

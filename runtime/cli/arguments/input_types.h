@@ -1,5 +1,5 @@
 #pragma once
-// The type T of an operator, where the arrays it is given say it.
+// Finds the type T of an operator from its input arrays.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,14 +11,14 @@ namespace segfold::cli {
 
 /// The types that T may be.
 struct InputType {
-    std::vector<Type> candidates;  ///< best first; one alone where an array says it
-    std::string file;              ///< that says it
+    std::vector<Type> candidates;  ///< best first; only one if an array determines it
+    std::string file;              ///< the file that determines it
 };
 
-/// The type T of `parameters`, by the files of --input, else of --layout rows=FILE.
+/// Finds the type T of `parameters` from the files of --input, or else of --layout rows=FILE.
 ///
-/// Nothing if no parameter is of type T, or if no file is given for one. The numbers of a Matrix Market file
-/// are text, and of no width: integers are i64 if the operator takes it, all else is f32. Throws InputError
+/// Returns nothing if no parameter has type T or no file is given for one. Numbers in a Matrix Market file
+/// are text without a width: integers become i64 if the operator takes it, all others f32. Throws InputError
 /// if two files disagree.
 std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::string& operator_name,
                                         const std::vector<DeclaredParameter>& parameters);

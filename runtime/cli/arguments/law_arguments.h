@@ -9,7 +9,8 @@ namespace segfold::cli {
 
 inline constexpr Flag kLawFlags[] = {{"assume", "LAW", true}};
 
-/// The laws of --assume. Throws InputError for an unknown one, and for one that the operator does not claim.
+/// Returns the laws of --assume. Throws InputError for an unknown law and for one that the operator does not
+/// claim.
 std::vector<Law> assumed_laws(const Arguments& arguments, const Operator& op);
 
 }  // namespace segfold::cli

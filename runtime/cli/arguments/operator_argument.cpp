@@ -49,8 +49,7 @@ bool exists_as_file(const std::string& path)
     return std::filesystem::is_regular_file(path, ignored);
 }
 
-/// The names that '&' stands between, without the spaces around them. A file whose path has a '&' in it is
-/// one name.
+/// Splits the names at '&', without surrounding spaces. A file whose path contains '&' is one name.
 std::vector<std::string> factor_names(const std::string& operand)
 {
     std::vector<std::string> names;
@@ -84,12 +83,12 @@ bool uses_generic_type(const std::string& path, const std::string& text)
         parse_operator(path, text);
         return false;
     } catch (const SpecError&) {
-        return true;  // or some other fault, which parsing with a type will find again
+        return true;  // or another fault, which parsing with a type finds again
     }
 }
 
-/// True where the operator adds or multiplies numbers of `type`, if that has 8 or 16 bits: integers soon
-/// wrap, sums of floats soon stop growing.
+/// True if the operator adds or multiplies numbers of `type` and that has 8 or 16 bits. Such integers soon
+/// wrap, and such sums of floats soon stop growing.
 bool computes_narrowly(const Expression& expression, Type type)
 {
     const auto& node = *expression;
@@ -100,7 +99,7 @@ bool computes_narrowly(const Expression& expression, Type type)
                                [type](const auto& argument) { return computes_narrowly(argument, type); });
 }
 
-/// What becomes of sums and products in `type`, and the type of numpy that avoids it.
+/// Says what happens to sums and products in `type`, and which numpy type avoids it.
 std::string_view advice_on(Type type)
 {
     return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
@@ -109,8 +108,8 @@ std::string_view advice_on(Type type)
                               "state is f32, with 'lift f32(x)'";
 }
 
-/// The operator that `make(TYPE, FILE)` gives for the type that the inputs say and the file that says it; for
-/// none where they say none.
+/// Returns the operator that `make(TYPE, FILE)` gives for the type found in the inputs and the file it was
+/// found in; for no type if the inputs determine none.
 template <class Make>
 Operator with_input_type(const Arguments& arguments, const std::string& name,
                          const std::vector<DeclaredParameter>& parameters, const Make& make)
@@ -148,14 +147,14 @@ Operator read_operator(const Arguments& arguments, const std::string& path, std:
     try {
         parameters = declared_parameters(path, text);
     } catch (const SpecError&) {
-        return parse_operator(path, text);  // which says what is wrong
+        return parse_operator(path, text);  // throws and says what is wrong
     }
     return with_input_type(
         arguments, std::filesystem::path(path).stem(), parameters,
         [&](std::optional<Type> found, const std::string&) { return parse_operator(path, text, found); });
 }
 
-/// A standard operator, for the type of its inputs where the user says none.
+/// Returns a standard operator, for its inputs' type if the user gives none.
 Operator find_standard_operator(const Arguments& arguments, const std::string& name, std::optional<Type> type)
 {
     if (type)
@@ -201,7 +200,7 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
                 : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);
 }
 
-/// The operator that one word of the operand names, or --op.
+/// Returns the operator that one word of the operand, or --op, names.
 Operator single_operator(const Arguments& arguments, const std::string& operand)
 {
     const auto type = type_argument(arguments);
@@ -239,11 +238,11 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
                             : find_standard_operator(arguments, operand, type);
 }
 
-/// The same, with the warnings of its text.
+/// Returns the operator and writes the warnings about its text.
 Operator warned_of(const Arguments& arguments, const std::string& operand)
 {
     auto op = single_operator(arguments, operand);
-    for (const auto& warning : warnings(op))  // whose first line says where and what
+    for (const auto& warning : warnings(op))  // the first line says where and what
         write_error("warning: " + (arguments.verb() == "run" && arguments.has("explain")
                                        ? warning
                                        : warning.substr(0, warning.find('\n'))));

@@ -12,7 +12,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Adds "NAME=VALUE" of a flag.
+/// Adds the "NAME=VALUE" of a flag to `chosen`.
 void add_setting(std::map<std::string, int>& chosen, std::string_view flag, const std::string& text)
 {
     const auto equals = text.find('=');

@@ -13,16 +13,16 @@ namespace segfold::cli {
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
-/// Values of --backend for verbs that only show stages; without it they show stages of CUDA.
+/// --backend of verbs that only show stages. Without it they show the stages of CUDA.
 inline constexpr Flag kDialectFlags[] = {{"backend", "cuda|cpu"}};
 
-/// Whether --backend asks for the stages of the host's cores.
+/// Whether --backend requests the stages of the host's cores.
 bool shows_native(const Arguments& arguments);
 
-/// A back end that has the stages that are asked for, and needs no device.
+/// Returns a back end that has the requested stages and needs no device.
 std::string shown_backend(const Arguments& arguments);
 
-/// The program's stages, with those of the folder --kernels laid over them.
+/// The program's stages. Those in the folder of --kernels are added or replace them.
 class Kernels {
 public:
     explicit Kernels(const Arguments& arguments);
@@ -32,29 +32,30 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// The plan wished by --stage, --set, --reproducible and --at-launch. Throws InputError if they exclude each
-/// other.
+/// Returns the request that --stage, --set, --reproducible and --at-launch make. Throws InputError if they
+/// exclude each other.
 PlanRequest plan_request(const Arguments& arguments);
 
-/// Options of a session by --kernels and --assume. Throws InputError for a law that the operator does not
-/// claim.
+/// Returns the session options that --kernels and --assume set. Throws InputError for a law that the operator
+/// does not claim.
 SessionOptions session_options(const Arguments& arguments, const Operator& op);
 
-/// Whether --stage, --set or --reproducible leave a tuning record nothing to choose; empty, or the flag.
+/// Returns the flag that leaves tuning records nothing to choose (--stage, --set or --reproducible); empty if
+/// none does.
 std::string chosen_by_flag(const Arguments& arguments);
 
-/// The values of --set. Throws InputError.
+/// Returns the values of --set. Throws InputError.
 std::map<std::string, int> settings(const Arguments& arguments);
 
 /// A stage and some of its tunables, as one word: "warp_stream" or
 /// "warp_stream:ring_offsets=256,held_totals=0".
 struct PlanWord {
     std::string stage;
-    std::string tunables;  ///< text behind the colon
+    std::string tunables;  ///< the text after the colon
     std::map<std::string, int> chosen;
 };
 
-/// The values of --plan. Throws InputError.
+/// Returns the values of --plan. Throws InputError.
 std::vector<PlanWord> plan_words(const Arguments& arguments);
 
 }  // namespace segfold::cli

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 1023;
 
-/// Whether devices are GPUs. Of a back end that takes none the host is the one device there is.
+/// Whether devices are GPUs. A back end without GPUs has one device, the host.
 bool takes_gpus(const Arguments& arguments)
 {
     const auto name = arguments.value("backend").value_or("auto");

@@ -13,24 +13,24 @@ namespace segfold::cli {
 inline constexpr std::int64_t kMostSlices = std::int64_t{1} << 20;
 inline constexpr Flag kScaleFlags[] = {{"slices", "N"}, {"devices", "all|N,N"}};
 
-/// Whether a run is cut into slices.
+/// Whether the flags cut a run into slices.
 [[nodiscard]] bool is_sliced(const Arguments& arguments);
 
-/// The sessions of --devices beside the first; that of the first device is made by its owner.
+/// The sessions of --devices except the first, which its owner makes.
 ///
-/// Devices of a back end that uses no GPU are worth a share of the host's cores each.
+/// Each device of a back end without GPUs counts as a share of the host's cores.
 class Devices {
 public:
-    /// Throws InputError for a list that is none, or that names a device twice.
+    /// Throws InputError if the list is malformed or names a device twice.
     explicit Devices(const Arguments& arguments);
 
-    /// The first one's ordinal; nothing where --devices is not given.
+    /// Returns the ordinal of the first device; nothing without --devices.
     [[nodiscard]] std::optional<int> first() const;
-    /// Back ends like `first`, for the devices beside the first.
+    /// Makes back ends like `first` for the other devices.
     [[nodiscard]] std::vector<std::unique_ptr<Backend>> others(const Backend& first) const;
-    /// How many slices are folded: --slices, else one for each device.
+    /// Returns the number of slices: --slices, else one per device.
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// Folds on `session` and, beside it, on sessions of its back end for the other devices.
+    /// Folds on `session` and on further sessions of the same back end for the other devices.
     [[nodiscard]] Sliced fold(Session& session, const Workload& workload, SliceOptions options,
                               const SessionOptions& session_options) const;
 
@@ -39,7 +39,7 @@ private:
     std::int64_t num_slices_ = 1;
 };
 
-/// Where they lie, for those that borrow them.
+/// Returns pointers to the back ends, for borrowers.
 [[nodiscard]] std::vector<Backend*> pointers_to(const std::vector<std::unique_ptr<Backend>>& backends);
 
 }  // namespace segfold::cli

@@ -12,12 +12,12 @@
 namespace segfold::cli {
 namespace {
 
-/// Elements that are generated to find out, and the lengths of the segments that are folded.
+/// Number of elements generated for a trial, and the segment lengths folded.
 constexpr std::int64_t kElements = 4096;
 constexpr std::int64_t kLengths[] = {16, 256, kElements};
 constexpr std::uint64_t kSeed = 7;
 
-/// The least normal number of a floating-point type and its greatest.
+/// Smallest and largest normal number of a floating-point type.
 struct Span {
     long double least, greatest;
 };
@@ -32,7 +32,7 @@ Span normal_span(Type type)
     }
 }
 
-/// Zeros hide how a product grows: they become ones.
+/// Replaces zeros by ones, because zeros hide how a product grows.
 void replace_zeros(Array& array)
 {
     const Type type = array.type();
@@ -48,7 +48,7 @@ void replace_zeros(Array& array)
     }
 }
 
-/// True if totals over `range` are 0 or normal numbers, in wide precision.
+/// True if totals of values in `range` are 0 or normal numbers, in wide precision.
 bool suits(const Operator& op, ValueRange range)
 {
     Workload workload{op, {}, whole_segments(kElements)};
@@ -88,7 +88,7 @@ ValueRange suiting_values(const Operator& op)
             if (suits(op, range))
                 return range;
     } catch (const InputError&) {
-        // A table that cannot be generated, or is read outside of its length: the run itself will say so.
+        // A table cannot be generated or is read outside of its length. The run itself will report it.
     }
     return ValueRange::small_integers;
 }

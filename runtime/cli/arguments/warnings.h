@@ -1,5 +1,5 @@
 #pragma once
-// Warnings of a verb: a line each, and all of them with --explain.
+// Prints warnings of a verb: one line each, or in full with --explain.
 #include <string>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace segfold::cli {
 
-/// Writes warnings to standard error: whole with --explain, else their first lines, with a hint how to see
-/// the rest.
+/// Writes warnings to standard error. With --explain in full; otherwise the first line of each, with a hint
+/// at --explain if there is more.
 void write_warnings(const Arguments& arguments, const std::vector<std::string>& warnings);
 
 }  // namespace segfold::cli

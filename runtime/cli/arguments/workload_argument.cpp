@@ -22,7 +22,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
-/// The names of the scalars, or of all other parameters.
+/// Returns the names of the scalars, or of all other parameters.
 std::vector<std::string_view> parameter_names(const Operator& op, bool scalars)
 {
     std::vector<std::string_view> names;
@@ -38,7 +38,7 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// Blanks around a value mean nothing: those that a script leaves there must not change what it is read as.
+/// Removes blanks around a value: a script may leave some, and they must not change its meaning.
 std::string without_blanks(std::string_view text)
 {
     constexpr std::string_view kBlanks = " \t\r\n";
@@ -47,7 +47,7 @@ std::string without_blanks(std::string_view text)
                               : std::string(text.substr(first, text.find_last_not_of(kBlanks) + 1 - first));
 }
 
-/// Throws for a name that --input has and no parameter: what --input takes, and how scalars are given.
+/// Throws for an unknown name in --input. The message lists the parameters and says how scalars are given.
 [[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
 {
     const auto inputs = parameter_names(op, false);
@@ -60,7 +60,7 @@ std::string without_blanks(std::string_view text)
                                  advice));
 }
 
-/// "x=values.npy", or the file alone where there is one parameter beside scalars, which are no files.
+/// Splits "x=values.npy". The name may be missing if there is one parameter that is no scalar.
 std::pair<std::string, std::string> split_input(const Operator& op, const std::string& text)
 {
     const auto equals = text.find('=');
@@ -91,7 +91,7 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
                 ? fmt::format("--input '{0}': the value is missing; write --scalar {1}=VALUE", text, name)
                 : fmt::format("--input '{}': the file is missing; write {}=FILE.npy", text, name));
     auto file = text.substr(equals + 1);
-    // An array of one value is a file as any other; a mere number is taken for one by mistake.
+    // A file may hold a single value, but a plain number in place of a file is a mistake.
     if (double number = 0;
         parameter->scalar &&
         std::from_chars(file.data(), file.data() + file.size(), number).ptr == file.data() + file.size())
@@ -117,7 +117,7 @@ std::map<std::string, std::string> input_files(const Arguments& arguments, const
 void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
                                       const std::vector<std::string>& written)
 {
-    std::vector<std::pair<std::string, std::string>> read;  // the flag, and the file
+    std::vector<std::pair<std::string, std::string>> read;  // flag and file
     for (const auto& [name, file] : input_files(arguments, op))
         read.emplace_back("input", file);
     const auto layout = arguments.value("layout").value_or("");
@@ -128,7 +128,7 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
     for (auto& [flag, file] : read) {
         file = archive_place(file).path;
         for (const auto& path : written) {
-            std::error_code none;  // where one of them does not exist
+            std::error_code none;  // for a file that does not exist
             if (std::filesystem::equivalent(path, file, none))
                 throw InputError(
                     fmt::format("--output would replace '{}', which --{} reads; write another name",
@@ -185,14 +185,14 @@ std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std
 
 namespace {
 
-/// True where the operator's parameter has data: of a file, of a text, or of a matrix.
+/// True if the parameter has data: from a file, a text, or a matrix.
 bool is_given(const Operator& op, const Parameter& parameter, const WorkloadRequest& request)
 {
     return request.inputs.contains(parameter.name) || request.scalars.contains(parameter.name) ||
            (request.layout.kind == LayoutKind::rows && comes_with_rows(op, parameter));
 }
 
-/// A scalar has one value.
+/// Throws if a scalar is given twice: it has one value.
 void refuse_scalars_given_twice(const WorkloadRequest& request)
 {
     for (const auto& [name, value] : request.scalars)
@@ -202,7 +202,7 @@ void refuse_scalars_given_twice(const WorkloadRequest& request)
                             name, input->second, value));
 }
 
-/// Flags of generated data change nothing where all data are given.
+/// Throws if flags for generated data are given although all data are.
 void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
     const bool generates = std::ranges::any_of(
@@ -240,11 +240,11 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
         refuse_scalars_given_twice(request);
         refuse_idle_flags(arguments, op, request);
     }
-    // --elements counts what is generated where no column says how many there are.
+    // --elements counts generated elements, unless a column determines their number.
     const bool is_asked = arguments.has("values") || (arguments.has("elements") && !gives_columns(request));
     request.generates = is_asked || (!gives_columns(request) && request.layout.files.empty());
     request.takes_inputs = with_inputs;
-    // What no file can mend is told before any is read.
+    // Errors that no file can mend are reported before files are read.
     if (std::ranges::any_of(op.parameters, [&](const Parameter& parameter) {
             return parameter.scalar && !is_given(op, parameter, request);
         }))

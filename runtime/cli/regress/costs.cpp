@@ -1,4 +1,4 @@
-// segfold regress: static costs and ratios of times, now against then.
+// segfold regress: compares static costs and ratios of times with a baseline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::int64_t kTimedElements = std::int64_t{1} << 26;
 constexpr std::int64_t kMostTimedElements = std::int64_t{1} << 31;
 constexpr std::int64_t kMostSelves = 1000;
 
-/// The standard workloads, but for lengths between those of others; beside the whole.
+/// The standard workloads without some lengths in between. `whole` is always added.
 constexpr const char* kLayouts[] = {"uniform=1",
                                     "uniform=4",
                                     "uniform=8",
@@ -39,7 +39,7 @@ constexpr const char* kLayouts[] = {"uniform=1",
                                     "half_empty:mean=32",
                                     "giant:half"};
 
-/// What times are taken on: a schedule's seed, which speaks of relations, does not matter.
+/// Returns the back end to time. The schedule seed, which concerns relations, does not matter.
 std::unique_ptr<Backend> timed_backend(const Arguments& arguments)
 {
     BackendOptions options;
@@ -71,12 +71,12 @@ regress::TimeRequest time_request(const Arguments& arguments, std::span<const Na
     request.num_elements = arguments.integer("elements", 1, kMostTimedElements).value_or(kTimedElements);
     const auto& first = request.layouts.front();
     if (arguments.has("layout") && arguments.has("elements") && first.kind == LayoutKind::uniform)
-        (void)resolve(first, request.num_elements);  // refuses as run does
+        (void)resolve(first, request.num_elements);  // refuses the same layouts as run
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     return request;
 }
 
-/// Says how many elements there are where equal segments leave some over.
+/// Remarks on the number of elements if equal segments leave some over.
 void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
 {
     for (const auto& layout : request.layouts)
@@ -86,8 +86,8 @@ void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
                             request.num_elements - request.num_elements % layout.uniform_length));
 }
 
-/// The baseline's ratios for this device; says what differs from its circumstances. None of this device are
-/// none to compare with, which is a fault where nothing else is compared.
+/// Returns the baseline's ratios for this device and remarks on differing circumstances. If it has none for
+/// this device, that is an error if nothing else is compared.
 const regress::DeviceTimes* comparable(const Arguments& arguments, const regress::Baseline& baseline,
                                        TimeReport& report)
 {
@@ -142,7 +142,7 @@ std::string why_no_times(const Arguments& arguments)
             return fmt::format("the back end is {}, and times are those of a GPU", backend);
         return "";
     }
-    // What to do without a GPU is said for runs; without a back end's name times are those of CUDA's stages.
+    // The advice for runs without a GPU does not fit here: without --backend, CUDA's stages are timed.
     const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
     return reason.empty() ? ""
                           : "times are those of a GPU, or of the host with --backend cpu: " +
@@ -182,7 +182,7 @@ StaticReport hold_static_costs(const Arguments& arguments, std::span<const Named
     }
     if (!then)
         return report;
-    // Of cases that were not asked for nothing is missing.
+    // Cases that were not requested do not count as missing.
     std::erase_if(then->costs, [&](const regress::StaticCost& cost) {
         return std::ranges::find(ops, cost.op, &NamedOperator::name) == ops.end() ||
                (arguments.value("stage").value_or("all") != "all" && cost.stage != *arguments.value("stage"));

@@ -1,4 +1,4 @@
-// segfold regress: whether a baseline has anything of what is asked for.
+// segfold regress: checks that a baseline has cases of the requested operators and stages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t kMostListed = 8;
 
-/// What a case of a baseline is of.
+/// Operator and stage of a baseline's case.
 struct CaseName {
     std::string op, stage;
 };
 
-/// "a, b, c" without repetitions, "a, b and 7 more" of many.
+/// Returns "a, b, c" without repetitions; "a, b and 7 more" if there are many.
 std::string names_text(const std::vector<std::string>& names)
 {
     std::vector<std::string> once;
@@ -29,7 +29,7 @@ std::string names_text(const std::vector<std::string>& names)
     return fmt::format("{}{}", fmt::join(once, ", "), rest == 0 ? "" : fmt::format(" and {} more", rest));
 }
 
-/// Throws where no case is of the operators and of --stage; `what` are "times" or "static costs".
+/// Throws if no case has a requested operator and stage. `what` is "times" or "static costs".
 void require_case(const Arguments& arguments, std::span<const NamedOperator> ops,
                   const std::vector<CaseName>& cases, std::string_view what)
 {

@@ -1,4 +1,4 @@
-// segfold regress: the operators that are asked for, by their words and by their own names.
+// segfold regress: the requested operators, by their words and by their own names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ NamedOperator named(std::string words, Operator op, const std::map<std::string, 
     return {std::move(words), std::move(op), laws.usable};
 }
 
-/// The standard set of a part.
+/// Returns the standard set of a part.
 std::vector<AskedOperator> standard_set(const Arguments& arguments, std::span<const std::string_view> names)
 {
     for (const auto& flag : kOperatorFlags)
@@ -34,7 +34,7 @@ std::vector<AskedOperator> standard_set(const Arguments& arguments, std::span<co
     return all;
 }
 
-/// Calls the operator's cases in a baseline, which has them by the words of then, by its own name.
+/// Renames the operator's cases in a baseline from the words used then to its own name.
 void rename_cases(regress::Baseline& baseline, const AskedOperator& asked)
 {
     const auto rename = [&](auto& cases) {

@@ -16,65 +16,73 @@ namespace segfold::cli {
 /// An operator under the words by which a command line names it.
 using regress::NamedOperator;
 
-/// An operator of the command line.
+/// An operator named on the command line.
 struct AskedOperator {
-    NamedOperator by_words;  ///< under its words, for commands that show it again
-    std::string own_name;    ///< name in baselines, wherever its file lies
+    NamedOperator by_words;  ///< its name is the words that select it again
+    std::string own_name;    ///< name in baselines, wherever its file is
 };
 
-/// The operators of the command line, or of a standard set.
+/// Returns the operators named on the command line, else those of a standard set.
 [[nodiscard]] std::vector<AskedOperator> asked_operators(const Arguments& arguments,
                                                          std::span<const std::string_view> standard);
 
-/// The same, each under its words.
+/// Returns the operators, each with its words as its name.
 [[nodiscard]] std::vector<NamedOperator> by_words(std::vector<AskedOperator> asked);
 
-/// The same, each under its own name; under its words where several have one name. Cases that the baseline
-/// has by the words get the name. Throws InputError for several of one name beside --save or --baseline.
+/// Returns the operators with their own names; with their words if several share a name.
+///
+/// Cases that the baseline has under the words are renamed. Throws InputError if several share a name and
+/// --save or --baseline is given.
 [[nodiscard]] std::vector<NamedOperator> by_own_names(const Arguments& arguments,
                                                       std::vector<AskedOperator> asked,
                                                       std::optional<regress::Baseline>& baseline);
 
-/// Why there is no device to time on; "" if one may be used.
+/// Returns why nothing can be timed; empty if a device can be used.
 [[nodiscard]] std::string why_no_times(const Arguments& arguments);
 
-/// Throws InputError where the baseline has static costs, but none of the operators and of --stage; the
-/// message says of which it has them. A baseline without any is refused beside --static, and where it has no
-/// times either.
+/// Throws InputError if the baseline has static costs, but none for the operators and --stage; the message
+/// says which it has.
+///
+/// A baseline without static costs is refused with --static, and if it has no times either.
 void require_static_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                           const regress::Baseline& baseline);
 
-/// The same of times, beside --time and --self; the device is looked at by hold_times().
+/// Throws InputError if the baseline has times, but none for the operators and --stage.
+///
+/// A baseline without times is refused with --time and --self, and if it has no static costs either. The
+/// device is checked by hold_times().
 void require_time_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                         const regress::Baseline& baseline);
 
-/// The stages of --stage, all without it; rungs are among them.
+/// Returns the stages of --stage; without it all, including those that exist only for the ladder.
 [[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
                                                        const Catalogue& catalogue);
 
-/// Makes the data of a run: uniform values, beside the scalars of --scalar.
+/// Returns the function that makes a run's data: uniform values, and the scalars of --scalar.
 [[nodiscard]] regress::MakeArrays arrays_argument(const Arguments& arguments,
                                                   std::span<const NamedOperator> ops);
 
-/// Words as a shell takes them.
+/// Quotes a word for a shell.
 [[nodiscard]] std::string quoted(const std::string& word);
 
-/// Whether relations are tried that need several devices.
+/// Whether any relation needs several devices.
 [[nodiscard]] bool needs_devices(const Arguments& arguments);
 
-/// Tries relations on the back end; those of several devices on `others` too. With ranks, which is null in
-/// one process, that of ranks alone; collective then. `progress` may be null.
+/// Tries relations on the back end; those for several devices also on `others`.
+///
+/// `ranks` is null in a single process. With ranks, only the relation of ranks is tried, and all ranks must
+/// call this. `progress` may be null.
 [[nodiscard]] RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
                                              const Catalogue& catalogue, Backend& backend,
                                              std::span<Backend* const> others, AgreedRanks* ranks,
                                              Progress* progress);
 
-/// Compiles and compares with the baseline; if that has no static costs, with the program's own.
+/// Compiles, and compares costs with the baseline; if it has none, with those that come with the program.
 [[nodiscard]] StaticReport hold_static_costs(const Arguments& arguments, std::span<const NamedOperator> ops,
                                              const Catalogue& catalogue, const regress::Baseline* baseline,
                                              Progress& progress);
 
-/// Measures and compares with the baseline, with --self with an earlier measurement of its own.
+/// Measures, and compares times with the baseline; with --self, with an earlier measurement of the same run.
 [[nodiscard]] TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator> ops,
                                     const Catalogue& catalogue, const regress::Baseline* baseline,
                                     Progress& progress);

@@ -1,4 +1,4 @@
-// segfold regress: segmented against unsegmented, and now against then.
+// segfold regress: compares segmented with unsegmented folds, and this build with a baseline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,16 +27,16 @@ constexpr Flag kRegressFlags[] = {
     {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"},
     kScalarFlag};
 
-/// Devices that stand for several where none are named and there is one alone, or none that is a GPU.
+/// Number of devices to imitate if none are named and there is at most one GPU.
 constexpr std::size_t kStandIns = 3;
 
-/// Exact and not commutative, with and without an identity, with a law of its own, rounding, and with a
-/// finish.
+/// Exact and not commutative, with and without an identity; one with a law of its own, one that rounds, one
+/// with a finish.
 constexpr std::string_view kRelationOperators[] = {"trace_i32", "affine_u32", "keep_first_i32",
                                                    "sum_i32",   "sum_f32",    "mean_variance_f32"};
-/// The smallest, one in order, and one with a large state.
+/// The smallest, one that keeps the order, and one with a large state.
 constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_variance_f32"};
-/// Bound by memory, in any order and in the order of the elements.
+/// Bound by memory; the first in any order, the second in the order of the elements.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 
 /// Which parts run.
@@ -44,7 +44,7 @@ struct Parts {
     bool relations, static_costs, times;
 };
 
-/// Whether --backend asks for the stages of the host's cores.
+/// Whether --backend requests the stages of the host's cores.
 bool is_native(const Arguments& arguments) { return arguments.value("backend") == "cpu"; }
 
 Parts parts(const Arguments& arguments)
@@ -56,7 +56,7 @@ Parts parts(const Arguments& arguments)
     return asked;
 }
 
-/// Flags that would change nothing, or mean different things to two parts.
+/// Throws for flags that would change nothing, or that mean different things to two parts.
 void refuse_idle_flags(const Arguments& arguments, Parts asked)
 {
     if (asked.relations && asked.times)
@@ -80,7 +80,7 @@ void refuse_idle_flags(const Arguments& arguments, Parts asked)
             arguments.refuse(flag, "speaks of costs and times, and neither is looked at");
 }
 
-/// The stage that was asked for by name must be able to serve some operator.
+/// Throws if a stage requested by name can serve no operator.
 void require_asked_stage(const Arguments& arguments, const RelationsReport& report)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -95,7 +95,7 @@ void require_asked_stage(const Arguments& arguments, const RelationsReport& repo
     throw InputError(reason);
 }
 
-/// What the file of --save holds already.
+/// Returns the previous contents of the file of --save.
 regress::Baseline saved_before(const std::string& path)
 {
     std::error_code ignored;
@@ -104,14 +104,14 @@ regress::Baseline saved_before(const std::string& path)
                : regress::Baseline();
 }
 
-/// Puts what was measured into the file of --save. What it holds of other devices, operators, stages and
-/// layouts stays. A file of which nothing would be new is not written.
+/// Writes the measurements to the file of --save. Its other devices, operators, stages and layouts stay. If
+/// nothing would change, the file is not written.
 void save(const Arguments& arguments, const std::string& path, std::span<const NamedOperator> static_ops,
           std::span<const NamedOperator> time_ops, RegressReport& report)
 {
     const bool has_costs = report.static_costs && report.static_costs->left_out.empty();
     const bool is_timed = report.times && report.times->left_out.empty();
-    // What is over the cut-off has a time beside a baseline, and none to keep.
+    // A case over the cut-off may have a time relative to a baseline, but none to save.
     const bool has_times = is_timed && std::ranges::any_of(report.times->times.cases, [](const auto& one) {
                                return !one.rounds.empty();
                            });
@@ -162,8 +162,8 @@ std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optio
     return backend;
 }
 
-/// The back ends that relations are tried on: the first alone where no relation needs several. Without
-/// --devices each GPU, where there are several and none was chosen, else some of one kind.
+/// Makes the back ends for relations. If no relation needs several, only the first. Without --devices: every
+/// GPU, if there are several and none was chosen; else several of one kind.
 std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
 {
     const Devices asked(arguments);
@@ -187,7 +187,7 @@ std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& argument
     return all;
 }
 
-/// What several processes do, which MPI has started: the relation of ranks.
+/// Tries the relation of ranks in several processes started by MPI.
 int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
 {
     for (const auto flag : {"static", "time", "self", "baseline", "save"})
@@ -203,7 +203,8 @@ int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
     const auto backend = relation_backend(arguments, device_of_rank(arguments, ranks));
     auto ops = by_words(asked_operators(arguments, kRelationOperators));
     for (auto& op : ops) {
-        // A short search and what is remembered of proofs may differ from host to host.
+        // The short search and remembered proofs may differ between hosts, so all ranks use the laws of rank
+        // 0.
         const auto first = ranks.of_first(std::as_bytes(std::span(&op.laws, 1)));
         std::memcpy(&op.laws, first.data(), sizeof op.laws);
     }
@@ -243,7 +244,7 @@ int verb_regress(const Words& words)
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))
         baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
-    if (const auto path = arguments.value("save")) {  // before what is to be saved is measured
+    if (const auto path = arguments.value("save")) {  // throws before anything is measured
         require_writable(*path);
         (void)saved_before(*path);
     }

@@ -40,7 +40,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     return request;
 }
 
-/// Says which attempt of how many is made.
+/// Shows which of how many attempts is being made.
 class Attempts {
 public:
     Attempts(Progress* progress, std::size_t all) : progress_(progress), all_(all) {}

@@ -12,11 +12,11 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::size_t kShownBreaches = 5;
-constexpr std::size_t kShownReasons = 12;  // of one operator, why cases have no time
+constexpr std::size_t kShownReasons = 12;  // reasons shown per operator for cases without a time
 
 using regress::RelationOutcome;
 
-/// "ok", "broken", "fault" or "-" of an operator under a relation, all stages together.
+/// Returns "ok", "broken", "fault" or "-" for an operator and a relation, over all stages.
 std::string cell(const std::vector<RelationOutcome>& outcomes, std::string_view relation)
 {
     std::size_t held = 0, tried = 0, faults = 0;
@@ -62,7 +62,7 @@ std::string print_breach(const RelationsReport& report, const OperatorRelations&
     return text + indented(breach.text) + indented("again: " + replay_command(report, relations, outcome));
 }
 
-/// "slices, devices and ranks" of those that follow each other
+/// Joins names as in "slices, devices and ranks".
 std::string listed(const std::vector<std::string_view>& names)
 {
     std::string text;
@@ -71,7 +71,7 @@ std::string listed(const std::vector<std::string_view>& names)
     return text;
 }
 
-/// Which relations no stage was tried with for one reason, and for which.
+/// Lists the relations that were tried with no stage, grouped by reason.
 std::string print_untried(const OperatorRelations& relations)
 {
     std::vector<std::pair<std::string, std::vector<std::string_view>>> by_reason;
@@ -98,7 +98,7 @@ std::string print_untried(const OperatorRelations& relations)
     return text;
 }
 
-/// "with the smallest tiles alone"; empty where both kinds were tried.
+/// Returns "with the smallest tiles alone"; empty if both kinds were tried.
 std::string tiles_text(const RelationsReport& report)
 {
     std::set<regress::Tiles> tiles;
@@ -112,7 +112,7 @@ std::string tiles_text(const RelationsReport& report)
                                                       : " with the tiles of a run alone";
 }
 
-/// Of relations that hold as far as results could be judged: how many, and the first; empty without any.
+/// Returns how many relations hold only as far as results could be judged, and the first; "" if none.
 std::string print_unjudged(const RelationsReport& report)
 {
     std::size_t count = 0;
@@ -208,7 +208,7 @@ std::string print_static(const StaticReport& report)
     return text + fmt::format("{} compared, {}\n", count_text(verdict.num_compared, "text"), what);
 }
 
-/// The medians of one operator: stages down, layouts across.
+/// Returns the medians of one operator: a row per stage, a column per layout.
 std::string ratio_table(const TimeReport& report, const std::string& op)
 {
     std::vector<std::string> layouts, stages;
@@ -238,8 +238,8 @@ std::string ratio_table(const TimeReport& report, const std::string& op)
     return table.print();
 }
 
-/// "lane_scan over whole, zipf: REASON" of an operator's cases without a time. Those whose reason no other
-/// case has come first: what is left out for its time rather than by its kind.
+/// Lists cases of an operator without a time, as in "lane_scan over whole, zipf: REASON". Reasons that no
+/// other case shares come first: those cases are left out for their time, not their kind.
 std::string print_unmeasured(const TimeReport& report, const std::string& op)
 {
     struct Group {
@@ -273,13 +273,13 @@ std::string print_unmeasured(const TimeReport& report, const std::string& op)
     return text;
 }
 
-/// "+5.0 %", "112-fold"
+/// Returns "+5.0 %" or "112-fold".
 std::string change_text(double effect)
 {
     return effect < 9 ? fmt::format("{:+.1f} %", 100 * effect) : fmt::format("{:.0f}-fold", 1 + effect);
 }
 
-/// A line of the table of outcomes; what was not measured has no numbers of now.
+/// Returns a row of the table of outcomes. A case not measured now has no current numbers.
 std::vector<std::string> outcome_row(const regress::TimeOutcome& outcome)
 {
     std::vector<std::string> row = {outcome.now.op, outcome.now.stage, outcome.now.layout,
@@ -359,7 +359,7 @@ std::string print_times(const TimeReport& report)
     if (report.baseline.empty())
         return text + "\nno baseline to compare them with\n";
     using enum regress::Verdict;
-    // A stage that cannot serve has no rounds, in the baseline neither.
+    // A stage that cannot serve has no rounds in the baseline either.
     const auto unknown = std::ranges::count_if(report.outcomes, [](const regress::TimeOutcome& outcome) {
         return outcome.verdict == no_baseline && !outcome.now.rounds.empty();
     });

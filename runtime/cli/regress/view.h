@@ -1,5 +1,5 @@
 #pragma once
-// The findings of segfold regress, as text and as JSON.
+// Shows the findings of segfold regress as text and JSON.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -8,10 +8,10 @@
 
 namespace segfold::cli {
 
-/// Tables of all tries, then each broken relation and worse time with the command that shows it again.
+/// Returns tables of what was tried, then everything broken or worse with commands that show it again.
 [[nodiscard]] std::string print(const RegressReport& report);
 
-/// The same as one document.
+/// Returns the findings as one JSON document.
 [[nodiscard]] Json json_of(const RegressReport& report);
 
 }  // namespace segfold::cli

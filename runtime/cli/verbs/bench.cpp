@@ -1,4 +1,4 @@
-// segfold bench: every stage and the peers, timed and held against the memory's read rate.
+// segfold bench: times every stage and the peers, and compares them with the memory's read rate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,21 +54,21 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
-/// What --peers asks for.
+/// The peers that --peers requests.
 struct AskedPeers {
-    std::vector<const Peer*> chosen;  ///< each once, in the order of tables
-    bool is_by_name = false;          ///< single peers are named, not libraries alone
-    std::filesystem::path cccl;       ///< the headers that all take; empty: those that bench takes by itself
+    std::vector<const Peer*> chosen;  ///< each once, in table order
+    bool is_by_name = false;          ///< some peers are named, not only libraries
+    std::filesystem::path cccl;       ///< headers for all; empty: found automatically
 };
 
-/// What the command line asks for, read before a device is looked for.
+/// The requests of the command line, read before a device is looked for.
 struct BenchRequest {
     std::vector<Operator> operators;
     bench::SweepRequest sweep;
     std::filesystem::path cccl;
 };
 
-/// "none", or names of peers and libraries with commas between them, and cccl=DIR among them.
+/// Reads "none", or peers and libraries separated by commas, with cccl=DIR among them.
 AskedPeers peers_argument(const Arguments& arguments)
 {
     constexpr std::string_view kHeaders = "cccl=";
@@ -136,13 +136,13 @@ BenchRequest bench_request(const Arguments& arguments)
     auto asked_peers = peers_argument(arguments);
     request.peers = std::move(asked_peers.chosen);
     all.cccl = std::move(asked_peers.cccl);
-    // Peers that do not take the form of the segments are passed over where libraries alone are named.
+    // If only libraries are named, peers that do not take the form of the segments are skipped.
     request.only_fitting_peers = !asked_peers.is_by_name;
     request.options.repeats = static_cast<int>(arguments.integer("repeat", 1, 10000).value_or(21));
     if (const auto lot = bench::parse_lot(arguments.value("sweep").value_or(""))) {
         request.sweep = bench::Sweep::lot;
         request.lot = *lot;
-    } else if (const auto sweep = arguments.choice("sweep", kSweeps))  // the third is a lot
+    } else if (const auto sweep = arguments.choice("sweep", kSweeps))  // the third sweep is a lot
         request.sweep = *sweep == 0 ? bench::Sweep::sizes : bench::Sweep::layouts;
     if (request.sweep != bench::Sweep::sizes && request.sweep != bench::Sweep::lot)
         for (const auto flag : {"from", "to"})
@@ -204,11 +204,11 @@ int emit_peer_text(const Arguments& arguments)
     return 0;
 }
 
-/// Says which of the libraries that --peers names fold elsewhere than the back end does.
+/// Warns of libraries in --peers that fold elsewhere than the back end.
 void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& request,
                          const bench::PeerLibraries& libraries, const Backend& backend)
 {
-    if (!arguments.has("peers") || !request.only_fitting_peers)  // a peer that is named has a line of its own
+    if (!arguments.has("peers") || !request.only_fitting_peers)  // a named peer has a line of its own
         return;
     std::map<std::string_view, bool> has_some;
     for (const auto* peer : request.peers)
@@ -221,7 +221,7 @@ void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& 
                             library, libraries.is_of_host() ? "on a GPU" : "on the host", backend.name()));
 }
 
-/// Everything that is written while and after a bench runs.
+/// The output while a bench runs and after it.
 class BenchReport {
 public:
     BenchReport(const Arguments& arguments, const bench::MachineRecord& machine, bool with_operators)
@@ -258,7 +258,7 @@ public:
                 [this](const std::string& workload, const std::string& why) { skip(workload, why); }};
     }
 
-    /// Writes what comes last; returns the exit code.
+    /// Writes the final lines. Returns the exit code.
     int end()
     {
         progress_.clear();
@@ -286,8 +286,7 @@ private:
             refuse_to_write(path + ": ", errno);
     }
 
-    /// One measurement; the log has it at once, so that a run that is stopped loses only what is still to
-    /// come.
+    /// Adds one measurement. The log gets it at once, so a stopped run loses only what is still to come.
     void add(const WorkloadRecord& so_far, const Entry& entry)
     {
         if (!log_.is_open())
@@ -316,7 +315,7 @@ private:
         records_.push_back(std::move(record));
     }
 
-    /// A workload of a sweep that cannot be had.
+    /// Reports a workload of a sweep that cannot be made.
     void skip(const std::string& workload, const std::string& why)
     {
         progress_.clear();
@@ -373,7 +372,7 @@ int verb_bench(const Words& words)
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
     const auto [operators, asked, cccl] = bench_request(arguments);
-    for (const auto* flag : {"log", "rates"})  // before anything is measured
+    for (const auto* flag : {"log", "rates"})  // checked before anything is measured
         if (const auto path = arguments.value(flag))
             require_appendable(*path);
     const Kernels kernels(arguments);

@@ -1,4 +1,4 @@
-// segfold cache: what was compiled or proved, and is kept on disk.
+// segfold cache: lists and removes compiled programs and proofs stored on disk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,15 +28,15 @@ constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kShownDigits = 12;
 
 /// A file of the cache: a kernel, a library of the back end cpu, a record of a compiler, verdicts on laws, or
-/// what is wrong with it.
+/// the damage of a file.
 struct Stored {
     cache::FileInfo file;
     bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
     cpu::StoredLibrary library;
-    std::string compiler;            ///< of a record
+    std::string compiler;            ///< of a compiler's record
     prove::StoredVerdicts verdicts;  ///< of laws
-    std::string damage;              ///< empty: none
+    std::string damage;              ///< empty: the file is intact
 
     [[nodiscard]] std::string_view kind() const
     {
@@ -74,7 +74,7 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
     return stored;
 }
 
-/// The folder and what is in it; no folder where none was made yet.
+/// The folder and its files; no folder if none was made yet.
 struct Contents {
     cache::Settings settings;
     std::unique_ptr<cache::Folder> folder;
@@ -114,7 +114,7 @@ Contents open_contents()
 {
     Contents contents{.settings = settings_with_folder(), .folder = nullptr, .files = {}};
     std::error_code ignored;
-    // A link that leads nowhere is there too, and refused.
+    // A dangling link also exists, and is refused.
     if (!std::filesystem::exists(symlink_status(contents.settings.folder, ignored)))
         return contents;
     contents.folder = std::make_unique<cache::Folder>(contents.settings.folder, contents.settings.most_bytes);
@@ -224,7 +224,7 @@ int list(bool json)
     return 0;
 }
 
-/// On, off, or why the folder cannot be used; what the other verbs refuse is this one's answer.
+/// Prints "on", "off", or why the folder cannot be used. Other verbs fail on that; this one reports it.
 int stat(bool json)
 {
     const auto settings = settings_with_folder();

@@ -1,4 +1,4 @@
-// segfold check: the laws of an operator, then every stage against the reference and Thrust.
+// segfold check: tests the laws of an operator, then compares every stage with the reference and Thrust.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
-/// How long the laws are tried to be proved; 0 seconds for --prove off.
+/// Returns how long proofs may take; 0 seconds for --prove off.
 prove::ProofOptions proof_options(const Arguments& arguments)
 {
     prove::ProofOptions options;
@@ -60,7 +60,7 @@ prove::ProofOptions proof_options(const Arguments& arguments)
     return options;
 }
 
-/// That NaN alone refutes a law.
+/// Notes that only NaN refutes a law.
 std::string nan_note(const OperatorLaws& laws)
 {
     std::string names;
@@ -69,7 +69,7 @@ std::string nan_note(const OperatorLaws& laws)
     return names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
 }
 
-/// Which prover spoke, or why none did.
+/// Notes which prover was used, or why none was.
 std::string prover_note(const LawReport& report)
 {
     double seconds = 0;
@@ -81,7 +81,7 @@ std::string prover_note(const LawReport& report)
                                                 : fmt::format("({}, {:.2f} s)\n", report.prover, seconds);
 }
 
-/// How to ask about one value of the scalars that a law is refuted with.
+/// Says how to ask about single values of the scalars for which a law is refuted.
 std::string scalar_note(const LawReport& report, const CheckRequest& request)
 {
     const auto& given = request.workload.scalars;
@@ -99,7 +99,7 @@ std::string scalar_note(const LawReport& report, const CheckRequest& request)
     return {};
 }
 
-/// What the stages rely on in spite of a refuted law, or do without.
+/// Notes the refuted laws that stages rely on or do without.
 std::string law_notes(const OperatorLaws& laws)
 {
     std::string text;
@@ -112,7 +112,7 @@ std::string law_notes(const OperatorLaws& laws)
     return text;
 }
 
-/// The stages that --stage names; all without it, but for rungs.
+/// Returns the stages of --stage; without it all, except those that exist only for the ladder.
 std::vector<const Stage*> asked_stages(const Arguments& arguments, const Catalogue& catalogue)
 {
     const auto stage = arguments.value("stage").value_or("all");
@@ -158,7 +158,7 @@ void require_stages(const Backend& backend)
                         backend.name()));
 }
 
-/// A stage that was asked for by name must be able to serve some layout.
+/// Throws if a stage requested by name can serve no layout.
 void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -205,7 +205,7 @@ Json tree_json(const regress::TreeRow& row)
     return json;
 }
 
-/// check --tree
+/// Implements check --tree.
 int compare_trees(const Arguments& arguments, const Operator& op, const Catalogue& catalogue)
 {
     for (const auto flag : {"layout", "set", "elements", "features", "values", "index-bits", "sort-keys",
@@ -231,15 +231,15 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
 }
 
-/// What came of an operator.
+/// The outcome for an operator.
 struct Checked {
-    std::string text;  ///< as are all others but is_well, empty where another rank prints
+    std::string text;  ///< empty, like all members but is_well, if another rank prints
     Json json;
     std::vector<std::string> untried;
     bool is_well = true;
 };
 
-/// Checks one operator; `is_of_set` where it is not the user's, and nobody asks about its laws.
+/// Checks one operator. `is_of_set`: it comes from the standard set, so its laws are not reported.
 Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks, bool is_of_set)
 {
     const Devices devices(arguments);
@@ -307,7 +307,7 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     return checked;
 }
 
-/// The operators that a stage is checked with where the user names none.
+/// Returns the operators with which a stage is checked by default.
 std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks* ranks)
 {
     for (const auto& flag : kOperatorFlags)
@@ -328,7 +328,7 @@ std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks
     return ops;
 }
 
-/// All but --tree; `ranks` is null for one process.
+/// Runs everything except --tree. `ranks` is null in a single process.
 int check(const Arguments& arguments, AgreedRanks* ranks)
 {
     if (ranks != nullptr)
@@ -345,7 +345,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     for (const auto& op : operators_of_stage(arguments, ranks)) {
         try {
             all.push_back(check(arguments, op, ranks, true));
-        } catch (const InputError&) {  // the layout that is asked for has empty segments
+        } catch (const InputError&) {  // the requested layout has empty segments
             if (op.allows_empty() || all.empty() || !arguments.has("layout"))
                 throw;
         }
@@ -353,7 +353,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     const bool is_well = std::ranges::all_of(all, &Checked::is_well);
     if (!prints(ranks))
         return is_well ? 0 : 1;
-    auto left = all.front().untried;  // by all of them
+    auto left = all.front().untried;  // not tried by any of them
     Json documents = Json::array();
     std::string text;
     for (auto& checked : all) {

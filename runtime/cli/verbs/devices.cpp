@@ -1,4 +1,4 @@
-// segfold devices: what this machine can run on.
+// segfold devices: lists what this machine can run on.
 #include "runtime/backends/cuda/driver/device.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,9 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-/// A thing that is there, or the reason why not.
+/// Something that exists, or the reason why it does not.
 struct Presence {
-    std::string found;  ///< a description; empty where it is missing
+    std::string found;  ///< a description; empty if it is missing
     std::string reason;
 
     [[nodiscard]] std::string text() const { return found.empty() ? "none: " + reason : found; }
@@ -42,7 +42,7 @@ Presence find_nvrtc()
     }
 }
 
-/// The compiler that simt takes.
+/// Finds the compiler that simt uses.
 Presence find_compiler()
 {
     try {
@@ -59,7 +59,8 @@ Presence find_thrust(ThrustSystem system)
     return {"", thrust_unavailable_reason(system)};
 }
 
-/// Bytes a second at which a kernel that does nothing else reads this GPU's memory; 0 where it cannot run.
+/// Returns the bytes per second at which a kernel that only reads reads this GPU's memory; 0 if it cannot
+/// run.
 double measured_rate(const cuda::DeviceInfo& gpu)
 {
     try {
@@ -121,7 +122,7 @@ OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gp
     return own;
 }
 
-/// ", FOLDER", and whether there is anything in it.
+/// Returns ", FOLDER", and whether it holds anything.
 std::string folder_text(const std::string& folder)
 {
     std::error_code ignored;

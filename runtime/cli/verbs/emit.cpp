@@ -1,4 +1,4 @@
-// segfold emit: the CUDA text of a plan.
+// segfold emit: prints the CUDA text of a plan.
 #include "codegen/emit.h"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ void make_folder(const std::string& folder)
         throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
 }
 
-/// The tables that --check-tables speaks of: all that are read.
+/// Returns the tables that --check-tables covers: all that are read.
 std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
 {
     std::vector<std::string> tables;
@@ -80,8 +80,8 @@ std::vector<std::string> tables_to_check(const Arguments& arguments, const Opera
     return tables;
 }
 
-/// How wide keys are: as those of the layout, or as --key-bytes says. Throws InputError where both say it,
-/// and not the same.
+/// Returns the bytes of a key, from the layout or from --key-bytes. Throws InputError if both are given and
+/// differ.
 int key_bytes_argument(const Arguments& arguments)
 {
     constexpr int kUsualBytes = 4;
@@ -98,7 +98,7 @@ int key_bytes_argument(const Arguments& arguments)
     return found ? *found : asked.value_or(kUsualBytes);
 }
 
-/// The plan whose text stands in the namespace that --namespace names.
+/// Returns the plan with its text in the namespace of --namespace.
 PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
 {
     const auto name = arguments.value("namespace");
@@ -115,7 +115,7 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     return plan;
 }
 
-/// Adds the scalars for which laws were judged, where others may make the text wrong: all of `values`.
+/// Adds the scalar values for which laws were judged, if the text may be wrong for others: all of `values`.
 void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
 {
     std::size_t next = 0;
@@ -125,7 +125,7 @@ void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
                 document["scalars"][parameter.name] = json_of(*value);
 }
 
-/// Writes every stage and form that can serve into a folder. `scalars`: see add_scalars().
+/// Writes the text of every stage and form that can serve to a folder. `scalars`: see add_scalars().
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
               const OperatorLaws& laws, const ScalarValues& scalars, const Catalogue& catalogue)
 {
@@ -196,7 +196,7 @@ int verb_emit(const Words& words)
     auto scalars = given_scalars(op, scalar_texts(arguments, op));
     const auto laws = session.laws(op, scalars);
     if (!scalars.empty() && !depends_on_scalars(op, session.laws(op).report, scalars))
-        scalars.clear();  // the text is right for all
+        scalars.clear();  // the text is right for all scalars
     if (!scalars.empty() && !arguments.json())
         write_error(
             "note: laws are judged for the scalars that are given; with others the text may be wrong");
@@ -206,7 +206,7 @@ int verb_emit(const Words& words)
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
     if (shows_native(arguments))
-        problem.target = session.backend().target();  // the text that a run here has
+        problem.target = session.backend().target();  // emits the text that a run on this machine uses
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);
     const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),

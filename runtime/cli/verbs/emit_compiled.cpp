@@ -32,10 +32,10 @@ constexpr std::array<std::string_view, 4> kCompiledForms = {"cubin", "ptx", "sas
 
 struct CompileTarget {
     std::string architecture;
-    bool is_here = false;  ///< the first GPU runs it, so that the driver can tell the occupancy
+    bool is_here = false;  ///< the first GPU can run it, so the driver knows the occupancy
 };
 
-// With a letter behind for the variants of an architecture or a family, as in sm_90a.
+// Throws unless the architecture is known. A letter may follow for variants, as in sm_90a.
 void check_architecture(const std::string& asked)
 {
     const auto known = cuda::kernel_cache().compiler().architectures;
@@ -74,7 +74,7 @@ void write_bytes(const std::string& path, std::span<const char> bytes)
     file.commit();
 }
 
-/// nvdisasm from PATH, else from beside the places where NVRTC may lie.
+/// Returns nvdisasm from PATH, else from beside the places where NVRTC may be.
 std::string find_disassembler()
 {
     if (const auto found = find_program("nvdisasm"))
@@ -100,8 +100,8 @@ std::string disassemble(const cuda::Compiled& compiled)
     return result.output;
 }
 
-/// Blocks of each launch that a multiprocessor of this GPU holds at a time, by kernel; none where the sizes
-/// of blocks follow from the data.
+/// Returns, by kernel, how many blocks of a launch are resident on one multiprocessor of this GPU; none if
+/// block sizes depend on the data.
 std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const Emitted& emitted,
                                            const std::string& name)
 {
@@ -120,7 +120,7 @@ std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const
     return blocks;
 }
 
-/// Messages on lines of the text name the stage's or part's own.
+/// Compiles the text. Messages about its lines also name the line of the stage or part.
 cuda::Compiled compile(const cuda::CompileRequest& request, const Emitted& emitted)
 {
     try {

@@ -9,14 +9,14 @@ namespace segfold::cli {
 inline constexpr Flag kCompiledFlags[] = {
     {"arch", "ARCH"}, {"cubin", "FILE"}, {"ptx"}, {"sass"}, {"resources"}};
 
-/// True if a flag asks for compiled output. Refuses two such flags, and --arch without any.
+/// True if a flag requests compiled output. Throws if two do, and if --arch is given without one.
 [[nodiscard]] bool asks_for_compiled(const Arguments& arguments);
 
-/// Compiles `emitted`, or takes it from the kernel cache, and writes the wanted output; under --json into
-/// `document`, which it then writes.
+/// Compiles `emitted`, or loads it from the kernel cache, and writes the requested output; with --json, into
+/// `document`, which is then written.
 ///
-/// Messages call the text `name`. Throws InputError without --arch and a GPU, DeviceError without NVRTC or a
-/// disassembler.
+/// Messages call the text `name`. Throws InputError if --arch is missing and no GPU determines it,
+/// DeviceError if there is no NVRTC or disassembler.
 void emit_compiled(const Arguments& arguments, const Emitted& emitted, const std::string& name,
                    Json document);
 

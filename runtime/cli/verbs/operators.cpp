@@ -1,4 +1,4 @@
-// segfold operators: the operators that come with the program, and the text of one.
+// segfold operators: lists the operators that come with the program, and prints the text of one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}};
 
-/// "floats", "integers", "numbers", "any", or the types one by one.
+/// Returns "floats", "integers", "numbers", "any", or the list of types.
 std::string words_of(const std::vector<Type>& types)
 {
     std::string all, integers, reals;
@@ -61,7 +61,7 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
-/// A verdict in the words of the page.
+/// Returns a verdict in the words of the page.
 std::string judged(const prove::StandardVerdict& verdict)
 {
     switch (verdict.verdict) {
@@ -75,7 +75,7 @@ std::string judged(const prove::StandardVerdict& verdict)
     }
 }
 
-/// The laws that an operator claims, and those that are proved unclaimed, with how far each is certain.
+/// Returns the laws that an operator claims, and those proved but not claimed, with their certainty.
 std::string laws_of(const StandardOperator& op, const std::vector<prove::StandardVerdict>& verdicts,
                     const std::vector<prove::StandardVerdict>& newest)
 {
@@ -109,7 +109,7 @@ std::string laws_of(const StandardOperator& op, const std::vector<prove::Standar
     return laws + (standard_operator(op.name, op.types.front()).has_identity() ? "" : "* no identity\n");
 }
 
-/// How many laws of how many types are certain.
+/// Returns how many laws of how many types are certain.
 std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
                        const std::vector<prove::StandardVerdict>& newest)
 {
@@ -147,7 +147,7 @@ std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
         fmt::join(provers, " and "), all - proved - without_overflow - over_reals - exhaustive, of_newest);
 }
 
-/// The page dsl/standard/README.md.
+/// Returns the page dsl/standard/README.md.
 std::string operators_page()
 {
     const auto operators = standard_operators();
@@ -191,7 +191,7 @@ std::string operators_page()
     return page;
 }
 
-/// The lines of dsl/standard/verdicts.jsonl, of all standard operators or of one.
+/// Prints the lines of dsl/standard/verdicts.jsonl for all standard operators, or for one.
 void print_verdicts(const Arguments& arguments)
 {
     if (arguments.json())

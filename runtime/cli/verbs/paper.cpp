@@ -1,4 +1,4 @@
-// segfold paper: the experiments of the literature, published beside measured.
+// segfold paper: shows experiments of the literature, published numbers beside measured ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Json json_of_list()
     return {{"papers", std::move(list)}};
 }
 
-/// The experiments asked for, all where none is named.
+/// Returns the requested experiments; all if none is named.
 std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, const Paper& paper)
 {
     std::vector<const Experiment*> chosen;
@@ -99,7 +99,7 @@ bool all_agree(const MeasuredPaper& measured)
                                [](const auto& experiment) { return experiment.record.agrees(); });
 }
 
-/// What came with the program, of the latest date; of the experiments asked for.
+/// Returns the latest measurement of the requested experiments that comes with the program.
 std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Experiment*>& experiments)
 {
     std::optional<MeasuredPaper> latest;
@@ -116,7 +116,7 @@ std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Ex
     return latest;
 }
 
-/// Measurements, where there are any, and the published numbers of the same experiments.
+/// Returns measurements, if there are any, and the published numbers of the same experiments.
 Json paper_document(const Paper& paper, const std::vector<const Experiment*>& experiments,
                     const std::optional<MeasuredPaper>& measured)
 {
@@ -154,7 +154,7 @@ int verb_paper(const Words& words)
     const auto& paper = papers::embedded_paper(arguments.operands().front());
     const auto experiments = chosen_experiments(arguments, paper);
     const auto plot_path = arguments.value("plot");
-    if (plot_path) {  // before anything is measured for it
+    if (plot_path) {  // throws before anything is measured
         (void)papers::plot_format(*plot_path);
         require_writable(*plot_path);
     }

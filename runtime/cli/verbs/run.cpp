@@ -1,4 +1,4 @@
-// segfold run: one operator over one set of segments.
+// segfold run: folds one set of segments with one operator.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ namespace {
 constexpr std::int64_t kRunElements = std::int64_t{1} << 16;
 constexpr Flag kRunFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
 
-/// Everything that a run has to say of itself.
+/// The facts that a run reports.
 struct RunReport {
     const PreparedWorkload& prepared;
     const WorkloadRequest& request;
@@ -57,7 +57,7 @@ std::string seconds_text(double seconds)
                           : fmt::format("{:.3g} s", seconds);
 }
 
-/// "kernels 12.4 us, compiling 61.2 ms, 84.1 ms in all"
+/// Returns "kernels 12.4 us, compiling 61.2 ms, 84.1 ms in all".
 std::string run_time_text(const RunTimes& times)
 {
     std::string text;
@@ -70,7 +70,7 @@ std::string run_time_text(const RunTimes& times)
     return text + seconds_text(times.seconds) + " in all";
 }
 
-/// Where a parameter's array comes from; of a scalar its value, unless a file has it.
+/// Returns the origin of a parameter's array; for a scalar without a file, its value.
 std::string describe_input(const PreparedWorkload& prepared, const WorkloadRequest& request, std::size_t i)
 {
     const auto& parameter = prepared.workload.op.parameters[i];
@@ -92,7 +92,7 @@ std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequ
     return text;
 }
 
-/// "cpu: 8 threads"; of the reference in which precision it computes.
+/// Returns "cpu: 8 threads"; for the reference also its precision.
 std::string back_end_text(const RunReport& report)
 {
     const auto text = fmt::format("{}: {}", report.backend.name(), report.backend.description());
@@ -142,7 +142,7 @@ std::string report_text(const RunReport& report)
     }
     if (!report.output.empty())
         facts.emplace_back("written", visible(report.output));
-    // What is piped or kept is the same each time.
+    // Output that is piped or saved must be the same each time, so it has no times.
     if (isatty(STDOUT_FILENO) == 1)
         facts.emplace_back("time", run_time_text(report.times));
     return facts.empty() ? text : text + "\n" + print_facts(facts);
@@ -200,7 +200,8 @@ Json run_document(const RunReport& report)
     return document;
 }
 
-/// Why the command line leaves the records nothing to choose; empty where it does not.
+/// Returns why the command line leaves the tuning records nothing to choose; empty if it does leave
+/// something.
 std::string reason_without_records(const Arguments& arguments)
 {
     if (const auto flag = chosen_by_flag(arguments); !flag.empty())
@@ -233,7 +234,7 @@ Explanation explanation_of(const Chosen& chosen, const Workload& workload, const
             gpu == nullptr};
 }
 
-/// What a run gave, in one piece or in slices.
+/// The results of a run, in one piece or in slices.
 struct Done {
     Results results;
     std::optional<PlanChoice> plan;
@@ -295,7 +296,7 @@ int verb_run(const Words& words)
     const Devices devices(arguments);
     const auto options = session_options(arguments, op);
     Session session(backend_argument(arguments, false, devices.first()), options);
-    auto& backend = session.backend();  // a GPU's context is made while data are
+    auto& backend = session.backend();  // a GPU's context is made while data are prepared
     if (!backend.runs_stages())
         refuse_flags_of_stages(arguments, backend.name());
     const auto prepared = make_checked_workload(op, request);

@@ -27,7 +27,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // of a rank's buffers, without --memory
+constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // bytes for a rank's buffers without --memory
 
 void refuse_flags_of_one_process(const Arguments& arguments)
 {
@@ -42,7 +42,7 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 
-/// What a rank has before it folds.
+/// What a rank prepares before it folds.
 struct PreparedRank {
     PreparedRank(const Arguments& arguments, const Communicator& ranks)
         : op(operator_argument(arguments)),
@@ -85,7 +85,8 @@ struct PreparedRank {
     std::optional<StreamOutput> output;
 };
 
-/// The failure of the lowest rank that has one, told by rank 0; every rank gets its exit code. Collective.
+/// If ranks have failed, rank 0 reports the failure of the lowest, and every rank gets its exit code. All
+/// must call it.
 std::optional<int> agree(Communicator& ranks, const Words& words, const std::optional<Failure>& failure)
 {
     std::string mine;
@@ -109,8 +110,8 @@ std::optional<int> agree(Communicator& ranks, const Words& words, const std::opt
     return std::nullopt;
 }
 
-/// Writes what the streams of all ranks have warned of behind their first `num_told` warnings: each text
-/// once, by rank 0. Collective.
+/// Rank 0 writes the warnings that all ranks' streams have given after their first `num_told`, each text
+/// once. All must call it.
 void write_later_warnings(const Arguments& arguments, Communicator& ranks,
                           const std::vector<std::string>& warnings, std::size_t num_told)
 {
@@ -179,7 +180,7 @@ int run_ranks(const Words& words, const Arguments& arguments, Communicator& rank
     } catch (const std::exception& error) {
         auto own = failure_of(error);
         own.message = fmt::format("rank {} of {}: {}", ranks.rank(), ranks.size(), own.message);
-        // What fails several ranks at once is told by the lowest: it ends the others while they wait here.
+        // If several ranks fail at once, the lowest reports: it ends the others while they wait here.
         std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ranks.rank(), 50) * 20));
         const int exit_code = report(words, own);
         prepared->output.reset();

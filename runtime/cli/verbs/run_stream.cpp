@@ -36,7 +36,7 @@ void refuse_flags(const Arguments& arguments)
                      "is about data in one piece; with --memory slices say how wide indices are");
 }
 
-/// A signal came while a stream was read; what is written is whole.
+/// A signal arrived while a stream was read. The files written are complete.
 struct Interrupted {
     std::int64_t num_elements;
 };

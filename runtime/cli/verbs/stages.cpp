@@ -1,4 +1,4 @@
-// segfold stages: the ladder, and what an operator may use of it.
+// segfold stages: shows the ladder, and which of its stages an operator can use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::size_t depth(const Catalogue& catalogue, const Stage& stage)
     return stage.after.empty() ? 0 : 1 + depth(catalogue, catalogue.stage(stage.after));
 }
 
-/// The stages as a tree: each is followed by those that improve on it.
+/// Returns the stages as a tree in preorder: after each come those that improve on it.
 std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& after = "")
 {
     std::vector<const Stage*> stages;
@@ -64,7 +64,7 @@ std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& af
     return stages;
 }
 
-/// `text` in lines of at most `width` letters, broken at blanks.
+/// Breaks `text` at blanks into lines of at most `width` letters.
 std::vector<std::string> broken(std::string_view text, std::size_t width)
 {
     std::vector<std::string> lines;
@@ -80,7 +80,7 @@ std::vector<std::string> broken(std::string_view text, std::size_t width)
 }
 
 constexpr std::size_t kWidest = 110;
-constexpr std::size_t kStep = 2;  ///< from a stage to those that improve on it
+constexpr std::size_t kStep = 2;  ///< indentation of the stages that improve on another
 
 std::string print_stage(const Stage& stage, std::size_t indent)
 {
@@ -122,7 +122,7 @@ std::string print_ladder(const Catalogue& catalogue)
     return text;
 }
 
-/// What an operator may use, form by form.
+/// Whether an operator can use a stage, by form.
 struct Offer {
     const Stage* stage;
     SegmentForm form;
@@ -163,7 +163,7 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
         std::string reason;
         for (std::size_t k = i; k < i + num_forms; ++k) {
             row.emplace_back(offers[k].unmet ? "-" : offers[k].is_rule_of_thumb ? "first" : "yes");
-            // That a form is missing is plain from the table, unless there is but one.
+            // A missing form is visible in the table, unless the table has only one.
             if (offers[k].unmet && (num_forms == 1 || !offers[k].unmet->starts_with("takes segments")))
                 reason = *offers[k].unmet;
         }

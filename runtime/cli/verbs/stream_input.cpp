@@ -23,7 +23,7 @@ namespace {
         print(layout)));
 }
 
-/// `purpose` says in a message what the file is for, as in "for --input x".
+/// Opens a file. Messages say what it is for by `purpose`, as in "for --input x".
 std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
                                   std::optional<Type> type)
 {
@@ -66,7 +66,7 @@ SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_
     }
 }
 
-/// What is given for a parameter; nothing where it is to be generated.
+/// Opens the array given for a parameter; returns null if it must be generated.
 std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const WorkloadRequest& request,
                                         std::string& origin)
 {
@@ -88,7 +88,7 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
     return memory_source(std::move(array));
 }
 
-/// How many elements there are where neither a column nor --elements says so.
+/// Returns the number of elements if neither a column nor --elements gives it.
 std::int64_t elements_of(const WorkloadRequest& request)
 {
     const auto& layout = request.layout;
@@ -112,7 +112,7 @@ std::int64_t elements_of(const WorkloadRequest& request)
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
 {
-    // What no other flag mends is told first.
+    // An error that no other flag can mend is reported first.
     if (request.layout.kind == LayoutKind::rows || request.layout.kind == LayoutKind::ranges)
         refuse_layout(request.layout);
     PreparedStream prepared;

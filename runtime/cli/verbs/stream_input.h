@@ -1,5 +1,5 @@
 #pragma once
-// --input and --layout as sources that are read in parts.
+// Opens --input and --layout as sources that can be read in parts.
 #include <string>
 #include <vector>
 
@@ -8,16 +8,18 @@
 
 namespace segfold::cli {
 
-/// Sources of a stream, and the origin of each parameter's values.
+/// The input of a stream, and the origin of each parameter's values.
 struct PreparedStream {
     StreamInput input;
     std::vector<std::string> origins;
 };
 
-/// Opens the files of a request. Columns without a file are generated as they are read, the same values as
-/// for any other run; tables, scalars and the offsets of a generated layout are in memory whole. Throws
-/// InputError for sources that cannot be read in parts: archives, pipes, matrices, ranges, generated tables
-/// and the columns that index them.
+/// Opens the files of a request.
+///
+/// Columns without a file are generated while they are read, with the same values as in any other run.
+/// Tables, scalars and the offsets of a generated layout are in memory as a whole. Throws InputError for
+/// input that cannot be read in parts: archives, pipes, matrices, ranges, generated tables and the columns
+/// that index them.
 [[nodiscard]] PreparedStream stream_input(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold::cli

@@ -1,4 +1,4 @@
-// segfold tune: the fastest plan for one operator, layout and GPU.
+// segfold tune: finds the fastest plan for one operator, layout and GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ constexpr Flag kTuneFlags[] = {{"kernels", "DIR"},
                                {"worker"}};
 constexpr std::array<std::string_view, 3> kEfforts = {"none", "quick", "full"};
 
-/// What an effort allows where flags say nothing else.
+/// Limits of an effort unless flags say otherwise.
 struct Effort {
     std::int64_t seconds;
     std::int64_t evaluations;
@@ -58,9 +58,9 @@ struct Effort {
 };
 constexpr std::array<Effort, 3> kAllowed = {Effort{0, 0, 0}, Effort{60, 40, 8}, Effort{600, 400, 16}};
 
-/// What the command line asks for.
+/// The requests of the command line.
 struct TuneRequest {
-    std::size_t effort = 1;  ///< of kEfforts
+    std::size_t effort = 1;  ///< index in kEfforts
     std::int64_t seconds = 0;
     std::size_t evaluations = 0;
     bool is_every = false;
@@ -86,7 +86,7 @@ TuneRequest tune_request(const Arguments& arguments)
     return request;
 }
 
-/// Everything that one tuning knows; lives as long as the verb.
+/// The state of one tuning; lives as long as the verb runs.
 class Tuning {
 public:
     Tuning(const Words& words, const Arguments& arguments, const Operator& op, Session& session)
@@ -190,15 +190,16 @@ private:
         return all;
     }
 
-    /// The form that the segments are made into before a plan is timed; nothing where it reads them as they
-    /// are.
+    /// Returns the form that segments are converted to before a plan is timed; nothing if the plan reads them
+    /// as they are.
     [[nodiscard]] std::optional<SegmentForm> made_before(const tune::Point& point) const
     {
         const auto form = served_form(session_.catalogue().stage(point.stage), problem_.form);
         return form == problem_.form ? std::nullopt : form;
     }
 
-    /// Of the ceiling, over the compulsory bytes of segments as the plan reads them.
+    /// Returns the share of the ceiling, counting the compulsory bytes of segments in the form that the plan
+    /// reads.
     [[nodiscard]] double share(const tune::Point& point, double milliseconds) const
     {
         const auto& shape = greeting_.record.shape;
@@ -333,7 +334,7 @@ private:
     Clock::time_point start_;
 };
 
-/// The process that owns the device reads the data, and its standard input is the tuner's.
+/// Refuses standard input as data: the worker reads the data, and its standard input comes from the tuner.
 void refuse_standard_input(const WorkloadRequest& request)
 {
     auto files = request.layout.files;
@@ -367,7 +368,7 @@ int verb_tune(const Words& words)
     options.backend = arguments.value("backend").value_or("auto");
     Session session(options);
     const auto laws = session.laws(op, given_scalars(op, request.scalars));
-    if (!laws.has_sound_identity)  // the worker, who has the data, refuses them where they show it
+    if (!laws.has_sound_identity)  // the worker has the data, and refuses them if they show it
         write_warnings(arguments, {fmt::format("operator {} states an identity that is none\n{}", op.name,
                                                print(*laws.report.find(Law::identity), op))});
     write_warnings(arguments, law_warnings(laws, op));

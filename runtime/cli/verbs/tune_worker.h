@@ -1,5 +1,6 @@
 #pragma once
-// The two ends of `tune --worker`: the process that owns the device, and the tuner's knowledge of it.
+// Both ends of `tune --worker`: the process that owns the device, and the greeting that the tuner reads from
+// it.
 #include "codegen/problem.h"
 #include "runtime/cli/arguments/arguments.h"
 #include "runtime/cli/arguments/workload_argument.h"
@@ -7,18 +8,18 @@
 
 namespace segfold::cli {
 
-/// The worker's greeting: its device and its problem.
+/// What a worker reports about its device and data.
 struct TuneGreeting {
-    tune::Record record;  ///< all but the point and the measurements
+    tune::Record record;  ///< without the point and the measurement
     Target target;
-    double ceiling = 0;  ///< bytes a second
-    UsableLaws laws;     ///< for its scalars
+    double ceiling = 0;  ///< bytes per second
+    UsableLaws laws;     ///< laws for its scalars
 };
 
-/// Measures plans asked for on standard input until that ends; returns the exit code.
+/// Measures the plans requested on standard input until it ends. Returns the exit code.
 int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRequest& request);
 
-/// Throws InternalError for a text that serve_plans() does not write.
+/// Reads the greeting that serve_plans() writes. Throws InternalError if it has another form.
 TuneGreeting parse_greeting(const std::string& line);
 
 }  // namespace segfold::cli

@@ -14,7 +14,7 @@ namespace {
 using bench::Entry;
 using bench::WorkloadRecord;
 
-/// A length of time in milliseconds with four digits that count.
+/// Returns a time in milliseconds with four significant digits.
 std::string milliseconds_text(double milliseconds)
 {
     const int digits = milliseconds >= 1000 ? 0 : milliseconds >= 100 ? 1 : milliseconds >= 10 ? 2 : 4;
@@ -56,7 +56,7 @@ std::vector<std::string> row(const Entry& entry)
 
 std::string summary(const WorkloadRecord& record)
 {
-    if (record.num_elements == 0)  // the times are those of launches, which say nothing of plans
+    if (record.num_elements == 0)  // the times are those of launches and say nothing about plans
         return "there is nothing to time: the data have no elements, so that no plan is called the fastest\n";
     const auto* ours = record.chosen();
     const auto* theirs = record.best_peer();
@@ -71,11 +71,11 @@ std::string summary(const WorkloadRecord& record)
     return text;
 }
 
-/// What a table's cells have no room for.
+/// Returns notes that do not fit into the table's cells.
 std::string notes(const WorkloadRecord& record)
 {
     std::string text;
-    std::vector<std::pair<std::string, std::string>> left_out;  // of times: what, and the plans
+    std::vector<std::pair<std::string, std::string>> left_out;  // reasons for missing times, and their plans
     for (const auto& entry : record.entries) {
         if (entry.outcome == bench::Outcome::measured && !entry.reason.empty()) {
             auto known =
@@ -84,7 +84,7 @@ std::string notes(const WorkloadRecord& record)
                 left_out.emplace_back(entry.reason, entry.name);
             else
                 known->second += ", " + entry.name;
-        } else if (!entry.reason.empty())  // a failure names the plan itself
+        } else if (!entry.reason.empty())  // a failure names its plan itself
             text += entry.reason.starts_with(entry.name + ":")
                         ? entry.reason + "\n"
                         : fmt::format("{}: {}\n", entry.name, entry.reason);
@@ -140,7 +140,7 @@ std::string print(const WorkloadRecord& record)
     std::vector<std::vector<std::string>> rows;
     for (const auto& entry : record.entries)
         rows.push_back(row(entry));
-    // What a host's cores do not have is no column of their table.
+    // Columns that do not apply to a host's cores are dropped.
     for (auto place = std::ssize(columns) - 1; place > 0; --place) {
         const auto is_empty = [&](const auto& cells) {
             return cells[static_cast<std::size_t>(place)].empty();

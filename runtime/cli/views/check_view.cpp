@@ -22,7 +22,7 @@ using regress::CheckRequest;
 
 constexpr std::size_t kShownFailures = 3;
 
-/// "ok", "wrong", "fault" or "-" of a stage over a layout, all seeds together.
+/// Returns "ok", "wrong", "fault" or "-" for a stage on a layout, over all seeds.
 std::string cell(const CheckMatrix& matrix, const std::string& stage, const std::string& layout)
 {
     std::string text = "-";
@@ -56,7 +56,7 @@ std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
     return table.print();
 }
 
-/// Why stages could not serve. Forms of segments that are missing stand in the table, and are not repeated.
+/// Says why stages could not serve. The table already shows missing forms.
 std::string print_unmet(const CheckMatrix& matrix)
 {
     std::map<std::string, std::vector<std::string>> stages_by_reason;
@@ -78,7 +78,7 @@ std::string print_unmet(const CheckMatrix& matrix)
     return text;
 }
 
-/// How many runs have results that cannot be judged, and the first of them; empty without any.
+/// Returns how many runs have results that cannot be judged, and the first of them; "" if none.
 std::string print_unjudged(const CheckMatrix& matrix)
 {
     std::int64_t count = 0;
@@ -95,7 +95,7 @@ std::string print_unjudged(const CheckMatrix& matrix)
                                     count_text(count, "run"), first);
 }
 
-/// "16864 elements", "16864 to 24800 elements", by stage.
+/// Returns "16864 elements" or, if stages differ, "16864 to 24800 elements by stage".
 std::string elements_text(const CheckMatrix& matrix)
 {
     auto least = matrix.num_elements;
@@ -106,7 +106,7 @@ std::string elements_text(const CheckMatrix& matrix)
     return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
 }
 
-/// "All 17 runs agree." or how many do not.
+/// Returns "All 17 runs agree.", or how many do not.
 std::string print_summary(const CheckMatrix& matrix)
 {
     std::int64_t num_runs = 0, num_failed = 0;
@@ -124,7 +124,7 @@ std::string print_summary(const CheckMatrix& matrix)
     return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
 }
 
-/// "warp_stream over whole, seed 7", and what disagrees with what.
+/// Returns "warp_stream over whole, seed 7" and what disagrees.
 std::string print_failure(const CheckOutcome& outcome, const std::string& command)
 {
     const auto with =
@@ -148,7 +148,7 @@ std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_o
     return text;
 }
 
-/// A failure over parts once more, by as few elements as it was met.
+/// Returns the smallest input that repeats a failure in parts.
 std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
 {
     if (!check.smallest || !check.smallest->is_smaller)

@@ -1,5 +1,5 @@
 #pragma once
-// A check's table of stages over layouts.
+// Shows the outcomes of a check: stages on layouts.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,24 +10,24 @@
 
 namespace segfold::cli {
 
-/// The command that meets an outcome again, by its number of elements.
+/// Returns the command that repeats an outcome, with its number of elements.
 using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome)>;
 
-/// Tables and sentences.
+/// Returns the check as tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 
-/// Facts that a user might take for checked and that were not; each a few words.
+/// Returns what was not checked although a user might think so, in a few words each.
 std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
                                  const regress::CheckMatrix& matrix, const Backend& backend);
 
-/// "not tried: ..., ..." in one line.
+/// Returns one line: "not tried: ..., ...".
 std::string untried_line(const std::vector<std::string>& untried);
 
-/// The outcomes as objects of the document.
+/// Returns the outcomes as JSON objects.
 Json outcomes_of(const regress::CheckMatrix& matrix, const CommandOf& command_of);
 
-/// The first failure over parts, with the fewest elements that show it; null without any.
+/// Returns the smallest input that repeats the first failure in parts; null if there is none.
 Json smallest_of(const regress::Check& check, const CommandOf& command_of);
 
 }  // namespace segfold::cli

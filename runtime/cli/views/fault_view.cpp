@@ -11,7 +11,7 @@
 namespace segfold::cli {
 namespace {
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 std::string quoted(const std::string& word)
 {
     const auto is_plain = [](char c) {
@@ -26,7 +26,7 @@ std::string quoted(const std::string& word)
     return text + "'";
 }
 
-/// A command, word after word.
+/// A command, built word by word.
 class Command {
 public:
     explicit Command(std::string begin) : text_(std::move(begin)) {}
@@ -37,7 +37,7 @@ public:
         add(flag);
         add(value);
     }
-    /// The operator, and those of some flags that were given, as they were.
+    /// Adds the operator, and those of `flags` that were given, unchanged.
     void repeat(const Arguments& arguments, std::span<const Flag> flags)
     {
         for (const auto& operand : arguments.operands())
@@ -61,7 +61,7 @@ constexpr Flag kCheckedFlags[] = {{"kernels", "DIR"},      {"features", "K"}, {"
                                   {"schedule-seed", "N"},  {"slices", "N"},   {"assume", "LAW"},
                                   {"prove", "SECONDS|off"}};
 
-/// The command that shows a fault, for the operator of this command.
+/// Returns the command that shows a fault, for the operator of this command.
 std::string command_of(const Arguments& arguments, const Operator& op, const Backend& backend,
                        const regress::FaultInput& fault)
 {
@@ -128,7 +128,7 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     for (const auto& [name, value] : request.workload.scalars)
         command.add("--scalar", fmt::format("{}={}", name, value));
     command.add("--backend", std::string(backend.name()));
-    // Segments that are given in another form have no name on the command line: then all layouts are tried.
+    // Segments in a recast form have no name on the command line, so all layouts are tried.
     const auto layout = std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name);
     if (layout != request.layouts.end() && !layout->recast)
         command.add("--layout", outcome.layout);
@@ -136,7 +136,7 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     for (const auto& [name, value] : outcome.configuration)
         command.add("--set", fmt::format("{}={}", name, value));
     command.add("--elements", std::to_string(outcome.num_elements));
-    // The schedule of simt is one of the round, which seeds are counted by.
+    // The round determines simt's schedule and counts seeds, so the command starts with the first seed.
     const auto first = backend.has_schedules() ? request.workload.seed : outcome.seed;
     command.add("--seed", std::to_string(first));
     if (first != outcome.seed)

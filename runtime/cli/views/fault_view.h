@@ -1,5 +1,5 @@
 #pragma once
-// A check's text on the consequence of a refuted law, and the commands that show its findings again.
+// Shows the effect of refuted laws in a check, and the commands that repeat its findings.
 #include <string>
 #include <vector>
 
@@ -10,16 +10,16 @@
 
 namespace segfold::cli {
 
-/// The wrong results of kernels by refuted laws, and the commands that show them; "" without any. `arguments`
-/// name the operator.
+/// Returns the effects of refuted laws through kernels, and the commands that show them; empty if there are
+/// none. `arguments` name the operator.
 std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                          const std::vector<regress::FaultInput>& faults);
 
-/// The same as objects of the document.
+/// Returns the effects of refuted laws and the commands that show them as JSON objects.
 Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                     const std::vector<regress::FaultInput>& faults);
 
-/// The command that meets the failure of a stage again; empty where Thrust alone is wrong. `request` is that
+/// Returns the command that repeats a stage's failure; empty if only Thrust is wrong. `request` must be that
 /// of `arguments`.
 std::string command_of(const Arguments& arguments, const Backend& backend,
                        const regress::CheckRequest& request, const regress::CheckOutcome& outcome);

@@ -12,7 +12,7 @@
 namespace segfold::cli {
 namespace {
 
-/// A value's text as a number: 0.1 of f32 stays 0.1, which its value as a double is not.
+/// Returns a value's text as a JSON number: 0.1 of type f32 stays 0.1, unlike its value as a double.
 Json number(const std::string& text, Type type)
 {
     if (type == Type::boolean)
@@ -26,7 +26,8 @@ Json number(const std::string& text, Type type)
     return value;
 }
 
-/// Names the numbers that JSON lacks as Python's float(), JavaScript's Number() and C's strtod() read them.
+/// Replaces numbers that JSON lacks by names that Python's float(), JavaScript's Number() and C's strtod()
+/// read.
 void name_nonfinite(Json& value)
 {
     if (value.is_structured())

@@ -4,8 +4,8 @@
 
 namespace segfold::cli {
 
-/// The schema of all documents, draft 2020-12. A document is described by the definition that has its name;
-/// no schema refers to anything outside.
+/// Returns the schema of all documents, draft 2020-12. The definition with a document's name describes that
+/// document. Nothing refers outside of the schema.
 [[nodiscard]] Json json_schema();
 
 }  // namespace segfold::cli

@@ -19,7 +19,7 @@ using papers::rate_text;
 using papers::time_text;
 using papers::times_text;
 
-/// A rate over another one, where both were measured.
+/// Returns the ratio of two rates; "" if one was not measured.
 std::string share_text(const bench::Entry* entry, const bench::Entry* whole)
 {
     const auto share = papers::rate_share(entry, whole);

@@ -6,17 +6,19 @@
 
 namespace segfold::cli {
 
-/// Time and bandwidth of each row, its bandwidth over that of the first row, published (`efficiency`) and
-/// measured, and the registers, shared and local bytes that it takes.
+/// Returns a table of time and bandwidth per row, with the bandwidth relative to the first row as published
+/// (`efficiency`) and as measured, and the registers, shared and local bytes used.
 [[nodiscard]] std::string print_probes(const papers::Paper& paper, const papers::Experiment& experiment,
                                        const papers::MeasuredPaper* measured);
 
-/// Time by events and by the host's clock, bandwidth, and the share of the pinned copy's; then that share of
-/// the rows that overlap copies with folds, in a line each.
+/// Returns a table of times by events and by the host's clock, bandwidth, and bandwidth relative to the
+/// pinned copy. Then one line for each row that overlaps copies with folds gives its share of the pinned
+/// copy's bandwidth.
 [[nodiscard]] std::string print_transfers(const papers::Paper& paper, const papers::Experiment& experiment,
                                           const papers::MeasuredPaper* measured);
 
-/// Times of one launch by both clocks; the host's includes the launch and the wait for its end.
+/// Returns the times of one launch by both clocks. The host's time includes the launch and waiting for its
+/// end.
 [[nodiscard]] std::string print_timers(const papers::Experiment& experiment,
                                        const papers::MeasuredPaper* measured);
 

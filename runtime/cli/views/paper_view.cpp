@@ -26,16 +26,16 @@ using papers::Reversal;
 using papers::time_text;
 using papers::times_text;
 
-/// What the columns of a ladder compare a rung with.
+/// The entries that a ladder's columns compare a rung with.
 struct Beside {
-    const bench::Entry* before = nullptr;  ///< the rung above
+    const bench::Entry* before = nullptr;  ///< the previous rung
     const bench::Entry* first = nullptr;
     const bench::Entry* host = nullptr;  ///< the CPU
 };
 
 std::string gain_text(std::optional<double> gain) { return gain ? times_text(*gain) : ""; }
 
-/// now, quartiles, GB/s, of ceiling, step, total, over CPU, start
+/// Cells of the columns: now, quartiles, GB/s, of ceiling, step, total, over CPU, start.
 std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside& beside)
 {
     if (!entry)
@@ -52,7 +52,7 @@ std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside&
             entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""};
 }
 
-/// A line for each step that went the other way.
+/// Returns a line for each step whose direction changed.
 std::string print(const std::vector<Reversal>& reversals)
 {
     std::string text;
@@ -62,7 +62,7 @@ std::string print(const std::vector<Reversal>& reversals)
     return text.empty() ? text : "\n" + text;
 }
 
-/// Rungs that failed or gave wrong results, and why.
+/// Lists rungs that failed or gave wrong results, with reasons.
 std::string troubles(const Experiment& experiment, const MeasuredPaper* measured)
 {
     std::string text;
@@ -105,7 +105,7 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
     using enum TextTable::Align;
     Beside beside;
     beside.host = find_host(experiment, measured);
-    // Columns that most sources have nothing for.
+    // Most sources have nothing for these columns.
     const bool has_cpu = beside.host || publishes(paper, experiment, "over_cpu");
     const bool has_start = publishes(paper, experiment, "start_time");
     const auto optional_columns = [&](std::vector<TextTable::Column>& columns) {
@@ -166,7 +166,7 @@ std::string table_of(const Paper& paper, const Experiment& experiment, const Mea
     return ladder_table(paper, experiment, measured);
 }
 
-/// "sum of i32, 2^22 elements", "2^20 threads"
+/// Returns "sum of i32, 2^22 elements" or "2^20 threads".
 std::string subject_text(const Experiment& experiment)
 {
     const auto count = bench::element_text(experiment.num_elements);

@@ -1,21 +1,22 @@
 #pragma once
-// A paper's tables: published numbers beside measured ones.
+// Shows a paper's tables: published numbers beside measured ones.
 #include <string>
 
 #include "runtime/papers/files.h"
 
 namespace segfold::cli {
 
-/// Who wrote what, where, the claim in a sentence, and on what it was published and measured.
+/// Returns authors, title and place of the paper, its claim in one sentence, and the devices of both
+/// measurements.
 [[nodiscard]] std::string print_heading(const papers::Paper& paper, const papers::MeasuredPaper* measured);
 
-/// One experiment: a line for each row, as published and, where `measured` has the row, as measured.
+/// Returns the table of one experiment: a line for each row, as published and, if it is in `measured`, as
+/// measured.
 ///
-/// A ladder shows time, bandwidth, the step from the rung before and all steps so far, and, where either side
-/// has them, the speed-up over a CPU and what starting a launch takes; then the steps that went another way.
-/// Probes show time, bandwidth beside that of the first row, and what they take of a multiprocessor;
-/// transfers time by both clocks and bandwidth beside that of the pinned copy; timers what events and what
-/// the host's clock say.
+/// A ladder shows time, bandwidth, the step from the previous rung and from the first, and if known the
+/// speed-up over a CPU and the time to start a launch; then it lists steps whose direction changed. Probes
+/// show time, bandwidth relative to the first row, and resources used. Transfers show times by both clocks,
+/// and bandwidth relative to the pinned copy. Timers show times by events and by the host's clock.
 [[nodiscard]] std::string print_experiment(const papers::Paper& paper, const papers::Experiment& experiment,
                                            const papers::MeasuredPaper* measured);
 

@@ -148,7 +148,7 @@ std::vector<std::int64_t> ResultsView::shown(const Results& results) const
                          : is_signed_integer(array.type()) ? static_cast<std::int64_t>(slot.bits)
                                                            : static_cast<long double>(slot.bits));
     }
-    // NaN last; ties in the order of the segments.
+    // NaN comes last; ties stay in segment order.
     const auto before = [&](std::int64_t left, std::int64_t right) {
         const auto a = values[static_cast<std::size_t>(left)], b = values[static_cast<std::size_t>(right)];
         if (a > b || a < b)

@@ -1,5 +1,5 @@
 #pragma once
-// The report on a run that read its data in parts, by one process or by several.
+// Reports a run that read its data in parts, in one process or several.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,24 +18,24 @@ class Backend;
 
 namespace segfold::cli {
 
-/// Elements of a stream by default.
+/// Default number of elements of a stream.
 inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 
-/// How many segments are shown: --show, of which "all" has a bound here.
+/// Returns how many segments are shown: --show, with an upper limit for "all".
 [[nodiscard]] std::int64_t most_shown_of(const Arguments& arguments);
 
-/// The lengths of the segments that end in a window.
+/// Returns the lengths of the segments that end in a window.
 [[nodiscard]] std::vector<std::int64_t> lengths_of(const SegmentWindow& window);
 
 /// The first segments of a stream, which are shown.
 class FirstSegments {
 public:
-    /// `op` must outlive it.
+    /// `op` must outlive this object.
     FirstSegments(const Operator& op, std::int64_t most) : op_(op), most_(most) {}
 
-    /// The next segments, in their order: those with lengths.
+    /// Takes the next segments, in their order; `lengths` are theirs.
     void take(const Results& results, std::span<const std::int64_t> lengths);
-    /// As a workload with nothing but segments, and its results.
+    /// Returns the segments as a workload that has only segments, and their results.
     [[nodiscard]] std::pair<Workload, Results> shown() const;
 
 private:
@@ -49,10 +49,10 @@ private:
     std::optional<Type> key_type_;
 };
 
-/// "3.2e+08 of 1e+09 elements, 1.2e+09 a second, about 12 s left"
+/// Returns text such as "3.2e+08 of 1e+09 elements, 1.2e+09 a second, about 12 s left".
 [[nodiscard]] std::string progress_text(const StreamProgress& progress);
 
-/// The report on a stream that has ended.
+/// Facts about a finished stream.
 struct EndedStream {
     const Arguments& arguments;
     const WorkloadRequest& request;
@@ -63,11 +63,11 @@ struct EndedStream {
     std::int64_t num_segments;
     std::int64_t memory;
     int num_ranks = 0;               ///< 0: one process, without MPI
-    std::string resumed = {};        ///< where --resume went on; empty without it
-    std::int64_t first_segment = 0;  ///< of shown segments that this run has folded
+    std::string resumed = {};        ///< where --resume continued; empty without it
+    std::int64_t first_segment = 0;  ///< first of the segments folded by this run, which are shown
 };
 
-/// Writes tables, or the document of --json.
+/// Writes tables, or the --json document.
 void write_report(const EndedStream& ended, const FirstSegments& first);
 
 }  // namespace segfold::cli

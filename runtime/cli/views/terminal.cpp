@@ -15,7 +15,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Writes all bytes; returns the error number that stopped it, or 0.
+/// Writes all bytes. Returns the error number that stopped it, or 0.
 int write_all(int descriptor, std::string_view text)
 {
     while (!text.empty()) {
@@ -28,7 +28,7 @@ int write_all(int descriptor, std::string_view text)
     return 0;
 }
 
-/// The message with words beyond all measure cut.
+/// Returns the message with overlong words cut.
 std::string with_short_words(std::string_view message)
 {
     constexpr std::size_t kLongestWord = 512, kKept = 60;
@@ -74,7 +74,7 @@ void write_document(std::string_view bytes)
 
 void write_error(std::string_view message)
 {
-    // Nowhere is left to complain about this stream.
+    // A failure here cannot be reported anywhere.
     write_all(STDERR_FILENO, "segfold: " + presentable(with_short_words(message)) + "\n");
 }
 

@@ -1,26 +1,26 @@
 #pragma once
-// The two streams of the program: results on standard output, everything else on standard error.
+// The program's two streams: results go to standard output, everything else to standard error.
 #include <chrono>
 #include <string>
 #include <string_view>
 
 namespace segfold::cli {
 
-/// `text` with escapes for characters that would steer a terminal; ends of lines and tabs stay.
+/// Returns `text` with terminal control characters escaped; newlines and tabs stay.
 [[nodiscard]] std::string presentable(std::string_view text);
 
-/// Writes text for people to standard output, made presentable().
+/// Writes text for people to standard output, after presentable().
 ///
-/// A reader that has gone away is no error; a full disk is an InputError.
+/// A reader that has closed the pipe is no error. A full disk is an InputError.
 void write_output(std::string_view text);
 
-/// Writes a document for programs (a cubin, CUDA text, JSON) as it is; fails as write_output() does.
+/// Writes a document for programs (a cubin, CUDA text, JSON) unchanged. Fails like write_output().
 void write_document(std::string_view bytes);
 
-/// Writes "segfold: MESSAGE" to standard error, presentable(); words of more than 512 letters are cut.
+/// Writes "segfold: MESSAGE" to standard error, after presentable(). Cuts words of more than 512 letters.
 void write_error(std::string_view message);
 
-/// One line of progress on standard error, if that is a terminal; otherwise nothing.
+/// Shows a progress line on standard error if that is a terminal; otherwise does nothing.
 class Progress {
 public:
     Progress();
@@ -38,10 +38,10 @@ private:
     bool is_shown_ = false;
 };
 
-/// Estimates the rest of a task's time from the part done.
+/// Estimates the remaining time of a task from the part that is done.
 class Countdown {
 public:
-    /// ", about 40 s left"; nothing in the first second, when nobody can tell.
+    /// Returns ", about 40 s left"; "" in the first second, when no estimate is possible.
     [[nodiscard]] std::string text(std::size_t done, std::size_t all) const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// The tuning records' explanation of a plan, as a document.
+// Shows as JSON what the tuning records say about a plan.
 #include "runtime/cli/views/json.h"
 #include "runtime/session/choice/explanation.h"
 

@@ -402,7 +402,7 @@ private:
 
 namespace {
 
-/// Whether a short search shows that the operator does not commute.
+/// Whether a short search finds that the operator does not commute.
 bool is_seen_not_to_commute(Operator op)
 {
     op.laws.commutative = true;

@@ -1,5 +1,5 @@
 #pragma once
-// Judges an operator's laws with Z3 after a search has found no counter-example.
+// Judges an operator's laws with Z3, after a search has found no counter-example.
 #include <filesystem>
 
 #include "dsl/laws/laws.h"

@@ -63,7 +63,7 @@ struct Entry {
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// Loaded from an earlier compilation, which took this time.
+    /// The program was loaded from an earlier compilation, and the time is of that one.
     bool is_compiled_before = false;
     Agreement agreement;
 };
@@ -77,7 +77,7 @@ struct WorkloadRecord {
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
     std::int64_t longest_length = 0;   ///< 0 if no plan was chosen by it
-    std::int64_t padded_elements = 0;  ///< likewise; see LengthRange
+    std::int64_t padded_elements = 0;  ///< 0 if no plan was chosen by it; see LengthRange
     std::int64_t num_features = 1;     ///< length of a row
     int index_bits = 32;
     Traffic traffic;

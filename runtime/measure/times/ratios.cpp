@@ -54,7 +54,7 @@ struct Effort {
 /// A launch over the cut-off takes long: few suffice, and more would keep the user waiting.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
-/// The data in memory of their own.
+/// A copy of the data that one round uses, in memory of its own.
 struct Placement {
     std::shared_ptr<const LoadedArrays> inputs;
     std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;

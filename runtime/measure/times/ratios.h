@@ -31,7 +31,7 @@ struct TimeRequest {
     double most_ratio = 20;
 };
 
-/// Measures cases on one back end, and keeps what it has compiled.
+/// Measures cases on one back end; keeps what it compiled.
 ///
 /// A stage over `whole` is compared with a plain read of the same bytes. Over another layout it is compared
 /// with itself over `whole`. If it takes no `whole` or is hopeless there (one thread folding everything), it

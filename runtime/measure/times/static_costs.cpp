@@ -18,7 +18,7 @@ constexpr std::int64_t kRegisterMargin = 8;
 constexpr std::int64_t kInstructionMargin = 64;
 constexpr std::int64_t kInstructionShare = 4;  // a quarter
 
-/// A field of a cost, and its margin for another compiler.
+/// A field of a cost, with its margin for another compiler.
 struct CostField {
     const char* name;
     std::int64_t StaticCost::*value;

@@ -81,7 +81,8 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     }
 }
 
-/// Returns the baseline's case of the same kind that has times. A case without times has no divisor either.
+/// Returns the baseline's case of the same kind that has times; null if none has. If `one` was not measured,
+/// it has no divisor, so the divisors are not compared.
 const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
 {
     const auto then = std::ranges::find_if(baseline, [&](const TimeCase& other) {

@@ -49,7 +49,7 @@ struct TimeOutcome {
     TimeCase now;
     Verdict verdict = Verdict::no_baseline;
     double median = 0;           ///< median of the current ratios; 0 if there are none
-    double baseline_median = 0;  ///< 0 if there are none
+    double baseline_median = 0;  ///< median of the baseline's ratios; 0 if there are none
     double effect = 0;           ///< median / baseline_median - 1
     /// Largest / smallest median of a side's rounds, minus 1; that of the noisier side.
     double noise = 0;

@@ -8,7 +8,7 @@
 
 namespace segfold::tune {
 
-/// Measures the plans of one workload.
+/// Measures plans of one workload.
 ///
 /// A plan is not run if its resource report says that no block fits a multiprocessor or that it spills more
 /// than 256 bytes per thread. It is abandoned if one run takes twice the best time. Screening makes five

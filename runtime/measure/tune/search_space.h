@@ -51,7 +51,7 @@ private:
     std::vector<std::size_t> across_;
     std::map<Point, std::size_t> places_;
     std::map<std::string, Values, std::less<>> values_;  ///< by stage
-    std::vector<std::vector<int>> ranks_;  ///< index of each tunable's value in `values_`, by point
+    std::vector<std::vector<int>> ranks_;                ///< for each point, the index of each value
 };
 
 }  // namespace segfold::tune

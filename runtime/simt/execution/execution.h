@@ -43,10 +43,9 @@ struct Polls {
 struct Order {
     Knowledge known;             ///< acquired: orders the thread's next accesses
     Knowledge pending;           ///< read from flags, to be acquired by the next fence or barrier
-    Knowledge published_device;  ///< what the flags that it writes publish to all blocks; set by its last
-                                 ///< __threadfence()
-    Knowledge published_block;  ///< what they publish within the block; set by its last fence of either scope
-    Place deferred;             ///< a flag whose volatile read has begun
+    Knowledge published_device;  ///< what its flags publish to all blocks; set by __threadfence()
+    Knowledge published_block;   ///< what its flags publish within the block; set by every fence
+    Place deferred;              ///< a flag whose volatile read has begun
 };
 
 /// An asynchronous copy to shared memory that has not been waited for.

@@ -157,7 +157,7 @@ private:
     std::uint64_t round_strong_progress_ = 0;
     /// Progress of all workers, plus 1, at this worker's last look while it made none.
     std::uint64_t seen_total_ = 0;
-    std::uint64_t seen_strong_total_ = 0;  ///< the same for `strong_progress_`
+    std::uint64_t seen_strong_total_ = 0;  ///< all workers' strong progress, plus 1, at that look
     bool is_called_stuck_ = false;         ///< by this worker, because it changes no flag
     unsigned idle_rounds_ = 0;
     unsigned weak_rounds_ = 0;

@@ -14,7 +14,7 @@ namespace segfold::cuda {
 /// A program that may be compiled together with others.
 struct Variant {
     CompileRequest request;
-    std::vector<std::string> kernels;  ///< names of all kernels in the source, each declared extern "C"
+    std::vector<std::string> kernels;  ///< the names of all kernels of the source, each declared extern "C"
 };
 
 /// True if a source can be compiled together with others.

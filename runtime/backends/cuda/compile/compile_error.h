@@ -12,7 +12,7 @@ struct LoggedError {
     std::string text;      ///< NVRTC's message
 };
 
-/// Finds the first error in a log about the program called `name`.
+/// Finds the first error of a log about the program called `name`.
 [[nodiscard]] LoggedError first_error(std::string_view log, std::string_view name);
 
 /// Returns line `line` of `source`, marked, with the two lines above and below it and their numbers.

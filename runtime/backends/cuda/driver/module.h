@@ -15,7 +15,7 @@
 
 namespace segfold::cuda {
 
-/// Size of a grid in blocks, or of a block in threads.
+/// Extent of a grid in blocks, or of a block in threads.
 struct Extent {
     std::uint64_t x = 1;
     std::uint64_t y = 1;
@@ -67,7 +67,7 @@ private:
 /// An image on a GPU, shared by Module and Kernel.
 struct LoadedImage;
 
-/// A kernel of a loaded module. Copies share the module and keep it loaded.
+/// A kernel of a loaded module; copies share the module and keep it loaded.
 class Kernel {
 public:
     [[nodiscard]] const std::string& name() const;
@@ -88,7 +88,7 @@ public:
     /// Queues one run on a stream of another owner.
     void launch(CUstream stream, const LaunchShape& shape, void** arguments) const;
 
-    /// Prepares launches of this shape. Throws DeviceError naming the kernel, the limit and the value.
+    /// Prepares launches of this shape; throws DeviceError naming the kernel, the limit and the value.
     void allow(const LaunchShape& shape) const;
     /// Queues one run with a shape allowed before. The context must be current and the grid not empty.
     void queue(CUstream stream, const LaunchShape& shape, void** arguments) const;

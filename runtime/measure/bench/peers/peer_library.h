@@ -27,7 +27,7 @@ struct PeerCall {
     void* stream = nullptr;
 };
 
-/// A compiled peer. Its code stays loaded until the process ends.
+/// A compiled peer; its code stays loaded until the process ends.
 struct PeerLibrary {
     int (*fold)(PeerCall*) = nullptr;
     const char* (*error_text)(int) = nullptr;

@@ -43,9 +43,9 @@ public:
     struct Prepared {
         Workload workload;
         std::shared_ptr<const LoadedArrays> inputs;
-        double seconds = 0;                     ///< seconds of preparation
-        std::vector<const std::byte*> columns;  ///< on the host, one for each parameter; at least as long as
-                                                ///< the workload, valid until the next call
+        double seconds = 0;  ///< seconds of preparation
+        /// In host memory, one per parameter, at least as long as the workload. Valid until the next call.
+        std::vector<const std::byte*> columns;
     };
 
     /// Prepares a workload. A uniform layout rounds the number of elements down to a multiple of its length.
