@@ -1,6 +1,5 @@
 #pragma once
-// Runs one stage with one operator on generated data, for relations.
-#include <functional>
+// One stage with one operator on generated data: the means of relations to make their runs.
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,8 +17,9 @@ namespace segfold::regress {
 
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {
-    chosen,   ///< the one that a run would choose
-    smallest  ///< small tiles, few blocks: much crosses borders, loops run repeatedly
+    chosen,   ///< that of a run
+    smallest  ///< with small tiles and few blocks, so that little data crosses many borders and loops go
+              ///< round
 };
 
 /// "chosen", "smallest"
@@ -34,33 +34,31 @@ struct Setting {
     std::int64_t num_elements;
     std::uint64_t seed;
     MakeArrays make_arrays;
-    std::span<Backend* const> others = {};  ///< of the same kind, for folds on several devices
-    /// Ranks that try relations together. If null, threads take their place.
-    AgreedRanks* ranks = nullptr;
-    /// The full operator, if `op` is only its fold.
-    const Operator* given = nullptr;
+    std::span<Backend* const> others = {};  ///< of the same kind, for folds by several devices
+    AgreedRanks* ranks = nullptr;           ///< that try relations together; without them threads stand in
+    const Operator* given = nullptr;        ///< whose fold `op` is, if `op` is a part of it
 };
 
 /// Folds the parts of a workload.
 enum class Spread : std::uint8_t {
     slices,   ///< one device, one after the other
-    devices,  ///< the setting's devices; slices are dealt to them
-    ranks,    ///< the setting's ranks; without any, one thread per device
+    devices,  ///< the setting's devices, which share slices
+    ranks,    ///< the setting's ranks, else a thread for each of its devices
 };
 
-/// Data with their right results.
+/// Data with its right answer.
 class Material {
 public:
     Workload workload;
     std::unique_ptr<Judge> judge;
-    /// Returns the results of Thrust, computed by the first call; nothing if Thrust cannot serve.
+    /// Thrust's results, made at the first call; nothing if it cannot serve.
     [[nodiscard]] const std::optional<Results>& thrust(const UsableLaws& laws) const;
 
 private:
     mutable std::optional<std::optional<Results>> thrust_;
 };
 
-/// Data by a text that describes them, so stages can share them.
+/// Data by a text that describes it, so that stages share it.
 using Materials = std::map<std::string, std::unique_ptr<Material>>;
 
 /// A relation that did not hold.
@@ -69,55 +67,53 @@ struct Breach {
     std::string configuration;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::string text;  ///< what disagrees, with the first wrong segment and its elements
-    /// Simt found a race or bad access, or the kernel found an impossible number of segments.
-    bool is_fault = false;
+    std::string text;  ///< the two sides that disagree, and the first wrong segment with its elements
+    bool is_fault =
+        false;  ///< simt found a race or a bad access, or the kernel a number of segments that is none
 };
 
-/// Runs of one stage.
+/// The runs of one stage.
 class Trial {
 public:
     Trial(const Setting& setting, const Stage& stage, Tiles tiles, Materials& materials);
 
     [[nodiscard]] const Setting& setting() const { return setting_; }
-    /// Returns those of the `wanted` forms that the stage can serve.
+    /// The forms among `wanted` that the stage can serve.
     [[nodiscard]] std::vector<SegmentForm> forms(std::initializer_list<SegmentForm> wanted) const;
-    /// Returns a random number from 0 to `bound` - 1. Different `stream` values give independent numbers.
+    /// A number from 0 to `bound` - 1 by lot; `stream` tells lots apart.
     [[nodiscard]] std::int64_t lot(std::uint64_t stream, std::int64_t bound) const;
-    /// Returns segment lengths of many kinds whose sum is num_elements, including empty ones if `empties`.
+    /// Lengths of segments of many kinds that add up to num_elements; empty ones among them if `empties`.
     [[nodiscard]] std::vector<std::int64_t> lengths(bool empties) const;
-    /// Returns a length near the borders of warps, blocks and tiles; at most num_elements.
+    /// A length that borders of warps, blocks and tiles are near to, at most num_elements.
     [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
-    /// Returns segments for a relation that does not depend on lengths: those of lengths(), except for whole
-    /// and uniform.
+    /// Segments for a relation that is not about lengths: of lengths(), except in the forms whole and
+    /// uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
-    /// Returns usual_segments(form) for `op`, an operator derived from the setting's. If `op` allows no empty
-    /// segments, none is empty.
+    /// The same for an operator made of the setting's: none is empty if it takes no empty ones.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
-    /// Returns the operator's data for the segments with the right results. They are made once and shared by
-    /// all stages.
+    /// The operator's data over the segments, and the right answer; made once for all stages.
     ///
-    /// `key` describes the segments as far as form and seed do not.
+    /// `key` describes the segments beside form and seed.
     const Material& material(const Operator& op, Segments segments, const std::string& key) const;
 
-    /// Runs the stage. The next Breach describes this run.
+    /// Runs the stage; the next Breach speaks of this run.
     Results run(const Workload& workload, const Circumstances& circumstances = {});
 
-    /// Runs the stage in parts: `count` slices, or on ranks in slices of `count` elements.
+    /// The same in parts: so many slices, or by ranks in slices of so many elements.
     Results run_spread(const Workload& workload, Spread spread, std::int64_t count,
                        bool is_reproducible = false);
-    /// Returns a text for such a run: "in 7 slices on 3 devices".
+    /// "in 7 slices on 3 devices" of that.
     [[nodiscard]] std::string spread_text(Spread spread, std::int64_t count) const;
     [[nodiscard]] const Stage& stage() const { return stage_; }
 
-    /// Makes a breach that describes the last run's workload.
+    /// A breach of the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
-    /// Returns nothing if the comparison agrees. Remembers the first results that could not be judged.
+    /// Nothing if a comparison agrees; keeps the first that it cannot judge.
     [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison);
-    /// Returns "against thrust: 3 of 40 segments cannot be judged, ..."; empty if all could be.
+    /// "against thrust: 3 of 40 segments cannot be judged, ..."; empty where all could be.
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
-    /// Returns nothing if two runs of one workload gave the same bits.
+    /// Nothing where two runs of one workload gave the same bits.
     [[nodiscard]] std::optional<Breach> unequal_bits(const Results& results, const Results& usual,
                                                      const std::string& what) const;
 
@@ -136,8 +132,7 @@ private:
     std::string unjudged_;
 };
 
-/// Makes segments of the given lengths, in form offsets, ranges, flags or keys; the last two must have no
-/// empty ones.
+/// Segments of the given lengths; form offsets, ranges, flags or keys, the latter two without empty ones.
 [[nodiscard]] Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths);
 
 }  // namespace segfold::regress

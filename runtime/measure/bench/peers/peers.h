@@ -26,7 +26,13 @@ public:
 /// How a peer was compiled.
 struct PeerBuild {
     double seconds = 0;
-    bool is_compiled_before = false;  ///< loaded from an earlier compilation; the time is of that one
+    bool is_compiled_before = false;  ///< taken from an earlier compilation, with its time
+};
+
+/// Peers that were compiled, by their texts.
+struct CompiledPeers {
+    std::map<std::string, PeerLibrary> libraries;
+    std::map<std::string, std::string> failed;  ///< why a text does not compile
 };
 
 /// The peers over one workload.
