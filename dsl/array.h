@@ -123,6 +123,14 @@ public:
         return other;
     }
 
+    /// The same elements, borrowed.
+    [[nodiscard]] Array lend() const
+    {
+        auto other = borrow(type_, data_, length_);
+        other.row_length_ = row_length_;
+        return other;
+    }
+
     /// False if the memory is the caller's, or if there is none.
     [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
 

@@ -102,27 +102,6 @@ bool is_near(double actual, double expected, double tolerance)
     return std::fabs(actual - expected) <= tolerance * scale;
 }
 
-Segments borrowed_segments(const Segments& segments)
-{
-    const auto lend = [](const Array& array) {
-        return Array::borrow(array.type(), array.data(), array.length());
-    };
-    Segments lent;
-    lent.form = segments.form;
-    lent.num_elements = segments.num_elements;
-    lent.num_segments = segments.num_segments;
-    lent.uniform_length = segments.uniform_length;
-    lent.offsets = lend(segments.offsets);
-    lent.begins = lend(segments.begins);
-    lent.ends = lend(segments.ends);
-    lent.flags = lend(segments.flags);
-    lent.item_keys = lend(segments.item_keys);
-    if (segments.keys)
-        lent.keys = lend(*segments.keys);
-    lent.has_wide_indices = segments.has_wide_indices;
-    return lent;
-}
-
 class HostPlaced : public PlacedWorkload {
 public:
     HostPlaced(const Workload& workload, std::shared_ptr<const LoadedArrays> arrays)
@@ -130,7 +109,7 @@ public:
     {
         own_.op = workload.op;
         own_.num_features = workload.num_features;
-        own_.segments = borrowed_segments(workload.segments);
+        own_.segments = workload.segments.lend();
         const auto& held = dynamic_cast<const HostArrays&>(*arrays_).arrays;
         for (std::size_t i = 0; i < held.size(); ++i) {
             const auto& parameter = workload.op.parameters[i];

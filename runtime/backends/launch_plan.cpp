@@ -13,8 +13,6 @@
 namespace segfold {
 namespace {
 
-Array lend(const Array& array) { return Array::borrow(array.type(), array.data(), array.length()); }
-
 /// Returns the running sum of the segments' lengths, from 0 to the number of items.
 template <class Index>
 Array item_offsets(const Segments& segments)
@@ -94,13 +92,13 @@ std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm for
 {
     std::vector<NamedArray> arrays;
     if (form == SegmentForm::flags)
-        arrays.push_back({"flags", lend(segments.flags)});
+        arrays.push_back({"flags", segments.flags.lend()});
     if (form == SegmentForm::keys)
-        arrays.push_back({"keys", lend(segments.item_keys)});
+        arrays.push_back({"keys", segments.item_keys.lend()});
     if (form == SegmentForm::offsets)
-        arrays.push_back({"offsets", lend(segments.offsets)});
+        arrays.push_back({"offsets", segments.offsets.lend()});
     if (form == SegmentForm::ranges) {
-        arrays.push_back({"begins", lend(segments.begins)});
+        arrays.push_back({"begins", segments.begins.lend()});
         arrays.push_back({"offsets", segments.index_bits() == 64 ? item_offsets<std::int64_t>(segments)
                                                                  : item_offsets<std::int32_t>(segments)});
     }

@@ -16,7 +16,7 @@ std::vector<Array> borrowed(std::span<const Array> arrays)
 {
     std::vector<Array> all;
     for (const auto& array : arrays)
-        all.push_back(Array::borrow(array.type(), array.data(), array.length()));
+        all.push_back(array.lend());
     return all;
 }
 

@@ -208,7 +208,7 @@ std::unique_ptr<ArraySource> npy_source(const std::string& path, std::optional<T
 
 std::unique_ptr<ArraySource> memory_source(const Array& array)
 {
-    return std::make_unique<Memory>(Array::borrow(array.type(), array.data(), array.length()));
+    return std::make_unique<Memory>(array.lend());
 }
 
 std::unique_ptr<ArraySource> memory_source(Array&& array)

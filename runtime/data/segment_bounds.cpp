@@ -110,22 +110,38 @@ LengthRange length_range(const Segments& segments)
     return all;
 }
 
-Segments Segments::copy() const
+namespace {
+
+/// Segments with an array `made` of each of theirs.
+template <class Made>
+Segments with_arrays(const Segments& segments, const Made& made)
 {
     Segments other;
-    other.form = form;
-    other.num_elements = num_elements;
-    other.num_segments = num_segments;
-    other.uniform_length = uniform_length;
-    other.offsets = offsets.copy();
-    other.begins = begins.copy();
-    other.ends = ends.copy();
-    other.flags = flags.copy();
-    other.item_keys = item_keys.copy();
-    if (keys)
-        other.keys = keys->copy();
-    other.has_wide_indices = has_wide_indices;
+    other.form = segments.form;
+    other.num_elements = segments.num_elements;
+    other.num_segments = segments.num_segments;
+    other.uniform_length = segments.uniform_length;
+    other.offsets = made(segments.offsets);
+    other.begins = made(segments.begins);
+    other.ends = made(segments.ends);
+    other.flags = made(segments.flags);
+    other.item_keys = made(segments.item_keys);
+    if (segments.keys)
+        other.keys = made(*segments.keys);
+    other.has_wide_indices = segments.has_wide_indices;
     return other;
+}
+
+}  // namespace
+
+Segments Segments::copy() const
+{
+    return with_arrays(*this, [](const Array& array) { return array.copy(); });
+}
+
+Segments Segments::lend() const
+{
+    return with_arrays(*this, [](const Array& array) { return array.lend(); });
 }
 
 std::int64_t num_items(const Segments& segments)

@@ -40,6 +40,8 @@ struct Segments {
     [[nodiscard]] std::int64_t length(std::int64_t segment) const { return end(segment) - begin(segment); }
 
     [[nodiscard]] Segments copy() const;
+    /// The same segments, with borrowed arrays.
+    [[nodiscard]] Segments lend() const;
 };
 
 /// Number of neighbouring segments in a slice: the lanes of a warp.

@@ -58,7 +58,7 @@ Workload feature_of(const Workload& workload, std::int64_t feature)
         const auto& array = workload.arrays[i];
         one.arrays.push_back(workload.op.parameters[i].row
                                  ? take_feature(array, feature, workload.num_features)
-                                 : Array::borrow(array.type(), array.data(), array.length()));
+                                 : array.lend());
     }
     return one;
 }
@@ -96,7 +96,7 @@ Workload fold_of(const Workload& workload)
 {
     Workload fold{without_map(workload.op), {}, workload.segments.copy(), workload.num_features};
     for (const auto& array : workload.arrays)
-        fold.arrays.push_back(Array::borrow(array.type(), array.data(), array.length()));
+        fold.arrays.push_back(array.lend());
     return fold;
 }
 

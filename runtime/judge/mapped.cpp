@@ -19,7 +19,7 @@ Results borrowed(const Results& returned, std::size_t first, std::size_t last)
     Results some;
     for (std::size_t i = first; i < last; ++i) {
         const auto& array = returned[i].array;
-        some.push_back({returned[i].name, Array::borrow(array.type(), array.data(), array.length())});
+        some.push_back({returned[i].name, array.lend()});
     }
     return some;
 }

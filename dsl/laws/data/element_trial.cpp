@@ -41,7 +41,7 @@ std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& array
         if (op.parameters[i].scalar)
             tables.push_back(arrays[i].copy());
         else if (op.parameters[i].table)
-            tables.push_back(Array::borrow(arrays[i].type(), arrays[i].data(), arrays[i].length()));
+            tables.push_back(arrays[i].lend());
     return tables;
 }
 

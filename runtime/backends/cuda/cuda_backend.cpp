@@ -162,6 +162,15 @@ Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::str
     return variant;
 }
 
+LaunchShape shape_of(const KernelLaunch& launch)
+{
+    LaunchShape shape;
+    shape.grid.x = static_cast<std::uint64_t>(launch.grid);
+    shape.block.x = static_cast<std::uint64_t>(launch.block);
+    shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
+    return shape;
+}
+
 struct LoadedPlan::State {
     struct Step {
         Kernel kernel;
@@ -205,11 +214,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     }
     for (std::size_t i = 0; i < bound.launches().size(); ++i) {
         const auto& launch = bound.launches()[i];
-        LaunchShape shape;
-        shape.grid.x = static_cast<std::uint64_t>(launch.grid);
-        shape.block.x = static_cast<std::uint64_t>(launch.block);
-        shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
-        state.steps.push_back({module.kernel(launch.kernel), shape});
+        state.steps.push_back({module.kernel(launch.kernel), shape_of(launch)});
         state.steps.back().kernel.check_arguments(bound.argument_sizes(i));
     }
 }

@@ -15,6 +15,10 @@ namespace {
 // Number of kernel names kept for failure messages; of a longer sequence the last ones are named.
 constexpr std::size_t kRememberedKernels = 8;
 
+// The driver's flags.
+constexpr unsigned kOrderedStream = 0, kUnorderedStream = 1;
+constexpr unsigned kSleepingEvent = 1;
+
 // Whether the failure makes the context answer every later call with the same error.
 bool ends_context(CUresult result)
 {
@@ -80,11 +84,10 @@ CurrentContext::~CurrentContext()
 }
 
 struct Stream::State {
-    explicit State(const Context& owner) : context(owner)
+    State(const Context& owner, unsigned flags) : context(owner)
     {
         const CurrentContext current(context);
-        // Flags 0: ordered with the legacy default stream, as the header promises.
-        check(driver().cuStreamCreate(&handle, 0), "cuStreamCreate");
+        check(driver().cuStreamCreate(&handle, flags), "cuStreamCreate");
     }
     ~State() { driver().cuStreamDestroy(handle); }
     State(const State&) = delete;
@@ -95,7 +98,12 @@ struct Stream::State {
     std::vector<std::string> launched;
 };
 
-Stream::Stream(const Context& context) : state_(std::make_shared<State>(context)) {}
+Stream::Stream(const Context& context) : state_(std::make_shared<State>(context, kOrderedStream)) {}
+
+Stream Stream::unordered(const Context& context)
+{
+    return Stream(std::make_shared<State>(context, kUnorderedStream));
+}
 
 const Context& Stream::context() const { return state_->context; }
 
@@ -125,10 +133,10 @@ void Stream::note_launch(std::string_view kernel)
 }
 
 struct Event::State {
-    explicit State(const Context& owner) : context(owner)
+    State(const Context& owner, bool sleeps) : context(owner)
     {
         const CurrentContext current(context);
-        check(driver().cuEventCreate(&handle, 0), "cuEventCreate");
+        check(driver().cuEventCreate(&handle, sleeps ? kSleepingEvent : 0), "cuEventCreate");
     }
     ~State() { driver().cuEventDestroy(handle); }
     State(const State&) = delete;
@@ -138,7 +146,7 @@ struct Event::State {
     CUevent handle = nullptr;
 };
 
-Event::Event(const Context& context) : state_(std::make_shared<const State>(context)) {}
+Event::Event(const Context& context, bool sleeps) : state_(std::make_shared<const State>(context, sleeps)) {}
 
 void Event::record(const Stream& stream)
 {

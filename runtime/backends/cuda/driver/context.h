@@ -52,6 +52,8 @@ public:
 class Stream {
 public:
     explicit Stream(const Context& context);
+    /// One that is not ordered with the default stream, so that copies there do not hold it up.
+    [[nodiscard]] static Stream unordered(const Context& context);
 
     [[nodiscard]] const Context& context() const;
     [[nodiscard]] CUstream handle() const;
@@ -67,13 +69,14 @@ public:
 
 private:
     struct State;
+    explicit Stream(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
 
-/// A point in a stream.
+/// A point in a stream. A thread that waits for one that `sleeps` leaves its core to other threads.
 class Event {
 public:
-    explicit Event(const Context& context);
+    explicit Event(const Context& context, bool sleeps = false);
 
     void record(const Stream& stream);
     void synchronize() const;
