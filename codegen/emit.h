@@ -45,6 +45,9 @@ struct Emitted {
     Dialect dialect = Dialect::cuda;       ///< the stage's
     SegmentForm form;     ///< the form that kernels read: the problem's, or its converted form
     int index_bits = 32;  ///< the problem's
+    /// It reads how many items there are, or where those of a segment begin among them: given the ends of
+    /// ranges alone, somebody has to count.
+    bool counts_items = false;
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order; a size may use earlier ones
     std::vector<EmittedScratch> scratch;

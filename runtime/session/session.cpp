@@ -28,6 +28,25 @@
 
 namespace segfold {
 
+namespace {
+
+/// Why no record is asked; empty where they are.
+std::string reason_without_records(const Operator& op, const PlanRequest& request, const Backend& backend)
+{
+    if (request.stage)
+        return "the stage is asked for, and no record is asked";
+    if (!request.settings.empty())
+        return "tunables are set, and no record is asked";
+    if (request.is_reproducible)
+        return "the plan is to be reproducible, and no record is asked";
+    if (!backend.identity())
+        return fmt::format("records are of GPUs and of the back end cpu, and the back end is {}",
+                           backend.name());
+    return has_rows(op) ? "records do not tell rows of different lengths apart, and none is asked" : "";
+}
+
+}  // namespace
+
 struct Session::State {
     explicit State(SessionOptions asked) : options(std::move(asked))
     {
@@ -118,6 +137,20 @@ struct Session::State {
         return {std::shared_ptr<void>(), is_native ? &Catalogue::native() : &Catalogue::standard()};
     }
 
+    /// Whom plans of an operator are chosen by; `without_records` says why no record is asked, empty: they
+    /// may be.
+    Chooser chooser(const Operator& op, const PlanRequest& request, std::string without_records)
+    {
+        const auto of = running();
+        auto& reason = without_records;
+        if (reason.empty() && !options.asks_records)
+            reason = "the session asks no records";
+        else if (reason.empty())
+            reason = reason_without_records(op, request, *of);
+        return {catalogue(*of, request.is_reproducible), reason.empty() ? records() : nullptr, reason,
+                of->identity(), texts};
+    }
+
     std::atomic<bool> has_told_note = false;  ///< what the back end's note() says
     SessionOptions options;
     std::shared_ptr<const Catalogue> own_catalogue;  ///< plans hold it, too; null without a folder
@@ -136,26 +169,6 @@ struct Session::State {
 };
 
 namespace {
-
-std::string plan_text(const Stage& stage, const Configuration& configuration)
-{
-    return print(tune::Point{stage.name, configuration});
-}
-
-/// Why no record is asked; empty where they are.
-std::string reason_without_records(const PlanRequest& request, const Backend& backend)
-{
-    if (request.stage)
-        return "the stage is asked for, and no record is asked";
-    if (!request.settings.empty())
-        return "tunables are set, and no record is asked";
-    if (request.is_reproducible)
-        return "the plan is to be reproducible, and no record is asked";
-    if (!backend.identity())
-        return fmt::format("records are of GPUs and of the back end cpu, and the back end is {}",
-                           backend.name());
-    return "";
-}
 
 /// Throws InputError where the caller's arrays for the results do not take them all.
 void require_results(const Results& results, std::span<const MutableArrayView> into)
@@ -304,17 +317,17 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                            device_bytes(workload);
                 },
                 sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
-    const auto catalogue = state().catalogue(*backend, request.is_reproducible);
     auto served = request;
-    if (is_folded_in_order(laws) && request.stage &&
+    if (const auto catalogue = state().catalogue(*backend, request.is_reproducible);
+        is_folded_in_order(laws) && request.stage &&
         catalogue->unmet(catalogue->stage(*request.stage), problem)) {
         served.stage.reset();
         served.settings.clear();
     }
-    auto chosen = choose_among(*catalogue, problem, shape_of(workload), laws, served, without_records,
-                               room ? &*room : nullptr);
-    chosen.warnings = law_warnings(laws, workload.op, problem, shape_of(workload),
-                                   *state().catalogue(*backend), *chosen.plan->stage);
+    auto chosen = segfold::choose(
+        state().chooser(workload.op, served, without_records),
+        {workload.op, problem, shape_of(workload), laws, served,
+         compulsory_traffic(workload.op, workload.segments, workload.num_features), room ? &*room : nullptr});
     if (served.stage != request.stage)
         chosen.warnings.front() +=
             fmt::format("\n{} serves, as {}, which is asked for, relies on laws that overflow breaks",
@@ -327,34 +340,8 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
 Chosen Session::choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                        const PlanRequest& request, const std::string& without_records)
 {
-    return choose_among(*state().catalogue(*state().running(), request.is_reproducible), problem, shape, laws,
-                        request, without_records);
-}
-
-Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
-                             const OperatorLaws& laws, const PlanRequest& request,
-                             const std::string& without_records, const ScratchRoom* room)
-{
-    Chosen chosen;
-    auto reason = without_records;
-    if (reason.empty() && !state().options.asks_records)
-        reason = "the session asks no records";
-    if (reason.empty())
-        reason = reason_without_records(request, *state().running());
-    if (reason.empty() && has_rows(problem.op))
-        reason = "records do not tell rows of different lengths apart, and none is asked";
-    if (reason.empty())
-        chosen.lookup =
-            tune::look_up(*state().records(), {*state().running()->identity(), problem, shape, catalogue});
-    else
-        chosen.lookup.reason = reason;
-    chosen.without_identity = laws.without_identity;
-    chosen.plan =
-        choose_plan(request, problem, shape, laws, catalogue,
-                    chosen.lookup.point ? &*chosen.lookup.point : nullptr, room, state().texts.get());
-    const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    chosen.rule = plan_text(rule, default_configuration(rule, plan_facts(problem, shape)));
-    return chosen;
+    return segfold::choose(state().chooser(problem.op, request, without_records),
+                           {problem.written, problem, shape, laws, request, {}});
 }
 
 Results Session::run(const Workload& workload, const Chosen& chosen, RunTimes* times)
@@ -398,8 +385,7 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
         results.keys = workload.segments.keys->copy();
     Folded folded(std::move(results), workload.segments.num_segments);
     if (plan)
-        folded.plan_ =
-            fmt::format("{} ({})", plan_text(*plan->stage, plan->emitted.configuration), plan->chosen_by());
+        folded.plan_ = fmt::format("{} ({})", plan->text(), plan->chosen_by());
     folded.warnings_ = warnings(op);
     std::ranges::copy(chosen_warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
@@ -439,22 +425,12 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
     require_stages(options.request, *backend);
     PlanParts parts{op,
                     backend,
-                    state().catalogue(*backend, options.request.is_reproducible),
+                    state().chooser(op, options.request, ""),
                     state().laws(op, {}),
-                    nullptr,
-                    "",
                     options,
                     state().run_mutex,
-                    state().texts,
                     state().options.assume,
                     state().options.fold_call};
-    parts.reason = reason_without_records(options.request, *backend);
-    if (parts.reason.empty() && !state().options.asks_records)
-        parts.reason = "the session asks no records";
-    if (parts.reason.empty() && has_rows(op))
-        parts.reason = "records do not tell rows of different lengths apart, and none is asked";
-    if (parts.reason.empty())
-        parts.records = state().records();
     return make_plan(std::move(parts), segments, num_elements);
 }
 

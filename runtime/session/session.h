@@ -19,7 +19,6 @@ class Backend;
 class Catalogue;
 struct Chosen;
 struct OperatorLaws;
-struct ScratchRoom;
 struct PlanText;
 struct Problem;
 struct RunTimes;
@@ -114,10 +113,6 @@ public:
     [[nodiscard]] const Catalogue& catalogue();
 
 private:
-    [[nodiscard]] Chosen choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
-                                      const OperatorLaws& laws, const PlanRequest& request,
-                                      const std::string& without_records, const ScratchRoom* room = nullptr);
-
     struct State;
     /// Throws InputError after a move.
     [[nodiscard]] State& state() const;

@@ -417,7 +417,7 @@ TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
     EXPECT_TRUE(message_of([&] {
                     (void)choose({.is_reproducible = true});
                 }).ends_with("are free on the device; another stage would fold in another order"));
-    room.suits = [](const Emitted&) { return false; };
+    room.lying = SegmentForm::offsets;
     EXPECT_EQ(message_of([&] { (void)choose({}); }),
               lacks + "; no stage that can serve fits; fold fewer elements at a time");
 
