@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <list>
 #include <map>
 #include <mutex>
 
@@ -21,6 +22,7 @@
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/kept_plans.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/session/slicing.h"
 #include "runtime/session/validation.h"
@@ -166,6 +168,8 @@ struct Session::State {
     std::map<std::string, Judged> judged;
     std::map<std::string, OperatorLaws> judged_for_scalars;
     std::shared_ptr<const tune::RecordStore> store;
+    std::atomic<std::uint64_t> num_forgotten = 0;         ///< records that a tuning has made old
+    std::list<std::shared_ptr<OperatorPlans>> operators;  ///< the one used last in front
 };
 
 namespace {
@@ -194,26 +198,37 @@ void require_results(const Results& results, std::span<const MutableArrayView> i
     }
 }
 
+/// Of what a fold writes.
+struct FoldSizes {
+    const Operator& op;
+    std::int64_t num_segments, num_elements, num_features;
+};
+
 /// Throws InputError where two of the arrays that a fold writes share memory. Those that it reads may be
 /// written: results lie elsewhere until all has been read.
-void require_apart_results(const Workload& workload, const SegmentsView& segments,
+void require_apart_results(const FoldSizes& sizes, const SegmentsView& segments,
                            std::span<const MutableArrayView> into)
 {
     SegmentsView told;
     told.found_keys = segments.found_keys;
     told.num_found = segments.num_found;
-    const auto& sizes = workload.segments;
-    require_apart({workload.op,
+    require_apart({sizes.op,
                    {},
                    told,
                    into,
-                   sizes.num_segments * workload.num_features,
-                   sizes.num_elements * workload.num_features,
+                   sizes.num_segments * sizes.num_features,
+                   sizes.num_elements * sizes.num_features,
                    sizes.num_segments});
 }
 
-void copy_results(const Results& results, std::span<const MutableArrayView> into)
+/// Writes results, and what was found of segments, into the caller's memory, where it lends some.
+void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
+             const SegmentsView& segments, std::span<const MutableArrayView> into)
 {
+    if (!into.empty())
+        require_results(results, into);
+    require_apart_results(sizes, segments, into);
+    store_found(found, segments);
     for (std::size_t i = 0; i < into.size(); ++i)
         if (const auto& array = results[i].array; array.bytes() != 0)
             std::memcpy(into[i].data, array.data(), array.bytes());
@@ -292,6 +307,35 @@ void Session::forget_records()
     auto& state = this->state();
     const std::lock_guard lock(state.mutex);
     state.store.reset();
+    ++state.num_forgotten;
+}
+
+std::uint64_t Session::num_findings() const { return state().num_forgotten + prove::num_remembered(); }
+
+std::shared_ptr<OperatorPlans> Session::plans_of(const Operator& op)
+{
+    constexpr std::size_t kMost = 64;
+    auto& state = this->state();
+    const auto backend = state.running();
+    // Messages quote the text.
+    const auto is_of_same_text = [&](const Operator& other) {
+        return op.source == other.source ||
+               (op.source && other.source && op.source->name == other.source->name &&
+                op.source->text == other.source->text);
+    };
+    const std::lock_guard lock(state.mutex);
+    auto& kept = state.operators;
+    const auto found = std::ranges::find_if(
+        kept, [&](const auto& one) { return same(one->op, op) && is_of_same_text(one->op); });
+    if (found != kept.end()) {
+        kept.splice(kept.begin(), kept, found);
+        return kept.front();
+    }
+    require_operator(op);
+    kept.push_front(std::make_shared<OperatorPlans>(op, backend));
+    if (kept.size() > kMost)
+        kept.pop_back();
+    return kept.front();
 }
 
 Backend& Session::backend() { return *state().running(); }
@@ -362,6 +406,14 @@ Results Session::run(const Workload& workload, const PlanText* plan, RunTimes* t
 Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                      const FoldOptions& options)
 {
+    if (auto folded = fold_by_kept_plan(op, inputs, segments, options))
+        return *std::move(folded);
+    return fold_anew(op, inputs, segments, options);
+}
+
+Folded Session::fold_anew(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                          const FoldOptions& options)
+{
     const auto workload = borrow_workload(op, inputs, segments);
     const auto backend = state().running();
     require_stages(options.plan, *backend);
@@ -408,13 +460,46 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
             folded.check_.push_back("thrust has no say: " + validation.without_thrust);
         folded.agrees_ = validation.agrees();
     }
-    if (!options.results.empty())
-        require_results(folded.results_, options.results);
-    require_apart_results(workload, segments, options.results);
-    store_found(workload.segments, segments);
-    if (!options.results.empty())
-        copy_results(folded.results_, options.results);
+    deliver(folded.results_,
+            {op, folded.num_segments_, workload.segments.num_elements, workload.num_features},
+            workload.segments, segments, options.results);
     return folded;
+}
+
+std::optional<Folded> Session::fold_by_kept_plan(const Operator& op, std::span<const ArrayView> inputs,
+                                                 const SegmentsView& segments, const FoldOptions& options)
+{
+    if (options.check || options.num_slices != 0 || inputs.size() != op.parameters.size())
+        return std::nullopt;
+    try {
+        const auto fold = std::make_shared<Fold>(Fold{plans_of(op),
+                                                      {inputs.begin(), inputs.end()},
+                                                      segments,
+                                                      num_elements_of(op, inputs, segments),
+                                                      {options.plan, num_features_of(op, inputs)}});
+        auto planned = plan_for(fold, [](std::int64_t, const std::function<void()>& work) { work(); });
+        if (!planned.kept)
+            return std::nullopt;
+        const auto& kept = *planned.kept;
+        const FoldSizes sizes{op, kept.num_segments, fold->num_elements, fold->options.num_features};
+        const auto form = segments.kind == LayoutKind::ranges ? SegmentForm::ranges : SegmentForm::offsets;
+        auto results = allocate_results(op, form, sizes.num_segments, sizes.num_elements, sizes.num_features);
+        std::vector<MutableArrayView> into;
+        for (auto& [name, array] : results)
+            into.push_back({array.type(), array.data(), static_cast<std::int64_t>(array.length())});
+        kept.plan->run(fold->inputs, fold->segments, into);
+        if (fold->found && fold->found->keys)
+            results.keys = fold->found->keys->copy();
+        const Segments none;
+        deliver(results, sizes, fold->found ? *fold->found : none, segments, options.results);
+        Folded folded(std::move(results), sizes.num_segments);
+        folded.plan_ = kept.text;
+        folded.warnings_ = kept.plan->warnings();
+        std::ranges::move(planned.told, std::back_inserter(folded.warnings_));
+        return folded;
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
 }
 
 Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
