@@ -84,7 +84,7 @@ NotSpared look_at(const std::shared_ptr<const Fold>& fold, FoldAsks asks, std::i
         const auto arrays = borrowed(fold->inputs);
         if (asks.finite)
             found->not_finite = find_not_finite(op, arrays);
-        if (asks.nan)
+        if (asks.nan && (found->not_finite || !asks.finite))
             found->nan = find_nan(op, arrays);
         if (!asks.overflow)
             return;

@@ -206,7 +206,6 @@ TEST_F(KeptPlans, WhatIsWrongIsSaidAsByAFoldWithoutOne)
     const std::vector<float> x = {1, 2, 3, 4};
     const std::vector<double> wide = {1, 2, 3, 4};
     const std::vector<int> falling = {0, 3, 2, 4}, late = {1, 4}, early = {0, 3}, empty = {0, 2, 2, 4};
-    const std::vector<std::uint8_t> no_flag = {0, 0, 0, 0};
     expect_the_same(op, {x}, uniform(2));
     expect_the_same(op, {wide}, uniform(2));
     expect_the_same(op, {x, x}, uniform(2));
@@ -217,7 +216,6 @@ TEST_F(KeptPlans, WhatIsWrongIsSaidAsByAFoldWithoutOne)
     expect_the_same(op, {x}, offsets(ArrayView{Type::i32, nullptr, 3}));
     expect_the_same(op, {ArrayView{Type::f32, nullptr, 4}}, uniform(2));
     expect_the_same(op, {rows_of(x, 2)}, uniform(2));
-    expect_the_same(op, {x}, flags(no_flag));
     expect_the_same(semigroup, {x}, offsets(empty));
     EXPECT_EQ(num_kept(op), 1U);
 }
