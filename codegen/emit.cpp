@@ -373,6 +373,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto below =
         fmt::format("{}{}{}", fmt::join(woven.parts.begin(), works_on_items, ""), tiles, users);
     const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
+    for (const auto* counted : {"segments.num_items", "segments.offsets"})
+        emitted.counts_items = emitted.counts_items || below.find(counted) != below.npos;
     auto words = words_of(below);
     const auto title = heading(problem, stage, configuration, numbers, place, words);
     const auto above =

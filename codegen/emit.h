@@ -45,6 +45,9 @@ struct Emitted {
     Dialect dialect = Dialect::cuda;       ///< the dialect of the stage
     SegmentForm form;     ///< the form that kernels read: the problem's, or its converted form
     int index_bits = 32;  ///< width of the problem's indices
+    /// True if kernels read the number of items, or the first item of a segment: somebody must count items
+    /// if only the ends of ranges are given.
+    bool counts_items = false;
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order; a size may use earlier ones
     std::vector<EmittedScratch> scratch;

@@ -96,6 +96,7 @@ FormulaNames problem_facts(const Problem& problem)
     facts["async_copies"] = problem.target.has_async_copies;
     facts["bf16_conversions"] = problem.target.has_bf16_conversions;
     facts["block_shared_bytes"] = problem.target.block_shared_bytes;
+    facts["wide_vectors"] = problem.target.has_wide_vectors;
     facts["cc"] = problem.target.compute_capability;
     return facts;
 }

@@ -35,6 +35,7 @@ struct Target {
     int compute_capability = 90;  ///< ten times the major number plus the minor one
     /// For a host: true if its compiler knows _Float16 and its processor converts it.
     bool has_f16_conversions = false;
+    bool has_wide_vectors = true;  ///< of a host: a register holds sixteen words, as AVX-512's do
 };
 
 class FormulaNames;

@@ -124,11 +124,12 @@ bool same(const Expression& left, const Expression& right)
         return left.has_value() == right.has_value();
     const auto& a = *left;
     const auto& b = *right;
-    return a.kind == b.kind && a.name == b.name && a.symbol == b.symbol && a.operand == b.operand &&
-           a.negative == b.negative && a.magnitude == b.magnitude && same_real(a.real, b.real) &&
-           a.rest == b.rest && a.type == b.type &&
-           std::ranges::equal(a.arguments, b.arguments,
-                              [](const Expression& x, const Expression& y) { return same(x, y); });
+    return &a == &b ||
+           (a.kind == b.kind && a.name == b.name && a.symbol == b.symbol && a.operand == b.operand &&
+            a.negative == b.negative && a.magnitude == b.magnitude && same_real(a.real, b.real) &&
+            a.rest == b.rest && a.type == b.type &&
+            std::ranges::equal(a.arguments, b.arguments,
+                               [](const Expression& x, const Expression& y) { return same(x, y); }));
 }
 
 Expression make_real(NearReal number, Position position)

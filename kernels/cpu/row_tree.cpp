@@ -12,7 +12,7 @@
 //% let     is_good = costly_combine || element_bytes >= 8 ? mean_length < 128 : is_cheap
 //% let     totals = 16 * 17
 //% let     is_simple = !calls_library && !mixed_fields && !many_fields
-//% suits   num_segments > 0 && is_good && is_simple ? 92 : many_fields ? 5 : 40
+//% suits   num_segments > 0 && is_good && is_simple && wide_vectors ? 92 : many_fields ? 5 : 40
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536

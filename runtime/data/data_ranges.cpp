@@ -106,11 +106,25 @@ ColumnRange range_of(const Array& array)
 template <class Element>
 bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t exponent)
 {
+    using Bits = std::conditional_t<sizeof(Element) == 2, std::uint16_t,
+                                    std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>;
+    typedef Bits Vector __attribute__((vector_size(64)));
+    constexpr auto kStep = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Bits));
+    const auto full = static_cast<Bits>(exponent);
+    Vector all{};  // ones where an exponent is full
+    std::int64_t i = 0;
+    for (; i + kStep <= count; i += kStep) {
+        Vector some;
+        std::memcpy(&some, values + i, sizeof some);
+        all |= static_cast<Vector>((some & full) == full);
+    }
     bool found = false;
-    for (std::int64_t i = 0; i < count; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, values + i, sizeof(Element));
-        found |= (bits & exponent) == exponent;
+    for (std::int64_t k = 0; k < kStep; ++k)
+        found |= all[k] != 0;
+    for (; i < count; ++i) {
+        Bits bits = 0;
+        std::memcpy(&bits, values + i, sizeof bits);
+        found |= (bits & full) == full;
     }
     return found;
 }

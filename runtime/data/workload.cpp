@@ -15,25 +15,29 @@ Results allocate_results(const Workload& workload)
 
 Results allocate_results(const Workload& workload, SegmentForm form)
 {
+    return allocate_results(workload.op, form, workload.segments.num_segments, workload.segments.num_elements,
+                            workload.num_features);
+}
+
+Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_segments,
+                         std::int64_t num_elements, std::int64_t num_features)
+{
     constexpr int kPoison = 0xcd;
-    const auto& segments = workload.segments;
     Results results;
     const auto add = [&](const ResultField& field, std::int64_t length, bool is_zero) {
         Array array(field.type, static_cast<std::size_t>(length));
         if (array.bytes() != 0)
             std::memset(array.data(), is_zero || field.type == Type::boolean ? 0 : kPoison, array.bytes());
-        if (has_rows(workload.op))
-            array.set_row_length(static_cast<std::size_t>(workload.num_features));
+        if (has_rows(op))
+            array.set_row_length(static_cast<std::size_t>(num_features));
         results.push_back({field.name, std::move(array)});
     };
-    const auto num_features = workload.num_features;
-    if (workload.op.keeps_results)
-        for (const auto& field : workload.op.results)
-            add(field, num_features * (is_found(form) ? segments.num_elements : segments.num_segments),
-                false);
+    if (op.keeps_results)
+        for (const auto& field : op.results)
+            add(field, num_features * (is_found(form) ? num_elements : num_segments), false);
     // Ranges may leave gaps. Outputs of elements in a gap are zero.
-    for (const auto& field : workload.op.outputs)
-        add(field, num_features * segments.num_elements, form == SegmentForm::ranges);
+    for (const auto& field : op.outputs)
+        add(field, num_features * num_elements, form == SegmentForm::ranges);
     return results;
 }
 

@@ -31,6 +31,9 @@ Results allocate_results(const Workload& workload);
 /// Allocates results for a form in which kernels find the segments. The arrays then have room for one segment
 /// per element.
 Results allocate_results(const Workload& workload, SegmentForm form);
+/// The same of a fold of these sizes.
+Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_segments,
+                         std::int64_t num_elements, std::int64_t num_features);
 
 /// Returns the workload of one feature. Its numbers are copied from every row; other arrays are borrowed.
 [[nodiscard]] Workload feature_of(const Workload& workload, std::int64_t feature);

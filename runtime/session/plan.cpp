@@ -90,7 +90,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     auto facts = plan_facts(problem);
     basis = std::make_shared<const Basis>(Basis{std::move(laws), std::move(problem), std::move(facts)});
     auto chosen = choose(sizes);
-    choice = std::make_shared<const PlanChoice>(std::move(chosen.choice));
+    choice = std::make_shared<const PlanChoice>(*std::move(chosen.plan));
     explanation = std::move(chosen.explanation);
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
@@ -133,15 +133,15 @@ Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::
     parts.options.longest = longest;
     const auto& [laws, problem, facts] = *basis;
     const auto shape = shape_for(sizes);
-    const auto lookup = look_up(shape);
+    const auto lookup = parts.chooser.look_up(problem, shape);
     const auto* tuned = lookup.point ? &*lookup.point : nullptr;
     const auto& request = parts.options.request;
     const auto point =
-        planned_point(request, problem, with_shape(facts, shape), laws, *parts.catalogue, tuned);
+        planned_point(request, problem, with_shape(facts, shape), laws, *parts.chooser.catalogue, tuned);
     if (point.stage->name != choice->stage->name || point.configuration != choice->emitted.configuration ||
         point.is_tuned != choice->is_tuned) {
         choice = std::make_shared<const PlanChoice>(
-            choice_of(point, request, problem, *parts.catalogue, parts.texts.get()));
+            choice_of(point, request, problem, *parts.chooser.catalogue, parts.chooser.texts.get()));
     }
     load_native();
 }

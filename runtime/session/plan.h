@@ -123,6 +123,7 @@ public:
     explicit Plan(std::unique_ptr<State> state);
 
 private:
+    friend struct KeptPlan;
     /// Throws InputError after a move.
     [[nodiscard]] State& state() const;
 

@@ -16,15 +16,6 @@
 namespace segfold {
 namespace {
 
-/// Whether a plan may have a stage: the segments cannot be converted on the way, and nobody has counted the
-/// items of ranges.
-bool suits_device(const Emitted& emitted, SegmentForm form)
-{
-    return emitted.form == form &&
-           (form != SegmentForm::ranges || (emitted.source.find("segments.num_items") == std::string::npos &&
-                                            emitted.source.find("segments.offsets") == std::string::npos));
-}
-
 /// The laws that one judgement lets a text rely on, and another one does not.
 std::vector<std::string_view> lost_laws(const OperatorLaws& before, const OperatorLaws& now)
 {
@@ -108,9 +99,9 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     if (of_all.without_identity)
         laws.without_identity = of_all.without_identity;
     const auto problem = problem_of(sizes_at_choice, laws);
-    const auto unmet = parts.catalogue->unmet(*choice->stage, problem);
+    const auto unmet = parts.chooser.catalogue->unmet(*choice->stage, problem);
     if (unmet || !laws.has_sound_identity ||
-        emit(problem, *choice->stage, choice->emitted.configuration, *parts.catalogue).source !=
+        emit(problem, *choice->stage, choice->emitted.configuration, *parts.chooser.catalogue).source !=
             choice->emitted.source) {
         const auto lost = lost_laws(of_all, laws);
         throw InputError(
@@ -165,79 +156,31 @@ Shape Plan::State::shape_for(const PlanSizes& of) const
     return shape;
 }
 
-tune::Lookup Plan::State::look_up(const Shape& shape) const
+Chosen Plan::State::choose(const PlanSizes& of) const
 {
-    if (parts.records != nullptr)
-        return tune::look_up(*parts.records,
-                             {*parts.backend->identity(), basis->problem, shape, *parts.catalogue});
-    tune::Lookup lookup;
-    lookup.reason = parts.reason;
-    return lookup;
-}
-
-Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
-{
-    Chosen chosen;
-    auto& explanation = chosen.explanation;
     const auto& options = parts.options;
-    const auto& laws = basis->laws;
-    const auto& problem = basis->problem;
-    if (laws.without_identity)
-        explanation.without_identity = *laws.without_identity;
-    const auto shape = shape_for(of);
-    const auto& catalogue = *parts.catalogue;
-    explanation.lookup = look_up(shape);
-    const auto& point = explanation.lookup.point;
-    // What the caller's allocator has nobody knows.
     std::optional<ScratchRoom> room;
-    if (is_on_device && !options.scratch.allocate)
-        room = {[this] {
-                    return static_cast<std::int64_t>(parts.backend->context()->memory().free_bytes) +
-                           (device ? device->scratch_bytes() : 0);
-                },
-                of.sizes, parts.backend->context()->info().multiprocessors,
-                [form = of.form](const Emitted& emitted) { return suits_device(emitted, form); }};
-    auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr,
-                            room ? &*room : nullptr, parts.texts.get());
-    if (is_on_device && !suits_device(made.emitted, of.form)) {
-        if (options.request.stage)
-            throw InputError(
-                fmt::format("{} cannot take these segments as they lie on the device; leave the stage "
-                            "to the plan",
-                            *options.request.stage));
-        const Stage* last = nullptr;
-        for (const auto& stage : catalogue.stages())
-            if (!stage.is_rung && !catalogue.unmet(stage, problem) &&
-                served_form(stage, of.form) == of.form &&
-                suits_device(
-                    emit(problem, stage, default_configuration(stage, plan_facts(problem, shape)), catalogue),
-                    of.form))
-                last = &stage;
-        if (last == nullptr)
-            throw InputError(fmt::format("no stage takes segments given by {} on a device for operator {}",
-                                         name(of.form), parts.op.name));
-        auto request = options.request;
-        request.stage = last->name;
-        made = choose_plan(request, problem, shape, laws, catalogue);
-        made.is_asked = false;
+    if (is_on_device) {
+        room = {{}, of.sizes, parts.backend->context()->info().multiprocessors, of.form};
+        if (!options.scratch.allocate)  // what the caller's allocator has nobody knows
+            room->free_bytes = [this] {
+                return static_cast<std::int64_t>(parts.backend->context()->memory().free_bytes) +
+                       (device ? device->scratch_bytes() : 0);
+            };
     }
-    chosen.warnings = segfold::warnings(parts.op);
-    std::ranges::move(law_warnings(laws, parts.op, problem, shape, catalogue, *made.stage),
-                      std::back_inserter(chosen.warnings));
-    if (may_overflow(of))
-        std::ranges::move(overflow_warnings(parts.laws, parts.op, "a plan"),
-                          std::back_inserter(chosen.warnings));
-    const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
-    explanation.taken = fmt::format(
-        "{}, {}", print(tune::Point{made.stage->name, made.emitted.configuration}), made.chosen_by());
     Segments counted;  // without arrays; ranges are taken to hold each element once
     counted.form = of.form == SegmentForm::ranges ? SegmentForm::offsets : of.form;
     counted.num_elements = of.sizes.num_elements;
     counted.num_segments = of.sizes.num_segments;
     counted.has_wide_indices = of.sizes.index_bits == 64;
-    explanation.traffic = compulsory_traffic(parts.op, counted, of.sizes.num_features);
-    chosen.choice = std::move(made);
+    auto chosen =
+        segfold::choose(parts.chooser, {parts.op, basis->problem, shape_for(of), basis->laws, options.request,
+                                        compulsory_traffic(parts.op, counted, of.sizes.num_features),
+                                        room ? &*room : nullptr});
+    std::ranges::copy(segfold::warnings(parts.op), std::inserter(chosen.warnings, chosen.warnings.begin()));
+    if (may_overflow(of))
+        std::ranges::move(overflow_warnings(parts.laws, parts.op, "a plan"),
+                          std::back_inserter(chosen.warnings));
     return chosen;
 }
 

@@ -10,8 +10,6 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/session/choice/choice.h"
-#include "runtime/session/choice/explanation.h"
-#include "runtime/session/choice/record_store.h"
 #include "runtime/session/plan.h"
 
 namespace segfold {
@@ -20,15 +18,12 @@ namespace segfold {
 struct PlanParts {
     Operator op;
     std::shared_ptr<Backend> backend;
-    std::shared_ptr<const Catalogue> catalogue;
+    Chooser chooser;
     OperatorLaws laws;
-    std::shared_ptr<const tune::RecordStore> records;  ///< null: none is asked, for this reason
-    std::string reason;
     PlanOptions options;
-    std::shared_ptr<std::mutex> turn;     ///< of runs of the back end, which serves one thread at a time
-    std::shared_ptr<EmittedTexts> texts;  ///< that the session has emitted
-    std::vector<Law> assumed = {};        ///< relied on although they are refuted
-    std::string fold_call = {};           ///< as messages name it; see SessionOptions
+    std::shared_ptr<std::mutex> turn;  ///< of runs of the back end, which serves one thread at a time
+    std::vector<Law> assumed = {};     ///< relied on although they are refuted
+    std::string fold_call = {};        ///< as messages name it; see SessionOptions
 };
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements);
@@ -95,12 +90,6 @@ struct Plan::State {
           std::int64_t longest);
     ~State();
 
-    /// A choice with its reasons.
-    struct Chosen {
-        PlanChoice choice;
-        Explanation explanation;
-        std::vector<std::string> warnings;
-    };
     /// Makes the indices of sizes wide enough for the items of all ranges on the host; where nobody has
     /// counted them, each range may have all elements.
     void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
@@ -109,8 +98,6 @@ struct Plan::State {
     void require_items(Segments& segments) const;
     /// The sizes that a stage is chosen by.
     [[nodiscard]] Shape shape_for(const PlanSizes& of) const;
-    /// What is known of plans of this shape.
-    [[nodiscard]] tune::Lookup look_up(const Shape& shape) const;
     /// What a new plan of these sizes takes.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
     /// `explanation`, and after a resize() what a new plan would take.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <list>
 #include <map>
 #include <mutex>
 
@@ -21,12 +22,32 @@
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/kept_plans.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/session/slicing.h"
 #include "runtime/session/validation.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
+
+namespace {
+
+/// Why no record is asked; empty where they are.
+std::string reason_without_records(const Operator& op, const PlanRequest& request, const Backend& backend)
+{
+    if (request.stage)
+        return "the stage is asked for, and no record is asked";
+    if (!request.settings.empty())
+        return "tunables are set, and no record is asked";
+    if (request.is_reproducible)
+        return "the plan is to be reproducible, and no record is asked";
+    if (!backend.identity())
+        return fmt::format("records are of GPUs and of the back end cpu, and the back end is {}",
+                           backend.name());
+    return has_rows(op) ? "records do not tell rows of different lengths apart, and none is asked" : "";
+}
+
+}  // namespace
 
 struct Session::State {
     explicit State(SessionOptions asked) : options(std::move(asked))
@@ -118,6 +139,20 @@ struct Session::State {
         return {std::shared_ptr<void>(), is_native ? &Catalogue::native() : &Catalogue::standard()};
     }
 
+    /// Whom plans of an operator are chosen by; `without_records` says why no record is asked, empty: they
+    /// may be.
+    Chooser chooser(const Operator& op, const PlanRequest& request, std::string without_records)
+    {
+        const auto of = running();
+        auto& reason = without_records;
+        if (reason.empty() && !options.asks_records)
+            reason = "the session asks no records";
+        else if (reason.empty())
+            reason = reason_without_records(op, request, *of);
+        return {catalogue(*of, request.is_reproducible), reason.empty() ? records() : nullptr, reason,
+                of->identity(), texts};
+    }
+
     std::atomic<bool> has_told_note = false;  ///< what the back end's note() says
     SessionOptions options;
     std::shared_ptr<const Catalogue> own_catalogue;  ///< plans hold it, too; null without a folder
@@ -133,29 +168,11 @@ struct Session::State {
     std::map<std::string, Judged> judged;
     std::map<std::string, OperatorLaws> judged_for_scalars;
     std::shared_ptr<const tune::RecordStore> store;
+    std::atomic<std::uint64_t> num_forgotten = 0;         ///< records that a tuning has made old
+    std::list<std::shared_ptr<OperatorPlans>> operators;  ///< the one used last in front
 };
 
 namespace {
-
-std::string plan_text(const Stage& stage, const Configuration& configuration)
-{
-    return print(tune::Point{stage.name, configuration});
-}
-
-/// Why no record is asked; empty where they are.
-std::string reason_without_records(const PlanRequest& request, const Backend& backend)
-{
-    if (request.stage)
-        return "the stage is asked for, and no record is asked";
-    if (!request.settings.empty())
-        return "tunables are set, and no record is asked";
-    if (request.is_reproducible)
-        return "the plan is to be reproducible, and no record is asked";
-    if (!backend.identity())
-        return fmt::format("records are of GPUs and of the back end cpu, and the back end is {}",
-                           backend.name());
-    return "";
-}
 
 /// Throws InputError where the caller's arrays for the results do not take them all.
 void require_results(const Results& results, std::span<const MutableArrayView> into)
@@ -181,26 +198,37 @@ void require_results(const Results& results, std::span<const MutableArrayView> i
     }
 }
 
+/// Of what a fold writes.
+struct FoldSizes {
+    const Operator& op;
+    std::int64_t num_segments, num_elements, num_features;
+};
+
 /// Throws InputError where two of the arrays that a fold writes share memory. Those that it reads may be
 /// written: results lie elsewhere until all has been read.
-void require_apart_results(const Workload& workload, const SegmentsView& segments,
+void require_apart_results(const FoldSizes& sizes, const SegmentsView& segments,
                            std::span<const MutableArrayView> into)
 {
     SegmentsView told;
     told.found_keys = segments.found_keys;
     told.num_found = segments.num_found;
-    const auto& sizes = workload.segments;
-    require_apart({workload.op,
+    require_apart({sizes.op,
                    {},
                    told,
                    into,
-                   sizes.num_segments * workload.num_features,
-                   sizes.num_elements * workload.num_features,
+                   sizes.num_segments * sizes.num_features,
+                   sizes.num_elements * sizes.num_features,
                    sizes.num_segments});
 }
 
-void copy_results(const Results& results, std::span<const MutableArrayView> into)
+/// Writes results, and what was found of segments, into the caller's memory, where it lends some.
+void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
+             const SegmentsView& segments, std::span<const MutableArrayView> into)
 {
+    if (!into.empty())
+        require_results(results, into);
+    require_apart_results(sizes, segments, into);
+    store_found(found, segments);
     for (std::size_t i = 0; i < into.size(); ++i)
         if (const auto& array = results[i].array; array.bytes() != 0)
             std::memcpy(into[i].data, array.data(), array.bytes());
@@ -279,6 +307,35 @@ void Session::forget_records()
     auto& state = this->state();
     const std::lock_guard lock(state.mutex);
     state.store.reset();
+    ++state.num_forgotten;
+}
+
+std::uint64_t Session::num_findings() const { return state().num_forgotten + prove::num_remembered(); }
+
+std::shared_ptr<OperatorPlans> Session::plans_of(const Operator& op)
+{
+    constexpr std::size_t kMost = 64;
+    auto& state = this->state();
+    const auto backend = state.running();
+    // Messages quote the text.
+    const auto is_of_same_text = [&](const Operator& other) {
+        return op.source == other.source ||
+               (op.source && other.source && op.source->name == other.source->name &&
+                op.source->text == other.source->text);
+    };
+    const std::lock_guard lock(state.mutex);
+    auto& kept = state.operators;
+    const auto found = std::ranges::find_if(
+        kept, [&](const auto& one) { return same(one->op, op) && is_of_same_text(one->op); });
+    if (found != kept.end()) {
+        kept.splice(kept.begin(), kept, found);
+        return kept.front();
+    }
+    require_operator(op);
+    kept.push_front(std::make_shared<OperatorPlans>(op, backend));
+    if (kept.size() > kMost)
+        kept.pop_back();
+    return kept.front();
 }
 
 Backend& Session::backend() { return *state().running(); }
@@ -304,17 +361,17 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                            device_bytes(workload);
                 },
                 sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
-    const auto catalogue = state().catalogue(*backend, request.is_reproducible);
     auto served = request;
-    if (is_folded_in_order(laws) && request.stage &&
+    if (const auto catalogue = state().catalogue(*backend, request.is_reproducible);
+        is_folded_in_order(laws) && request.stage &&
         catalogue->unmet(catalogue->stage(*request.stage), problem)) {
         served.stage.reset();
         served.settings.clear();
     }
-    auto chosen = choose_among(*catalogue, problem, shape_of(workload), laws, served, without_records,
-                               room ? &*room : nullptr);
-    chosen.warnings = law_warnings(laws, workload.op, problem, shape_of(workload),
-                                   *state().catalogue(*backend), *chosen.plan->stage);
+    auto chosen = segfold::choose(
+        state().chooser(workload.op, served, without_records),
+        {workload.op, problem, shape_of(workload), laws, served,
+         compulsory_traffic(workload.op, workload.segments, workload.num_features), room ? &*room : nullptr});
     if (served.stage != request.stage)
         chosen.warnings.front() +=
             fmt::format("\n{} serves, as {}, which is asked for, relies on laws that overflow breaks",
@@ -327,34 +384,8 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
 Chosen Session::choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                        const PlanRequest& request, const std::string& without_records)
 {
-    return choose_among(*state().catalogue(*state().running(), request.is_reproducible), problem, shape, laws,
-                        request, without_records);
-}
-
-Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
-                             const OperatorLaws& laws, const PlanRequest& request,
-                             const std::string& without_records, const ScratchRoom* room)
-{
-    Chosen chosen;
-    auto reason = without_records;
-    if (reason.empty() && !state().options.asks_records)
-        reason = "the session asks no records";
-    if (reason.empty())
-        reason = reason_without_records(request, *state().running());
-    if (reason.empty() && has_rows(problem.op))
-        reason = "records do not tell rows of different lengths apart, and none is asked";
-    if (reason.empty())
-        chosen.lookup =
-            tune::look_up(*state().records(), {*state().running()->identity(), problem, shape, catalogue});
-    else
-        chosen.lookup.reason = reason;
-    chosen.without_identity = laws.without_identity;
-    chosen.plan =
-        choose_plan(request, problem, shape, laws, catalogue,
-                    chosen.lookup.point ? &*chosen.lookup.point : nullptr, room, state().texts.get());
-    const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    chosen.rule = plan_text(rule, default_configuration(rule, plan_facts(problem, shape)));
-    return chosen;
+    return segfold::choose(state().chooser(problem.op, request, without_records),
+                           {problem.written, problem, shape, laws, request, {}});
 }
 
 Results Session::run(const Workload& workload, const Chosen& chosen, RunTimes* times)
@@ -374,6 +405,14 @@ Results Session::run(const Workload& workload, const PlanText* plan, RunTimes* t
 
 Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                      const FoldOptions& options)
+{
+    if (auto folded = fold_by_kept_plan(op, inputs, segments, options))
+        return *std::move(folded);
+    return fold_anew(op, inputs, segments, options);
+}
+
+Folded Session::fold_anew(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                          const FoldOptions& options)
 {
     const auto workload = borrow_workload(op, inputs, segments);
     const auto backend = state().running();
@@ -398,8 +437,7 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
         results.keys = workload.segments.keys->copy();
     Folded folded(std::move(results), workload.segments.num_segments);
     if (plan)
-        folded.plan_ =
-            fmt::format("{} ({})", plan_text(*plan->stage, plan->emitted.configuration), plan->chosen_by());
+        folded.plan_ = fmt::format("{} ({})", plan->text(), plan->chosen_by());
     folded.warnings_ = warnings(op);
     std::ranges::copy(chosen_warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
@@ -422,13 +460,46 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
             folded.check_.push_back("thrust has no say: " + validation.without_thrust);
         folded.agrees_ = validation.agrees();
     }
-    if (!options.results.empty())
-        require_results(folded.results_, options.results);
-    require_apart_results(workload, segments, options.results);
-    store_found(workload.segments, segments);
-    if (!options.results.empty())
-        copy_results(folded.results_, options.results);
+    deliver(folded.results_,
+            {op, folded.num_segments_, workload.segments.num_elements, workload.num_features},
+            workload.segments, segments, options.results);
     return folded;
+}
+
+std::optional<Folded> Session::fold_by_kept_plan(const Operator& op, std::span<const ArrayView> inputs,
+                                                 const SegmentsView& segments, const FoldOptions& options)
+{
+    if (options.check || options.num_slices != 0 || inputs.size() != op.parameters.size())
+        return std::nullopt;
+    try {
+        const auto fold = std::make_shared<Fold>(Fold{plans_of(op),
+                                                      {inputs.begin(), inputs.end()},
+                                                      segments,
+                                                      num_elements_of(op, inputs, segments),
+                                                      {options.plan, num_features_of(op, inputs)}});
+        auto planned = plan_for(fold, [](std::int64_t, const std::function<void()>& work) { work(); });
+        if (!planned.kept)
+            return std::nullopt;
+        const auto& kept = *planned.kept;
+        const FoldSizes sizes{op, kept.num_segments, fold->num_elements, fold->options.num_features};
+        const auto form = segments.kind == LayoutKind::ranges ? SegmentForm::ranges : SegmentForm::offsets;
+        auto results = allocate_results(op, form, sizes.num_segments, sizes.num_elements, sizes.num_features);
+        std::vector<MutableArrayView> into;
+        for (auto& [name, array] : results)
+            into.push_back({array.type(), array.data(), static_cast<std::int64_t>(array.length())});
+        kept.plan->run(fold->inputs, fold->segments, into);
+        if (fold->found && fold->found->keys)
+            results.keys = fold->found->keys->copy();
+        const Segments none;
+        deliver(results, sizes, fold->found ? *fold->found : none, segments, options.results);
+        Folded folded(std::move(results), sizes.num_segments);
+        folded.plan_ = kept.text;
+        folded.warnings_ = kept.plan->warnings();
+        std::ranges::move(planned.told, std::back_inserter(folded.warnings_));
+        return folded;
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
 }
 
 Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
@@ -439,22 +510,12 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
     require_stages(options.request, *backend);
     PlanParts parts{op,
                     backend,
-                    state().catalogue(*backend, options.request.is_reproducible),
+                    state().chooser(op, options.request, ""),
                     state().laws(op, {}),
-                    nullptr,
-                    "",
                     options,
                     state().run_mutex,
-                    state().texts,
                     state().options.assume,
                     state().options.fold_call};
-    parts.reason = reason_without_records(options.request, *backend);
-    if (parts.reason.empty() && !state().options.asks_records)
-        parts.reason = "the session asks no records";
-    if (parts.reason.empty() && has_rows(op))
-        parts.reason = "records do not tell rows of different lengths apart, and none is asked";
-    if (parts.reason.empty())
-        parts.records = state().records();
     return make_plan(std::move(parts), segments, num_elements);
 }
 

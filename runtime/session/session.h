@@ -1,5 +1,6 @@
 #pragma once
 // The calls of a C++ program: sessions, folds and plans.
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -17,10 +18,12 @@ namespace segfold {
 
 class Backend;
 class Catalogue;
+class OperatorPlans;
 struct Chosen;
+struct Fold;
 struct OperatorLaws;
-struct ScratchRoom;
 struct PlanText;
+struct PlannedFold;
 struct Problem;
 struct RunTimes;
 struct Shape;
@@ -74,6 +77,9 @@ public:
     /// relies on, InputError for arrays or segments that are wrong, DeviceError where the device fails.
     Folded fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                 const FoldOptions& options = {});
+    /// The same by no kept plan: what is right for these data is found out anew.
+    Folded fold_anew(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                     const FoldOptions& options = {});
     Folded fold(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
                 const FoldOptions& options = {})
     {
@@ -98,6 +104,18 @@ public:
 
     /// Reads the tuning records anew when a plan is chosen next.
     void forget_records();
+    /// How often tuning records or what is known of laws have changed: plans that were kept from before may
+    /// no longer be what the session would choose.
+    [[nodiscard]] std::uint64_t num_findings() const;
+
+    /// The plans of an operator that the session keeps for all callers.
+    [[nodiscard]] std::shared_ptr<OperatorPlans> plans_of(const Operator& op);
+    /// The plan of a fold on the host, kept from an earlier one or made. None where no plan can be kept, and
+    /// where only fold(), which looks at the data, knows what it may rely on. Goes on with the offsets of
+    /// segments by flags or keys. `run` does what takes long.
+    [[nodiscard]] PlannedFold plan_for(
+        const std::shared_ptr<Fold>& fold,
+        const std::function<void(std::int64_t, const std::function<void()>&)>& run);
 
     /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
@@ -114,9 +132,12 @@ public:
     [[nodiscard]] const Catalogue& catalogue();
 
 private:
-    [[nodiscard]] Chosen choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
-                                      const OperatorLaws& laws, const PlanRequest& request,
-                                      const std::string& without_records, const ScratchRoom* room = nullptr);
+    /// By a kept plan; nothing where there is none, and for wrong arrays, of which a fold without one says
+    /// what is wrong.
+    [[nodiscard]] std::optional<Folded> fold_by_kept_plan(const Operator& op,
+                                                          std::span<const ArrayView> inputs,
+                                                          const SegmentsView& segments,
+                                                          const FoldOptions& options);
 
     struct State;
     /// Throws InputError after a move.

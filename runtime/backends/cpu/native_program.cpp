@@ -78,6 +78,11 @@ Target native_target()
     Target target;
     const auto& found = found_compiler();
     target.has_f16_conversions = found.compiler && found.compiler->has_f16_conversions();
+#ifdef __x86_64__
+    target.has_wide_vectors = __builtin_cpu_supports("avx512f") != 0;
+#else
+    target.has_wide_vectors = false;
+#endif
     return target;
 }
 

@@ -41,7 +41,7 @@ struct RunReport {
     Backend& backend;
     const std::optional<PlanChoice>& plan;
     const std::optional<Explanation>& explanation;
-    const std::optional<std::string>& without_identity;
+    const std::string& without_identity;  ///< why plans do without it; empty: they have it
     const ResultsView& view;
     const Results& results;
     const std::optional<Validation>& judgement;
@@ -171,8 +171,8 @@ Json run_document(const RunReport& report)
     }
     if (report.num_slices != 0)
         document["num_slices"] = report.num_slices;
-    if (report.without_identity)
-        document["without_identity"] = *report.without_identity;
+    if (!report.without_identity.empty())
+        document["without_identity"] = report.without_identity;
     if (report.explanation)
         document["explanation"] = json_of(*report.explanation);
     auto results = report.view.json(report.results);
@@ -220,25 +220,11 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
                      fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
 }
 
-Explanation explanation_of(const Chosen& chosen, const Workload& workload, const Backend& backend)
-{
-    const auto& plan = *chosen.plan;
-    const auto* gpu = backend.context();
-    return {chosen.lookup,
-            chosen.rule,
-            fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
-                        plan.chosen_by()),
-            compulsory_traffic(workload.op, workload.segments, workload.num_features),
-            gpu == nullptr ? 0 : scratch_bytes_of(plan.emitted, workload, gpu->info().multiprocessors),
-            {},
-            gpu == nullptr};
-}
-
 /// The results of a run, in one piece or in slices.
 struct Done {
     Results results;
     std::optional<PlanChoice> plan;
-    std::optional<std::string> without_identity;
+    std::string without_identity;
     RunTimes times;
     std::int64_t num_slices = 0;
 };
@@ -252,7 +238,7 @@ Done run_sliced(const Arguments& arguments, Session& session, const Workload& wo
                                {1, plan_request(arguments), reason_without_records(arguments)}, options);
     progress.clear();
     write_warnings(arguments, sliced.warnings);
-    return {std::move(sliced.results), std::move(sliced.plan), std::move(sliced.without_identity),
+    return {std::move(sliced.results), std::move(sliced.plan), sliced.without_identity.value_or(""),
             sliced.times, devices.num_slices()};
 }
 
@@ -260,10 +246,10 @@ Done run_whole(const Arguments& arguments, Session& session, const Workload& wor
                std::optional<Explanation>& explanation, Progress& progress)
 {
     auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
-    write_warnings(arguments, chosen.lookup.ignored);
+    write_warnings(arguments, chosen.explanation.lookup.ignored);
     write_warnings(arguments, chosen.warnings);
     if (arguments.has("explain") && chosen.plan)
-        explanation = explanation_of(chosen, workload, session.backend());
+        explanation = chosen.explanation;
     progress.show(chosen.plan && !session.backend().interprets()
                       ? fmt::format("compiling and running {} on {}", chosen.plan->stage->name,
                                     session.backend().name())
@@ -271,7 +257,7 @@ Done run_whole(const Arguments& arguments, Session& session, const Workload& wor
     Done done;
     done.results = session.run(workload, chosen, &done.times);
     done.plan = std::move(chosen.plan);
-    done.without_identity = std::move(chosen.without_identity);
+    done.without_identity = std::move(chosen.explanation.without_identity);
     return done;
 }
 

@@ -24,7 +24,8 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
     const auto& catalogue = session.catalogue();
     auto all = session.choose(problem, shape, laws, selection.chosen,
                               selection.asks_records ? "" : "no record is to be asked");
-    warnings.insert(warnings.end(), all.lookup.ignored.begin(), all.lookup.ignored.end());
+    warnings.insert(warnings.end(), all.explanation.lookup.ignored.begin(),
+                    all.explanation.lookup.ignored.end());
     const auto& chosen = *all.plan;
     std::vector<LadderPlan> plans = {{chosen.stage.get(), chosen.emitted.configuration, true, ""}};
     if (selection.chosen.is_reproducible)

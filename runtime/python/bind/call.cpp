@@ -312,12 +312,13 @@ void Call::take_word(std::string_view word, nb::handle value)
     else if (value.is_none())
         return;
     else if (is("stage"))
-        words_.request.stage = value_of<std::string>(word, value, "the name of a stage");
+        words_.plan.request.stage = value_of<std::string>(word, value, "the name of a stage");
     else if (is("settings")) {
         for (const auto [name, number] : value_of<nb::dict>(word, value, "a dictionary of tunables"))
-            words_.request.settings[std::string(word_of(name))] = value_of<int>(word, number, "integers");
+            words_.plan.request.settings[std::string(word_of(name))] =
+                value_of<int>(word, number, "integers");
     } else if (is("reproducible"))
-        words_.request.is_reproducible = value_of<bool>(word, value, "True or False");
+        words_.plan.request.is_reproducible = value_of<bool>(word, value, "True or False");
     else if (is("backend"))
         words_.session.backend = value_of<std::string>(word, value, "the name of a back end");
     else if (is("device"))
@@ -329,16 +330,17 @@ void Call::take_word(std::string_view word, nb::handle value)
     else if (is("check"))
         words_.check = value_of<bool>(word, value, "True or False");
     else if (is("validate"))
-        words_.validates_segments = value_of<bool>(word, value, "True or False");
+        words_.plan.validates_segments = value_of<bool>(word, value, "True or False");
     else if (is("trust_tables"))
-        words_.trusts_tables = value_of<bool>(word, value, "True or False");
+        words_.plan.trusts_tables = value_of<bool>(word, value, "True or False");
     else if (is("sort_keys"))
         words_.sorts_keys = value_of<bool>(word, value, "True or False");
     else if (is("assume_finite"))
-        words_.assumes_finite = value_of<bool>(word, value, "True or False");
+        words_.plan.assumes_finite = value_of<bool>(word, value, "True or False");
     else if (is("longest")) {
-        words_.longest = value_of<std::int64_t>(word, value, "the number of elements of the longest segment");
-        require_longest(words_.longest);
+        words_.plan.longest =
+            value_of<std::int64_t>(word, value, "the number of elements of the longest segment");
+        require_longest(words_.plan.longest);
     }
 }
 

@@ -18,6 +18,14 @@
 
 namespace segfold::python {
 
+/// What a caller decides of a fold, apart from arrays.
+struct FoldWords {
+    SessionChoice session;
+    PlanOptions plan;
+    bool check = false;
+    std::optional<bool> sorts_keys = {};  ///< before the fold, so that a plan knows nothing of it
+};
+
 /// The value of a word of a call; TypeError says that it takes `wanted`, InputError that an integer is too
 /// large.
 template <class T>
@@ -58,7 +66,12 @@ public:
     [[nodiscard]] std::int64_t num_elements() const { return num_elements_; }
     /// Numbers of each row; 1 for an operator without rows.
     [[nodiscard]] std::int64_t num_features() const { return num_features_; }
-    [[nodiscard]] PlanOptions plan_options() const { return words_.plan_options(num_features_); }
+    [[nodiscard]] PlanOptions plan_options() const
+    {
+        auto options = words_.plan;
+        options.num_features = num_features_;
+        return options;
+    }
     /// The shape of an array of `length` results.
     [[nodiscard]] ShapeOut shape_of(std::int64_t length) const
     {
@@ -181,14 +194,5 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 {
     return call.typed()->is_output(field) ? call.num_elements() : num_segments;
 }
-
-/// Finds the segments of flags and keys where a plan is kept for their offsets. A stage that is asked for may
-/// read flags and keys itself.
-void find_segments(Call& call, Session& session);
-
-/// The plan of a call on the host, kept from an earlier one or made. None where no plan can be kept, and
-/// where only a fold that looks at the data knows what it may rely on.
-[[nodiscard]] std::shared_ptr<const PlanCache::Entry> host_entry(Call& call,
-                                                                 const std::shared_ptr<Session>& session);
 
 }  // namespace segfold::python

@@ -164,21 +164,54 @@ private:
 };
 
 /// A plan for a call; with the program of `similar` where there is one.
-std::shared_ptr<const PlanCache::Entry> make_entry(const Call& call, const PlanKey& key,
-                                                   const std::shared_ptr<const PlanCache::Entry>& similar)
+std::shared_ptr<const KeptPlan> make_plan(const Call& call, Session& session, const PlanKey& key,
+                                          const std::shared_ptr<const KeptPlan>& similar)
 {
-    const auto session = session_of_gpu(call.words().session, key.device);
     const nb::gil_scoped_release released;
-    const auto entry = std::make_shared<PlanCache::Entry>(PlanCache::Entry{key, session, nullptr});
-    if (similar) {
-        entry->plan = std::make_shared<Plan>(similar->plan->copy());
-        if (similar->key.num_elements != key.num_elements || similar->key.num_entries != key.num_entries)
-            entry->plan->resize(call.segments(), call.num_elements());
-    } else {
-        entry->plan = std::make_shared<Plan>(
-            session->plan(call.op(), call.segments(), call.num_elements(), call.plan_options()));
+    auto plan = similar ? similar->plan->copy()
+                        : session.plan(call.op(), call.segments(), call.num_elements(), call.plan_options());
+    if (similar &&
+        (similar->key.num_elements != key.num_elements || similar->key.num_entries != key.num_entries))
+        plan.resize(call.segments(), call.num_elements());
+    return std::make_shared<const KeptPlan>(key, std::move(plan));
+}
+
+/// Whether the caller's arrays have room for the results, of their types.
+bool fits_out(const Call& call)
+{
+    const auto& out = call.out();
+    const auto num_segments = num_segments_of(call);
+    const std::size_t num_keys = call.gives_keys() ? 1 : 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const bool is_keys = i < num_keys;
+        const auto type = is_keys ? call.found()->keys->type() : call.typed()->fields[i - num_keys].type;
+        const auto length = is_keys ? num_segments : length_of(call, i - num_keys, num_segments);
+        if (out[i].view().type != type || out[i].num_entries() < length)
+            return false;
     }
-    return entry;
+    return true;
+}
+
+/// The plan of a call on the host, which goes on with the segments that were found for it; null where only a
+/// fold serves.
+std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
+{
+    if (call.words().check || call.model().kind() == Kind::jax)
+        return nullptr;
+    const auto fold =
+        std::make_shared<Fold>(Fold{call.typed()->plans_in(session), call.inputs(), call.segments(),
+                                    call.num_elements(), call.plan_options(), call.found()});
+    const auto planned = session.plan_for(fold, [&](std::int64_t num_elements, const auto& work) {
+        run_by_size(num_elements, kElementsOfAShortNativeFold, work, call.arrays());
+    });
+    if (fold->found && !call.found())
+        call.take_found(fold->found);
+    if (!planned.kept || !fits_out(call))
+        return nullptr;
+    warn_of_caches();
+    warn(planned.told, &call.typed()->told);
+    warn(planned.kept->plan->warnings(), &call.typed()->told);
+    return planned.kept->plan;
 }
 
 /// The keys of segments that were found: what the caller gets.
@@ -297,19 +330,16 @@ nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 
 nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
 {
-    find_segments(call, *session);
-    if (const auto entry = host_entry(call, session)) {
-        warn(entry->plan->warnings(), &call.typed()->told);
-        return run_on_host(call, entry->plan, session);
-    }
+    if (const auto plan = kept_plan(call, *session))
+        return run_on_host(call, plan, session);
     const auto& words = call.words();
     const auto fold = std::make_shared<HostFold>();
     *fold = {call.typed(),    session,      call.inputs(),
-             call.segments(), call.found(), {words.request, words.check, {}},
+             call.segments(), call.found(), {words.plan.request, words.check, {}},
              nullptr};
     auto work = [fold] {
         fold->folded = std::make_shared<Folded>(
-            fold->session->fold(fold->typed->op, fold->inputs, fold->segments, fold->options));
+            fold->session->fold_anew(fold->typed->op, fold->inputs, fold->segments, fold->options));
     };
     run_by_size(most_items(call), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
@@ -376,26 +406,19 @@ nb::object fold(Call& call)
             "the host");
     const auto& model = call.model();
     const auto stream = current_stream(model);
-    const auto& segments = call.segments();
-    const PlanKey key{segments.kind,
-                      segments.first.type,
-                      call.num_elements(),
-                      call.num_features(),
-                      segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
-                      model.device(),
-                      stream,
-                      words.key(),
-                      0,
-                      num_findings()};
-    auto& plans = call.typed()->plans;
-    auto entry = plans.find(key);
-    if (!entry) {
-        entry = make_entry(call, key, plans.find_similar(key));
-        plans.add(entry);
-        warn(entry->plan->warnings(), &call.typed()->told);
+    const auto session = session_of_gpu(words.session, model.device());
+    PlanKey key(call.segments(), call.num_elements(), call.plan_options(), session->num_findings());
+    key.is_on_device = true;
+    key.stream = stream;
+    auto& plans = *call.typed()->plans_in(*session);
+    auto kept = plans.find(key);
+    if (!kept) {
+        kept = make_plan(call, *session, key, plans.find_similar(key));
+        plans.add(kept);
+        warn(kept->plan->warnings(), &call.typed()->told);
         warn_of_caches();
     }
-    return run_on_device(call, *entry->plan, *entry->session, stream);
+    return run_on_device(call, *kept->plan, *session, stream);
 }
 
 }  // namespace segfold::python

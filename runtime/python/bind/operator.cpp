@@ -388,7 +388,12 @@ void bind_operator(nb::module_& module)
             "``\"float32\"``.")
         .def(
             "_cached_plans",
-            [](PyOperator& op, const nb::object& type) { return op.typed(type_called(type)).plans.size(); },
+            [](PyOperator& op, const nb::object& type) {
+                std::size_t count = 0;
+                for (const auto& [session, plans] : op.typed(type_called(type)).plans)
+                    count += plans->size();
+                return count;
+            },
             "type"_a = "f32")
         .def("_origin", &PyOperator::origin)
         .def("_warnings", &PyOperator::warnings)

@@ -11,27 +11,12 @@
 
 #include "dsl/check/rows.h"
 #include "dsl/text/parser.h"
-#include "runtime/laws/operator_laws.h"
-#include "runtime/laws/overflow_laws.h"
-#include "runtime/python/bind/plan_cache.h"
+#include "runtime/python/bind/sessions.h"
+#include "runtime/session/kept_plans.h"
 
 namespace segfold::python {
 
 namespace nb = nanobind;
-
-/// What a call must look at to know what it may rely on.
-struct CallsAsk {
-    bool data = false;
-    bool finite = false;  ///< a plan is kept, and serves where the data are finite
-    bool nan = false;     ///< a plan is kept, and serves where the data have no NaN
-    /// A plan is kept, and serves calls whose data do not overflow, as far as these laws ask. Null: all.
-    std::shared_ptr<const OperatorLaws> overflow = nullptr;
-    std::shared_ptr<const SparedByOverflow> spared = nullptr;  ///< calls that are known not to; null: none
-    /// The last call that may; so may those of all its values and sizes. Null: none.
-    std::shared_ptr<const SparedByOverflow> not_spared = nullptr;
-    ScalarDoubt scalars = ScalarDoubt::none;
-    std::uint64_t findings = 0;  ///< num_findings() when it was asked
-};
 
 /// An operator of fixed types, with what calls of it need again.
 struct TypedOperator {
@@ -48,25 +33,17 @@ struct TypedOperator {
     Operator op;
     std::vector<ResultField> fields;  ///< what a fold returns, without keys
     bool has_rows;                    ///< then every field holds rows
-    PlanCache plans;
-    ToldWarnings told = {};  ///< guarded by the interpreter's lock
-    /// By the laws that are assumed and, where the values of scalars may mean other laws than those of all
-    /// values, these as a text. Guarded by the interpreter's lock.
-    std::map<std::pair<std::vector<Law>, std::string>, CallsAsk> asks = {};
+    ToldWarnings told = {};           ///< guarded by the interpreter's lock
+    /// What sessions keep of it; likewise.
+    std::map<const Session*, std::shared_ptr<OperatorPlans>> plans = {};
 
-    /// What is known of calls, or null.
-    [[nodiscard]] const CallsAsk* known_asks(const std::vector<Law>& assumed,
-                                             const std::string& scalars) const
+    /// The plans that a session keeps of it.
+    [[nodiscard]] const std::shared_ptr<OperatorPlans>& plans_in(Session& session)
     {
-        const auto found = asks.find({assumed, scalars});
-        return found != asks.end() && found->second.findings == num_findings() ? &found->second : nullptr;
-    }
-    void keep_asks(const std::vector<Law>& assumed, const std::string& scalars, const CallsAsk& known)
-    {
-        constexpr std::size_t kMost = 256;  // where each call has values of its own
-        if (asks.size() >= kMost && !asks.contains({assumed, scalars}))
-            asks.clear();
-        asks.insert_or_assign({assumed, scalars}, known);
+        auto& kept = plans[&session];
+        if (!kept)
+            kept = session.plans_of(op);
+        return kept;
     }
     bool is_done_with_keys = false;  ///< no more is said of keys that come back
     /// Classes of named tuples for its results, without keys and with them; null until needed, kept by

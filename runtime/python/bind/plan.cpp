@@ -110,9 +110,8 @@ private:
                 fmt::format("the arrays have rows of {}, and the plan of {} was made for "
                             "rows of {}; make another plan",
                             count_text(call.num_features(), "feature"), op_.name(), num_features_));
-        const auto& session = call.words().session;
-        if (!call.words().key().empty() || call.words().check || session.device ||
-            session.backend != SessionChoice().backend)
+        if (!key_of(call.words().plan).empty() || call.words().check ||
+            call.words().session != SessionChoice())
             throw InputError(
                 "stage, backend, settings and the like are given when a plan is made, not when it is run");
     }

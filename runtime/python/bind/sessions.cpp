@@ -5,14 +5,12 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <atomic>
 #include <string_view>
 
 #include "dsl/error.h"
 #include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/laws/prove/verdict_cache.h"
 
 namespace segfold::python {
 
@@ -108,8 +106,6 @@ std::map<SessionChoice, std::shared_ptr<Session>>& sessions()
     return *made;
 }
 
-std::atomic<std::uint64_t> tunings = 0;
-
 }  // namespace
 
 std::vector<std::shared_ptr<Session>> all_sessions()
@@ -118,15 +114,6 @@ std::vector<std::shared_ptr<Session>> all_sessions()
     for (const auto& [choice, session] : sessions())
         all.push_back(session);
     return all;
-}
-
-std::uint64_t num_findings() { return tunings + prove::num_remembered(); }
-
-void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions)
-{
-    for (const auto& session : sessions)
-        session->forget_records();
-    ++tunings;
 }
 
 std::shared_ptr<Session> session_of(const SessionChoice& choice)

@@ -34,13 +34,6 @@ struct SessionChoice {
 /// All sessions that there are. The caller holds the interpreter's lock.
 [[nodiscard]] std::vector<std::shared_ptr<Session>> all_sessions();
 
-/// How often tuning records or what is known of laws have changed in this process: plans that were kept from
-/// before may no longer be what a session would choose.
-[[nodiscard]] std::uint64_t num_findings();
-
-/// After a tuning: lets `sessions` read their records anew, and counts.
-void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions);
-
 /// What has been warned of an operator: the kind of each, which its first line without numbers says, and all
 /// of it.
 using ToldWarnings = std::map<std::string, std::string, std::less<>>;

@@ -181,10 +181,12 @@ nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
         [tuning, options] {
             tuning->tuned =
                 tune_workload(*tuning->session, tuning->typed->op, tuning->inputs, tuning->segments, options);
-            note_tuning(tuning->sessions);
-            tuning->typed->plans.clear();
+            for (const auto& one : tuning->sessions)
+                one->forget_records();
         },
         call.arrays());
+    for (const auto& [session, plans] : tuning->typed->plans)
+        plans->clear();
     nb::dict facts;
     facts["winner"] = tuning->tuned.winner;
     facts["reason"] = tuning->tuned.reason;

@@ -50,6 +50,38 @@ std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& sha
     return stages;
 }
 
+/// Whether a text takes the segments as they lie.
+bool suits(const Emitted& emitted, const ScratchRoom& room)
+{
+    return !room.lying ||
+           (emitted.form == *room.lying && (*room.lying != SegmentForm::ranges || !emitted.counts_items));
+}
+
+/// `first`, or the last stage that takes the segments as they lie on a device; see choose_plan().
+PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
+                   const Catalogue& catalogue, const ScratchRoom& room)
+{
+    if (suits(first.emitted, room))
+        return first;
+    if (request.stage || request.is_reproducible)
+        throw InputError(
+            fmt::format("{} cannot take these segments as they lie on the device; leave the stage{} to the "
+                        "plan",
+                        first.stage->name, request.stage ? "" : " and the order of combination"));
+    const auto facts = plan_facts(problem, shape);
+    const Stage* last = nullptr;
+    for (const auto& stage : catalogue.stages())
+        if (!stage.is_rung && !catalogue.unmet(stage, problem) &&
+            served_form(stage, *room.lying) == *room.lying &&
+            suits(emit(problem, stage, default_configuration(stage, facts), catalogue), room))
+            last = &stage;
+    if (last == nullptr)
+        throw InputError(fmt::format("no stage takes segments given by {} on a device for operator {}",
+                                     name(*room.lying), problem.op.name));
+    return {catalogue.share(*last), false,
+            emit(problem, *last, configure(*last, request.settings, facts), catalogue, request.numbers)};
+}
+
 /// `first`, or what is taken in its place where its scratch memory does not fit; see choose_plan().
 PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
@@ -59,7 +91,7 @@ PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& 
     };
     constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // a device that lacks it has room for nothing
     const auto needed = bytes_of(first.emitted);
-    if (needed <= kLittle)
+    if (needed <= kLittle || !room.free_bytes)
         return first;
     const auto free = room.free_bytes();
     if (free < 0 || needed <= free)
@@ -72,7 +104,7 @@ PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& 
         auto emitted = emit(problem, *stage, default_configuration(*stage, plan_facts(problem, shape)),
                             catalogue, request.numbers);
         const auto bytes = bytes_of(emitted);
-        if (bytes > free || (room.suits && !room.suits(emitted)))
+        if (bytes > free || !suits(emitted, room))
             continue;
         if (!request.is_open())
             throw DeviceError(fmt::format("{}; {} needs {}", lacks,
@@ -142,7 +174,41 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
             "leave them out");
     const auto point = planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, tuned);
     auto choice = choice_of(point, request, problem, catalogue, texts);
-    return room == nullptr ? choice : fitting(std::move(choice), request, problem, shape, catalogue, *room);
+    if (room == nullptr)
+        return choice;
+    choice = fitting(std::move(choice), request, problem, shape, catalogue, *room);
+    return suiting(std::move(choice), request, problem, shape, catalogue, *room);
+}
+
+tune::Lookup Chooser::look_up(const Problem& problem, const Shape& shape) const
+{
+    if (records)
+        return tune::look_up(*records, {*device, problem, shape, *catalogue});
+    tune::Lookup lookup;
+    lookup.reason = without_records;
+    return lookup;
+}
+
+Chosen choose(const Chooser& chooser, const Wanted& wanted)
+{
+    const auto& [op, problem, shape, laws, request, traffic, room] = wanted;
+    const auto& catalogue = *chooser.catalogue;
+    Chosen chosen;
+    auto& explanation = chosen.explanation;
+    explanation.lookup = chooser.look_up(problem, shape);
+    const auto& point = explanation.lookup.point;
+    const auto& plan = chosen.plan.emplace(choose_plan(request, problem, shape, laws, catalogue,
+                                                       point ? &*point : nullptr, room, chooser.texts.get()));
+    const auto& rule = catalogue.rule_of_thumb(problem, shape);
+    explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
+    explanation.taken = fmt::format("{}, {}", plan.text(), plan.chosen_by());
+    explanation.without_identity = laws.without_identity.value_or("");
+    explanation.traffic = traffic;
+    explanation.on_host = room == nullptr;
+    if (room != nullptr)
+        explanation.scratch_bytes = scratch_bytes_of(plan.emitted, room->sizes, room->num_multiprocessors);
+    chosen.warnings = law_warnings(laws, op, problem, shape, catalogue, *plan.stage);
+    return chosen;
 }
 
 std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,

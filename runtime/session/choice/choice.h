@@ -11,6 +11,7 @@
 #include "runtime/data/workload.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/session/choice/emitted_texts.h"
+#include "runtime/session/choice/explanation.h"
 #include "runtime/session/choice/lookup.h"
 #include "runtime/session/choice/point.h"
 #include "runtime/session/plan_request.h"
@@ -33,6 +34,9 @@ struct PlanChoice {
     /// did not decide.
     std::string passed_over = {};
 
+    /// "warp_stream block_threads=256 items_per_thread=32"
+    [[nodiscard]] std::string text() const { return print(tune::Point{stage->name, emitted.configuration}); }
+
     /// "asked for", "tuning record", "rule of thumb", "next best: ..."
     [[nodiscard]] std::string chosen_by() const
     {
@@ -43,13 +47,16 @@ struct PlanChoice {
     }
 };
 
-/// The room for a plan's scratch memory.
+/// What a GPU has for a plan: room for scratch memory, and the segments as they lie.
 struct ScratchRoom {
-    /// Asked where a plan needs more than a little; negative: the arrays do not fit either.
+    /// Asked where a plan needs more than a little; negative: the arrays do not fit either. Empty: nobody
+    /// knows, and every plan fits.
     std::function<std::int64_t()> free_bytes;
     SegmentSizes sizes;
     int num_multiprocessors = 1;
-    std::function<bool(const Emitted&)> suits = {};  ///< which texts may be taken; empty: all
+    /// The form of segments that lie on the device, where nobody converts them or counts the items of ranges:
+    /// other texts are not taken.
+    std::optional<SegmentForm> lying = {};
 };
 
 /// A stage and its configuration.
@@ -69,7 +76,8 @@ PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, cons
 
 /// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
 ///
-/// Where its scratch memory does not fit `room`, an open request gets the stage of the next rank whose does.
+/// Where its scratch memory does not fit `room`, an open request gets the stage of the next rank whose does;
+/// where it does not take the segments as they lie, it gets one that does.
 /// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
 /// refuted, and for an operator whose identity is refuted, which all stages rely on; DeviceError where
 /// scratch memory does not fit and the request is not open, or none fits. What `texts` remembers is not
@@ -84,13 +92,37 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
 std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,
                                       const Shape& shape, const Catalogue& catalogue, const Stage& taken);
 
+/// Whom a choice asks; the same for the folds of a session and for its plans.
+struct Chooser {
+    std::shared_ptr<const Catalogue> catalogue;
+    std::shared_ptr<const tune::RecordStore> records = nullptr;  ///< null: none is asked
+    std::string without_records = {};                            ///< why
+    std::optional<DeviceIdentity> device = {};                   ///< as records know it
+    std::shared_ptr<EmittedTexts> texts = {};                    ///< that are not emitted anew
+
+    /// What the records say.
+    [[nodiscard]] tune::Lookup look_up(const Problem& problem, const Shape& shape) const;
+};
+
+/// What is chosen for.
+struct Wanted {
+    const Operator& op;  ///< as its author has it, for warnings
+    const Problem& problem;
+    const Shape& shape;
+    const OperatorLaws& laws;
+    const PlanRequest& request;
+    const Traffic& traffic;
+    const ScratchRoom* room = nullptr;  ///< of a GPU
+};
+
 /// A choice with its reasons.
 struct Chosen {
     std::optional<PlanChoice> plan;  ///< nothing for a back end that knows no stages
-    tune::Lookup lookup;
-    std::string rule;                             ///< the plan of the rule of thumb
-    std::optional<std::string> without_identity;  ///< why the operator runs without its identity
-    std::vector<std::string> warnings;            ///< of the laws, where they were judged with a workload
+    Explanation explanation;
+    std::vector<std::string> warnings;  ///< of the laws
 };
+
+/// What choose_plan() takes, with what the records, the laws and the rule of thumb say of it.
+Chosen choose(const Chooser& chooser, const Wanted& wanted);
 
 }  // namespace segfold

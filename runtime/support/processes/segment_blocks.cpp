@@ -19,7 +19,7 @@ void for_blocks(std::int64_t count, int threads,
                 const std::function<void(std::int64_t first, std::int64_t last)>& work)
 {
     constexpr std::int64_t kBlocksPerThread = 32;
-    const std::int64_t workers = std::clamp<std::int64_t>(count, 1, thread_count(threads));
+    const std::int64_t workers = count <= 1 ? 1 : std::clamp<std::int64_t>(count, 1, thread_count(threads));
     const std::int64_t block_size = std::max<std::int64_t>(1, count / (workers * kBlocksPerThread));
 
     std::atomic<std::int64_t> next = 0;
