@@ -22,6 +22,7 @@
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/deliver.h"
 #include "runtime/session/kept_plans.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/session/slicing.h"
@@ -173,66 +174,6 @@ struct Session::State {
 };
 
 namespace {
-
-/// Throws InputError where the caller's arrays for the results do not take them all.
-void require_results(const Results& results, std::span<const MutableArrayView> into)
-{
-    if (into.size() != results.size())
-        throw InputError(fmt::format("the operator has {}, and is given {} for its results",
-                                     count_text(std::ssize(results), "result field"),
-                                     count_text(std::ssize(into), "array")));
-    for (std::size_t i = 0; i < into.size(); ++i) {
-        const auto& [field, array] = results[i];
-        const auto& target = into[i];
-        require_type(fmt::format("the results of '{}'", field), target.type);
-        if (target.type != array.type() || target.place != Place::host)
-            throw InputError(fmt::format(
-                "the results of '{}' are {} on the host, and the array for them holds {}{}", field,
-                name(array.type()), name(target.type), target.place == Place::device ? " on a device" : ""));
-        if (target.length < static_cast<std::int64_t>(array.length()))
-            throw InputError(
-                fmt::format("the results of '{}' are {}, and the array for them has room for {}", field,
-                            count_text(static_cast<std::int64_t>(array.length()), "value"), target.length));
-        require_address(fmt::format("the results of '{}'", field), target.data,
-                        static_cast<std::int64_t>(array.length()));
-    }
-}
-
-/// Of what a fold writes.
-struct FoldSizes {
-    const Operator& op;
-    std::int64_t num_segments, num_elements, num_features;
-};
-
-/// Throws InputError where two of the arrays that a fold writes share memory. Those that it reads may be
-/// written: results lie elsewhere until all has been read.
-void require_apart_results(const FoldSizes& sizes, const SegmentsView& segments,
-                           std::span<const MutableArrayView> into)
-{
-    SegmentsView told;
-    told.found_keys = segments.found_keys;
-    told.num_found = segments.num_found;
-    require_apart({sizes.op,
-                   {},
-                   told,
-                   into,
-                   sizes.num_segments * sizes.num_features,
-                   sizes.num_elements * sizes.num_features,
-                   sizes.num_segments});
-}
-
-/// Writes results, and what was found of segments, into the caller's memory, where it lends some.
-void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
-             const SegmentsView& segments, std::span<const MutableArrayView> into)
-{
-    if (!into.empty())
-        require_results(results, into);
-    require_apart_results(sizes, segments, into);
-    store_found(found, segments);
-    for (std::size_t i = 0; i < into.size(); ++i)
-        if (const auto& array = results[i].array; array.bytes() != 0)
-            std::memcpy(into[i].data, array.data(), array.bytes());
-}
 
 /// Whether overflow of the data keeps a fold from relying on associativity.
 bool is_folded_in_order(const OperatorLaws& laws)

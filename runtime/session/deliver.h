@@ -1,0 +1,27 @@
+#pragma once
+// Results of a fold, written into the caller's memory.
+#include <cstdint>
+#include <span>
+
+#include "dsl/operator.h"
+#include "runtime/data/array_view.h"
+#include "runtime/data/segments.h"
+#include "runtime/data/workload.h"
+#include "runtime/session/segments_view.h"
+
+namespace segfold {
+
+/// Sizes of a fold's results.
+struct FoldSizes {
+    const Operator& op;
+    std::int64_t num_segments, num_elements, num_features;
+};
+
+/// Writes results, and keys and numbers of found segments, into the memory that the caller lends.
+///
+/// Throws InputError, before it writes, if an array has another type or is too short, or if two of the arrays
+/// share memory. Arrays that the fold reads may be written: their elements have all been read.
+void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
+             const SegmentsView& segments, std::span<const MutableArrayView> into);
+
+}  // namespace segfold
