@@ -29,9 +29,9 @@ constexpr std::array<std::string_view, 11> kOperators = {
     "sum_f16", "count_above_f32",   "automaton_i32", "top_four_f32",   "binned_sum_f32"};
 
 /// Rungs of a ladder that differ from another one, which is kept whole, in a loop or two.
-constexpr std::array<std::string_view, 7> kHashedRungs = {
-    "pairs_first_add", "pairs_unrolled", "pairs_cascade",          "tree_first_add",
-    "tree_unrolled",   "tree_cascade",   "tree_interleaved_modulo"};
+constexpr std::array<std::string_view, 10> kHashedRungs = {
+    "pairs_sequential", "pairs_first_add", "pairs_unrolled",          "pairs_cascade", "tree_first_add",
+    "tree_unrolled",    "tree_cascade",    "tree_interleaved_modulo", "tree_redux",    "tree_shuffle"};
 
 constexpr const char* kHashes = "hashes.csv";
 
