@@ -60,8 +60,8 @@ private:
 
 /// An .npy file. Its header is read now, its elements on demand.
 ///
-/// Elements must be of type `asked`, if that is given. Refuses files that read_open_npy() refuses, and notices a
-/// file that became shorter when it reads there.
+/// Elements must be of type `asked`, if that is given. Refuses files that read_open_npy() refuses, and
+/// notices a file that became shorter when it reads there.
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});
 

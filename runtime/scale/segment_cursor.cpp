@@ -72,9 +72,7 @@ public:
     {
         const auto entries = source_.array ? source_.array->length() : std::nullopt;
         switch (source_.kind) {
-            case LayoutKind::whole:
-                num_segments_ = 1;
-                break;
+            case LayoutKind::whole: num_segments_ = 1; break;
             case LayoutKind::uniform:
                 num_segments_ = uniform_segments(num_elements, source_.uniform_length).num_segments;
                 break;
@@ -366,8 +364,7 @@ std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source, std::optiona
 {
     switch (source.kind) {
         case LayoutKind::flags:
-        case LayoutKind::keys:
-            return start_cursor(std::move(source), num_elements);
+        case LayoutKind::keys: return start_cursor(std::move(source), num_elements);
         case LayoutKind::whole:
             if (!num_elements)
                 return start_cursor(std::move(source), num_elements);

@@ -28,10 +28,8 @@ Array borrow(const ArrayView& view, std::string_view what)
 Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Array room)
 {
     switch (view.kind) {
-        case LayoutKind::whole:
-            return whole_segments(num_elements);
-        case LayoutKind::uniform:
-            return uniform_segments(num_elements, view.uniform_length);
+        case LayoutKind::whole: return whole_segments(num_elements);
+        case LayoutKind::uniform: return uniform_segments(num_elements, view.uniform_length);
         case LayoutKind::offsets:
             return segments_from_offsets(borrow(view.first, "the offsets"), num_elements, std::move(room));
         case LayoutKind::lengths:
@@ -39,12 +37,9 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
         case LayoutKind::ranges:
             return segments_from_ranges(borrow(view.first, "the begins"), borrow(view.second, "the ends"),
                                         num_elements);
-        case LayoutKind::flags:
-            return segments_from_flags(borrow(view.first, "the flags"), num_elements);
-        case LayoutKind::keys:
-            return segments_from_keys(borrow(view.first, "the keys"), num_elements);
-        default:
-            refuse_layout(view.kind);
+        case LayoutKind::flags: return segments_from_flags(borrow(view.first, "the flags"), num_elements);
+        case LayoutKind::keys: return segments_from_keys(borrow(view.first, "the keys"), num_elements);
+        default: refuse_layout(view.kind);
     }
 }
 

@@ -203,17 +203,12 @@ void DevicePlan::bind_segments(const SegmentsView& segments)
     addresses_.clear();
     switch (sizes_.form) {
         case SegmentForm::whole:
-        case SegmentForm::uniform:
-            break;
-        case SegmentForm::flags:
-            addresses_.assign({begins, address(segments.num_found.data)});
-            break;
+        case SegmentForm::uniform: break;
+        case SegmentForm::flags: addresses_.assign({begins, address(segments.num_found.data)}); break;
         case SegmentForm::keys:
             addresses_.assign({begins, address(segments.found_keys.data), address(segments.num_found.data)});
             break;
-        case SegmentForm::ranges:
-            addresses_.assign({begins, address(segments.second.data)});
-            break;
+        case SegmentForm::ranges: addresses_.assign({begins, address(segments.second.data)}); break;
         case SegmentForm::offsets:
             if (sizes_.kind == LayoutKind::offsets) {
                 addresses_.assign({begins});

@@ -101,9 +101,7 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
                                          count_text(num_elements, "element")));
     };
     switch (view.kind) {
-        case LayoutKind::whole:
-            sizes.num_segments = 1;
-            break;
+        case LayoutKind::whole: sizes.num_segments = 1; break;
         case LayoutKind::uniform:
             plan.form = SegmentForm::uniform;
             sizes.uniform_length = view.uniform_length;
@@ -146,8 +144,7 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             per_element("key");
             plan.key_bytes = static_cast<int>(size_bytes(view.first.type));
             break;
-        default:
-            refuse_layout(view.kind);
+        default: refuse_layout(view.kind);
     }
     return plan;
 }

@@ -16,16 +16,11 @@ inline SegmentSource source_of(const Segments& segments, const Array* lengths)
     if (lengths != nullptr)
         return {LayoutKind::lengths, 0, memory_source(*lengths)};
     switch (segments.form) {
-        case SegmentForm::whole:
-            return {LayoutKind::whole, 0, nullptr};
-        case SegmentForm::uniform:
-            return {LayoutKind::uniform, segments.uniform_length, nullptr};
-        case SegmentForm::flags:
-            return {LayoutKind::flags, 0, memory_source(segments.flags)};
-        case SegmentForm::keys:
-            return {LayoutKind::keys, 0, memory_source(segments.item_keys)};
-        default:
-            return {LayoutKind::offsets, 0, memory_source(segments.offsets)};
+        case SegmentForm::whole: return {LayoutKind::whole, 0, nullptr};
+        case SegmentForm::uniform: return {LayoutKind::uniform, segments.uniform_length, nullptr};
+        case SegmentForm::flags: return {LayoutKind::flags, 0, memory_source(segments.flags)};
+        case SegmentForm::keys: return {LayoutKind::keys, 0, memory_source(segments.item_keys)};
+        default: return {LayoutKind::offsets, 0, memory_source(segments.offsets)};
     }
 }
 

@@ -100,12 +100,9 @@ TEST_F(StreamPipeline, SourcesOfEveryKindAreReadThroughFewBuffers)
     const auto sources = [&](int which) -> std::unique_ptr<ArraySource> {
         std::int64_t made = 0;
         switch (which) {
-            case 0:
-                return npy_source(path);
-            case 1:
-                return memory_source(values);
-            case 2:
-                return values_source(Type::u64, kElements, 7, ValueRange::uniform);
+            case 0: return npy_source(path);
+            case 1: return memory_source(values);
+            case 2: return values_source(Type::u64, kElements, 7, ValueRange::uniform);
             default:
                 return generated_source(
                     Type::u64,

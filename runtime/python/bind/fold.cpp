@@ -242,14 +242,11 @@ std::int64_t num_segments_of(const Call& call)
 {
     const auto& segments = call.segments();
     switch (segments.kind) {
-        case LayoutKind::whole:
-            return 1;
+        case LayoutKind::whole: return 1;
         case LayoutKind::uniform:
             return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
-        case LayoutKind::offsets:
-            return std::max<std::int64_t>(segments.first.length - 1, 0);
-        default:
-            return segments.first.length;
+        case LayoutKind::offsets: return std::max<std::int64_t>(segments.first.length - 1, 0);
+        default: return segments.first.length;
     }
 }
 

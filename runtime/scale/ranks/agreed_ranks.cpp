@@ -47,20 +47,13 @@ struct Met : std::exception {
 [[noreturn]] void rethrow(const Met& met)
 {
     switch (met.heading.kind) {
-        case Kind::specification:
-            throw SpecError(met.text);
-        case Kind::input:
-            throw InputError(met.text);
-        case Kind::device:
-            throw DeviceError(met.text);
-        case Kind::memory:
-            throw std::bad_alloc();
-        case Kind::simt_fault:
-            throw simt::SimtError(static_cast<simt::Fault>(met.heading.fault), met.text);
-        case Kind::stopped:
-            throw Stopped();
-        default:
-            throw InternalError(met.text);
+        case Kind::specification: throw SpecError(met.text);
+        case Kind::input: throw InputError(met.text);
+        case Kind::device: throw DeviceError(met.text);
+        case Kind::memory: throw std::bad_alloc();
+        case Kind::simt_fault: throw simt::SimtError(static_cast<simt::Fault>(met.heading.fault), met.text);
+        case Kind::stopped: throw Stopped();
+        default: throw InternalError(met.text);
     }
 }
 

@@ -9,16 +9,12 @@ std::int64_t layout_bytes(SegmentForm form, std::int64_t num_elements, std::int6
 {
     const std::int64_t index_bytes = index_bits / 8;
     switch (form) {
-        case SegmentForm::offsets:
-            return (num_segments + 1) * index_bytes;
-        case SegmentForm::ranges:
-            return (2 * num_segments + 1) * index_bytes;
+        case SegmentForm::offsets: return (num_segments + 1) * index_bytes;
+        case SegmentForm::ranges: return (2 * num_segments + 1) * index_bytes;
         case SegmentForm::keys:  // keys are read, and the key of each run is written; flags are only read
             return (num_elements + num_segments) * key_bytes;
-        case SegmentForm::flags:
-            return num_elements;
-        default:
-            return 0;
+        case SegmentForm::flags: return num_elements;
+        default: return 0;
     }
 }
 

@@ -48,43 +48,31 @@ std::optional<Type> type_of_format(std::string_view format, std::int64_t item_by
         return std::nullopt;
     const auto by_width = [&](Type one, Type two, Type four, Type eight) -> std::optional<Type> {
         switch (item_bytes) {
-            case 1:
-                return one;
-            case 2:
-                return two;
-            case 4:
-                return four;
-            case 8:
-                return eight;
-            default:
-                return std::nullopt;
+            case 1: return one;
+            case 2: return two;
+            case 4: return four;
+            case 8: return eight;
+            default: return std::nullopt;
         }
     };
     switch (format.front()) {
-        case '?':
-            return Type::boolean;
+        case '?': return Type::boolean;
         case 'b':
         case 'h':
         case 'i':
         case 'l':
         case 'q':
-        case 'n':
-            return by_width(Type::i8, Type::i16, Type::i32, Type::i64);
+        case 'n': return by_width(Type::i8, Type::i16, Type::i32, Type::i64);
         case 'B':
         case 'H':
         case 'I':
         case 'L':
         case 'Q':
-        case 'N':
-            return by_width(Type::u8, Type::u16, Type::u32, Type::u64);
-        case 'e':
-            return Type::f16;
-        case 'f':
-            return Type::f32;
-        case 'd':
-            return Type::f64;
-        default:
-            return std::nullopt;
+        case 'N': return by_width(Type::u8, Type::u16, Type::u32, Type::u64);
+        case 'e': return Type::f16;
+        case 'f': return Type::f32;
+        case 'd': return Type::f64;
+        default: return std::nullopt;
     }
 }
 

@@ -193,18 +193,12 @@ std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype)
         return std::nullopt;
     };
     switch (static_cast<nb::dlpack::dtype_code>(dtype.code)) {
-        case nb::dlpack::dtype_code::Bool:
-            return by_width({Type::boolean});
-        case nb::dlpack::dtype_code::Int:
-            return by_width({Type::i8, Type::i16, Type::i32, Type::i64});
-        case nb::dlpack::dtype_code::UInt:
-            return by_width({Type::u8, Type::u16, Type::u32, Type::u64});
-        case nb::dlpack::dtype_code::Float:
-            return by_width({std::nullopt, Type::f16, Type::f32, Type::f64});
-        case nb::dlpack::dtype_code::Bfloat:
-            return by_width({std::nullopt, Type::bf16});
-        default:
-            return std::nullopt;
+        case nb::dlpack::dtype_code::Bool: return by_width({Type::boolean});
+        case nb::dlpack::dtype_code::Int: return by_width({Type::i8, Type::i16, Type::i32, Type::i64});
+        case nb::dlpack::dtype_code::UInt: return by_width({Type::u8, Type::u16, Type::u32, Type::u64});
+        case nb::dlpack::dtype_code::Float: return by_width({std::nullopt, Type::f16, Type::f32, Type::f64});
+        case nb::dlpack::dtype_code::Bfloat: return by_width({std::nullopt, Type::bf16});
+        default: return std::nullopt;
     }
 }
 
