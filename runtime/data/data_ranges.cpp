@@ -108,7 +108,7 @@ bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t 
 {
     using Bits = std::conditional_t<sizeof(Element) == 2, std::uint16_t,
                                     std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>;
-    typedef Bits Vector __attribute__((vector_size(64)));
+    typedef Bits Vector __attribute__((vector_size(16)));
     constexpr auto kStep = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Bits));
     const auto full = static_cast<Bits>(exponent);
     Vector all{};  // ones where an exponent is full
