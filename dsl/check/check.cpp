@@ -308,7 +308,7 @@ private:
         const bool is_read = unread_.declared.empty() && !unread_.parts;
         if (op_.map && op_.outputs.empty() && is_read)
             fail(op_.map->position, "operator " + op_.name + " has a map but names no output",
-                 "say what each element gets: operator " + op_.name + "(...) -> each f32");
+                 "say what each element gets: operator " + op_.name + "(...) -> (..., each y: f32)");
         if (!op_.map && !op_.outputs.empty() && is_read)
             fail(op_.outputs[0].position, "operator " + op_.name + " has no map",
                  "map gives each element its output, e.g. map x - mean");

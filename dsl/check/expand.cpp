@@ -220,7 +220,7 @@ private:
             if (unread_.declared.contains(name) || unread_.parts)
                 throw Silence();
             fail(assignment.position, "'" + name + "' is not an array",
-                 "declare it as one, " + name + ": i32[8], or write " + entry_name(name, entry->second));
+                 "write " + name + ", or declare it as an array: " + name + ": i32[8]");
         }
         if (!entry)
             fail(assignment.position, "'" + name + "' is an array of " + entries(array->second),

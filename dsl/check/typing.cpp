@@ -67,7 +67,40 @@ Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))
         return is_float(left) ? left : right;
+    if (is_number(left) != is_number(right))
+        return is_number(left) ? left : right;
     return size_bytes(right) > size_bytes(left) ? right : left;
+}
+
+/// What to write for a number that a floating-point type does not hold.
+std::string inf_or_wider(const ExpressionNode& number)
+{
+    return std::string("use inf, or ") + (fits(number, Type::f32) ? "f32" : "f64");
+}
+
+/// True if an operation takes two of this type.
+bool takes(const std::string& symbol, Type type)
+{
+    if (is_logical(symbol))
+        return type == Type::boolean;
+    if (is_shift(symbol) || symbol == "%")
+        return is_integer(type);
+    if (is_bitwise(symbol))
+        return !is_float(type);
+    return symbol == "==" || symbol == "!=" || is_number(type);
+}
+
+/// What an operation takes.
+std::string taken_by(const std::string& symbol)
+{
+    if (is_logical(symbol))
+        return "it takes bools; compare with something to get one";
+    if (is_shift(symbol) || symbol == "%")
+        return "it takes integers";
+    if (is_bitwise(symbol))
+        return std::string("it takes integers or bools") +
+               (symbol == "^" ? "; powers are written pow(x, y)" : "");
+    return "it takes numbers";
 }
 
 /// False for an operation, constant or limit that the parser never makes but C++ may.
@@ -225,8 +258,9 @@ Expression Typing::resolve(const Expression& expression, std::optional<Type> con
             const Type type = *expression->type;
             if (!is_number(type) || (expression->name == "epsilon" && !is_float(type)))
                 fail(expression, expression->name + "(" + text(type) + ") does not exist",
-                     expression->name == "epsilon" ? "epsilon is of a floating-point type"
-                                                   : "name a number's type");
+                     expression->name == "epsilon"  ? "epsilon is of a floating-point type"
+                     : expression->name == "lowest" ? "write false"
+                                                    : "write true");
             return expression;
         }
         case ExpressionKind::name:
@@ -262,7 +296,7 @@ Expression Typing::literal(const Expression& expression, std::optional<Type> con
                  " is not of type " + text(*context),
              "only floating-point types have it");
     if (node.kind == ExpressionKind::real && !fits(node, *context))
-        fail(expression, "this number does not fit in " + text(*context), "use inf, or a wider type");
+        fail(expression, "this number does not fit in " + text(*context), inf_or_wider(node));
     return with_type(expression, {}, *context);
 }
 
@@ -279,7 +313,7 @@ Expression Typing::integer(const Expression& expression, Type type) const
                  text(type) + " holds " + (limits.below ? "-" : "") + std::to_string(limits.below) + " to " +
                      std::to_string(limits.above));
     } else if (!fits(node, type)) {
-        fail(expression, digits + " does not fit in " + text(type), "use inf, or a wider type");
+        fail(expression, digits + " does not fit in " + text(type), inf_or_wider(node));
     }
     return with_type(expression, {}, type);
 }
@@ -322,25 +356,14 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
     auto right = resolve(node.arguments[1], type);
     const Type l = *left->type;
     const Type r = *right->type;
-    if (l != r && !is_logical(symbol)) {
-        const Type common = wider(l, r);
+    const bool convertible = l != r && (takes(symbol, l) || takes(symbol, r));
+    if (convertible && !is_logical(symbol)) {
+        const Type common = takes(symbol, l) && takes(symbol, r) ? wider(l, r) : takes(symbol, l) ? l : r;
         fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r),
              "convert one of them, e.g. " + conversion(common, node.arguments[common == l ? 1 : 0]));
     }
-
-    const auto need = [&](bool holds, const std::string& what) {
-        if (!holds)
-            fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r), what);
-    };
-    if (is_logical(symbol))
-        need(l == Type::boolean && r == Type::boolean, "it takes bools; compare with something to get one");
-    else if (is_shift(symbol) || symbol == "%")
-        need(is_integer(l), "it takes integers");
-    else if (is_bitwise(symbol))
-        need(!is_float(l), symbol == "^" ? "it takes integers or bools; powers are written pow(x, y)"
-                                         : "it takes integers or bools");
-    else if (symbol != "==" && symbol != "!=")
-        need(is_number(l), "it takes numbers");
+    if (l != r || !takes(symbol, l))
+        fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r), taken_by(symbol));
     if (node.name == kChoosesEntry) {
         if (!is_integer(l))
             fail(node.arguments[0], "an index of type " + text(l), "convert it to an integer: i32(...)");

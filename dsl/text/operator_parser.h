@@ -131,6 +131,12 @@ private:
     };
     LetNames& names_of(const Block& block);
     void statement(Block& result, const std::string& part);
+    [[nodiscard]] bool is_field(const std::string& target) const;
+    [[nodiscard]] bool is_name_of_block(const Block& block, const std::string& target,
+                                        const std::string& part) const;
+    [[nodiscard]] bool is_assigning_sign() const;
+    [[noreturn]] void refuse_assigning_sign(const std::string& target, const std::string& part) const;
+    [[nodiscard]] std::size_t entries_of(const std::string& array) const;
     /// A field that `part` sets, for an example.
     [[nodiscard]] std::string field_of(const std::string& part) const;
     std::string heading_;

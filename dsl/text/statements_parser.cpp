@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "dsl/check/expand.h"
 #include "dsl/message/slips.h"
+#include "dsl/printer.h"
 #include "dsl/text/token_slips.h"
 
 namespace segfold {
@@ -196,6 +198,12 @@ bool is_between_values(std::string_view symbol)
     return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
+bool is_arithmetic(std::string_view symbol)
+{
+    constexpr std::array<std::string_view, 5> others = {"&", "|", "^", "<<", ">>"};
+    return is_between_values(symbol) || std::ranges::find(others, symbol) != others.end();
+}
+
 }  // namespace
 
 void OperatorParser::statement(Block& result, const std::string& part)
@@ -207,21 +215,28 @@ void OperatorParser::statement(Block& result, const std::string& part)
             cursor_.fail(position, "'" + cursor_.peek().text + "' is not a word of the language", advice);
     auto target = cursor_.name(let ? "a name after 'let'" : "a field to set");
     const auto written = target;
-    if (cursor_.is("[") && expressions_.replaced.contains(target))
+    const bool is_round =
+        expressions_.replaced.contains(target);  // a loop's counter, or what a round has bound
+    if ((is_round && cursor_.is("[")) || (!let && cursor_.is("=") && !is_field(target) &&
+                                          (is_round || is_name_of_block(result, target, part))))
         cursor_.fail(position, "'" + target + "' is already a name here", "choose another");
     const bool is_entry = cursor_.accept("[");
     if (is_entry) {
         const Position at = cursor_.peek().position;
-        const auto index = constant_value(expressions_.expression());
+        const auto written_index = expressions_.expression();
+        const auto index = constant_value(written_index);
         if (!index)
             cursor_.fail(at, "the index of what is set is a number or a loop's counter",
-                         "set every entry: for k in 0..8 { " + target + "[k] = k == i ? ... : ... }");
+                         "set every entry: for k in 0.." + std::to_string(entries_of(target)) + " { " +
+                             target + "[k] = k == " + print(written_index) + " ? ... : ... }");
         cursor_.expect("]");
         target += "[" + std::to_string(*index) + "]";
     }
     if (!let && cursor_.is(".") && cursor_.peek(1).kind == TokenKind::word)
         cursor_.fail(position, "a field is set by its name alone",
                      "write " + cursor_.peek(1).text + " = ...");
+    if (!let && is_assigning_sign())
+        refuse_assigning_sign(target, part);
     const bool is_value = !let && !cursor_.is("=", 1) && is_between_values(cursor_.peek().text) &&
                           cursor_.peek(1).kind != TokenKind::symbol;
     if (!cursor_.is("=") && (is_value || advice_at(cursor_.tokens(), cursor_.place()).empty()))
@@ -241,6 +256,58 @@ void OperatorParser::statement(Block& result, const std::string& part)
         result.lets.push_back({std::move(target), std::move(value), position});
     else
         result.assignments.push_back({std::move(target), std::move(value), position});
+}
+
+/// True of a field or a result, or of an array of them; of any name where the state has not been read.
+bool OperatorParser::is_field(const std::string& target) const
+{
+    const auto is_it = [&](const auto& field) {
+        return field.name == target || field.name == entry_name(target, 0);
+    };
+    return op_->state.empty() || std::ranges::any_of(op_->state, is_it) ||
+           std::ranges::any_of(op_->results, is_it) || std::ranges::any_of(op_->outputs, is_it);
+}
+
+/// True of a column, an operand or a let, which a part reads and does not set.
+bool OperatorParser::is_name_of_block(const Block& block, const std::string& target,
+                                      const std::string& part) const
+{
+    return std::ranges::find(op_->parameters, target, &Parameter::name) != op_->parameters.end() ||
+           std::ranges::find(block.lets, target, &Let::name) != block.lets.end() ||
+           (part == "combine" && (target == op_->earlier || target == op_->later));
+}
+
+/// True at += and its like, at ++ and at --.
+bool OperatorParser::is_assigning_sign() const
+{
+    const auto& sign = cursor_.peek().text;
+    return is_arithmetic(sign) &&
+           (cursor_.is("=", 1) || ((sign == "+" || sign == "-") && cursor_.is(sign, 1)));
+}
+
+void OperatorParser::refuse_assigning_sign(const std::string& target, const std::string& part) const
+{
+    const auto& sign = cursor_.peek().text;
+    const std::string advice = part == "combine"
+                                   ? "write it out, as in " + target + " = " + op_->earlier + "." + target +
+                                         " " + sign + " " + op_->later + "." + target
+                                   : part + " sets each of its fields once: " + target + " = VALUE";
+    cursor_.fail(cursor_.peek().position, "expected '=', found " + cursor_.found(),
+                 "there is no '" + sign + cursor_.peek(1).text + "'; " + advice);
+}
+
+/// How many entries an array of the state or of the results has.
+std::size_t OperatorParser::entries_of(const std::string& array) const
+{
+    const auto has = [&](std::size_t k) {
+        const auto name = entry_name(array, static_cast<std::int64_t>(k));
+        const auto is_it = [&](const auto& field) { return field.name == name; };
+        return std::ranges::any_of(op_->state, is_it) || std::ranges::any_of(op_->results, is_it);
+    };
+    std::size_t count = 0;
+    while (has(count))
+        ++count;
+    return count == 0 ? 8 : count;
 }
 
 std::string OperatorParser::field_of(const std::string& part) const

@@ -15,7 +15,7 @@ bool is_type(std::string_view word) { return find_type(word) || !type_like(word)
 /// What a type, of this language or another, is called here.
 std::string type_here(std::string_view word) { return std::string(find_type(word) ? word : type_like(word)); }
 
-/// A field's name for an example: the word at `token`, where it is one.
+/// A name for an example: the word at `token`, where it is one.
 std::string example(const Token& token) { return token.kind == TokenKind::word ? token.text : "n"; }
 
 }  // namespace
@@ -52,17 +52,20 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     const bool starts_value = here.kind == TokenKind::word || here.kind == TokenKind::integer ||
                               here.kind == TokenKind::real || is(here, "(");
     if (starts_value && is(before, ")") && is_type(token(at - 2).text) && is(token(at - 3), "("))
-        return "conversions are written " + type_here(token(at - 2).text) + "(" + here.text + ")";
+        return "conversions are written " + type_here(token(at - 2).text) + "(" +
+               (is(here, "(") ? "..." : here.text) + ")";
     if (here.kind != TokenKind::symbol)
         return "";
-    if (is(here, "=") && is_arithmetic(before))
-        return "there is no '" + before.text + "='; write it out: " + example(token(at - 2)) + " = " +
-               example(token(at - 2)) + " " + before.text + " ...";
-    if (is_arithmetic(here) && is(next, "="))
-        return "there is no '" + here.text + "='; write it out, as in " + example(before) + " = a." +
-               example(before) + " " + here.text + " b." + example(before);
-    if ((is(here, "+") && (is(before, "+") || is(next, "+"))) || (is(here, "-") && is(next, "-")))
-        return "there is no '" + here.text + here.text + "'; write n " + here.text + " 1";
+    if ((is(here, "=") && is_arithmetic(before)) || (is_arithmetic(here) && is(next, "=")))
+        return "there is no '" + (is(here, "=") ? before : here).text +
+               "='; write the value alone, or set each field: { FIELD = VALUE; ... }";
+    if ((is(here, "+") && (is(before, "+") || is(next, "+"))) || (is(here, "-") && is(next, "-"))) {
+        const auto& value = is(next, here.text) && token(at + 2).kind == TokenKind::word ? token(at + 2)
+                            : before.kind == TokenKind::word                             ? before
+                                                                                         : token(at - 2);
+        return "there is no '" + here.text + here.text + "'; write " + example(value) + " " + here.text +
+               " 1";
+    }
     if (is(here, "+"))
         return "a plus sign stands between two values";
     if (is(here, "*") && is(before, "*"))
@@ -76,9 +79,13 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     if (is(here, ",") && next.kind == TokenKind::word && one_of(token(at + 2), {"=", ":"}))
         return "write ';' between them";
     if (is(here, "->"))
-        return is_type(before.text) ? "the list of parameters ends with )" : "write a.n: a state is a value";
-    if (is(here, ":") && (is(next, ":") || is(before, ":")))
-        return "functions are named alone: max(a, b)";
+        return is_type(before.text) ? "the list of parameters ends with )"
+                                    : "write " + before.text + "." + example(next) + ": a state is a value";
+    if (is(here, ":") && (is(next, ":") || is(before, ":"))) {
+        const auto& name = is(next, ":") ? token(at + 2).text : next.text;
+        const auto advice = advice_on_function(name);
+        return advice.empty() ? "functions are named alone: " + name + "(...)" : advice;
+    }
     if (is(here, ":") && is(next, "="))
         return "write =";
     if (is(here, ":") && is(token(at - 2), "let"))
@@ -90,8 +97,10 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
         return "write " + next.text + "=";
     if (is(here, "=") && before.kind != TokenKind::symbol && !one_of(before, {"lift", "finish", "empty"}))
         return "comparison is ==";
-    if (is(here, "(") && is(token(at - 2), "."))
-        return "functions are called as " + before.text + "(x)";
+    if (is(here, "(") && is(token(at - 2), ".")) {
+        const auto advice = advice_on_function(before.text);
+        return advice.empty() ? "functions are called as " + before.text + "(x)" : advice;
+    }
     return "";
 }
 

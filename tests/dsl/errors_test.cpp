@@ -1,9 +1,12 @@
-// Every text of tests/errors is refused with exactly the message that its leading comment lines hold.
+// Every text of tests/errors is refused with exactly the message that its leading comment lines hold, and
+// accepted once the advice of the message is followed as its lines with #> say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -75,6 +78,69 @@ TEST(Errors, EveryTextBeginsWithItsPlace)
 {
     for (const auto& path : cases())
         EXPECT_TRUE(leading_comment(read(path)).starts_with(path.filename().string() + ":")) << path;
+}
+
+/// "#> WRONG => RIGHT" follows the advice of a message: the text with RIGHT in the place of WRONG. "#+ WRONG
+/// => RIGHT" below it changes the same text further.
+struct Mending {
+    std::string wrong, right;
+    bool is_further = false;
+};
+
+std::vector<Mending> mendings(const std::string& text)
+{
+    std::vector<Mending> found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("#> ") || line.starts_with("#+ ")) {
+            const auto arrow = line.find(" =>");
+            const auto right = line.substr(std::min(arrow + 4, line.size()));
+            found.push_back({line.substr(3, arrow - 3), right, line[1] == '+'});
+        }
+    return found;
+}
+
+/// Names, numbers and operations.
+std::set<std::string> words(const std::string& text)
+{
+    const std::regex word("\\w+|[-+*/%<>=!&|^~?:]+");
+    return {std::sregex_token_iterator(text.begin(), text.end(), word), std::sregex_token_iterator()};
+}
+
+/// Puts what the message advises into a text. What the advice itself is made of stands in the message or the
+/// text.
+void mend(std::string& text, const std::string& refused, const Mending& mending)
+{
+    std::size_t begin = 0;
+    while (refused[begin] == '#')
+        begin = refused.find('\n', begin) + 1;
+    const auto at = text.find(mending.wrong, begin);
+    ASSERT_NE(at, text.npos) << mending.wrong << " is nowhere";
+    text.replace(at, mending.wrong.size(), mending.right);
+    for (const auto& word : words(mending.right)) {
+        const bool is_given = refused.substr(0, refused.find("#>")).find(word) != refused.npos;
+        EXPECT_TRUE(is_given || mending.is_further || word == "0" || word == "1")
+            << "the message does not advise " << word;
+    }
+}
+
+TEST(Errors, AdviceCanBeFollowed)
+{
+    int count = 0;
+    for (const auto& path : cases()) {
+        SCOPED_TRACE(path.filename().string());
+        const auto refused = read(path);
+        const auto steps = mendings(refused);
+        std::string text;
+        for (std::size_t i = 0; i < steps.size(); ++i, ++count) {
+            text = steps[i].is_further ? text : refused;
+            mend(text, refused, steps[i]);
+            if (i + 1 == steps.size() || !steps[i + 1].is_further) {
+                EXPECT_NO_THROW(parse_operator("mended", text)) << text;
+            }
+        }
+    }
+    EXPECT_GE(count, 50);
 }
 
 TEST(Visible, ShownCharactersStay)

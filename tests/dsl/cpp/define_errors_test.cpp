@@ -123,7 +123,7 @@ TEST(DefineErrors, NumbersFitTheirTypes)
     expect(of_lift([](auto x, auto) {
                return x * 1e300;  // HERE
            }),
-           "HERE: this number does not fit in f32; use inf, or a wider type");
+           "HERE: this number does not fit in f32; use inf, or f64");
     expect(of_lift([](auto x, auto n) {
                return x + cast<float>(n / 0);  // HERE
            }),
@@ -308,7 +308,7 @@ TEST(DefineErrors, SeveralFaultsAreToldTogether)
                });
            }),
            "HERE: 3000000000 does not fit in i32; i32 holds -2147483648 to 2147483647\n"
-           "HERE: this number does not fit in f32; use inf, or a wider type\n"
+           "HERE: this number does not fit in f32; use inf, or f64\n"
            "HERE: combine does not set 'sum'; every state field needs a value");
 }
 
