@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -13,10 +14,11 @@
 namespace segfold::test::cli_bad_input_test {
 namespace {
 
-/// A command and the whole of what the program writes to standard error.
+/// A command, the whole of what the program writes to standard error, and commands that do what it advises.
 struct Case {
     std::string command;
     std::string errors;
+    std::vector<std::string> followed;
 };
 
 /// The lines without the blanks at their ends.
@@ -29,8 +31,8 @@ std::string without_trailing_blanks(const std::string& text)
     return result;
 }
 
-/// The cases of a transcript: "$ segfold ..." and what follows, up to an empty line; lines with # are
-/// comments.
+/// The cases of a transcript: "$ segfold ..." and what follows, up to an empty line, and below it "> segfold
+/// ..." where advice is followed; lines with # are comments.
 std::vector<Case> read_cases(const std::string& path)
 {
     std::vector<Case> cases;
@@ -39,7 +41,9 @@ std::vector<Case> read_cases(const std::string& path)
     bool is_open = false;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with(prompt))
-            cases.push_back({line.substr(prompt.size()), ""});
+            cases.push_back({line.substr(prompt.size()), "", {}});
+        else if (is_open && line.starts_with("> segfold "))
+            cases.back().followed.push_back(line.substr(prompt.size()));
         else if (is_open && !line.empty())
             cases.back().errors += line + '\n';
         is_open = line.starts_with(prompt) || (is_open && !line.empty());
@@ -59,6 +63,30 @@ std::vector<std::string> split(const std::string& command)
             words.emplace_back();
         else
             words.back() += c;
+    return words;
+}
+
+/// The words of a command that follows advice. What it says beyond the command that was refused stands in the
+/// message; "where FILE=x.npy, N=3" at its end fills in what the message leaves open.
+std::vector<std::string> words_of_advice(const Case& refused, std::string command)
+{
+    std::vector<std::pair<std::string, std::string>> filled;
+    const auto where = std::min(command.find(" where "), command.size());
+    std::istringstream fills(command.substr(std::min(where + 7, command.size())));
+    for (std::string fill; std::getline(fills >> std::ws, fill, ',');)
+        filled.emplace_back(fill.substr(0, fill.find('=')), fill.substr(fill.find('=') + 1));
+    command.resize(where);
+    const auto known = split(refused.command);
+    auto words = split(command);
+    EXPECT_NE(words, known);
+    for (auto& word : words) {
+        if (std::ranges::find(known, word) != known.end())
+            continue;
+        EXPECT_NE(refused.errors.find(word), std::string::npos) << "the message does not advise " << word;
+        for (const auto& [open, value] : filled)
+            for (auto at = word.find(open); at != word.npos; at = word.find(open, at + value.size()))
+                word.replace(at, open.size(), value);
+    }
     return words;
 }
 
@@ -170,6 +198,7 @@ protected:
         (void)folder_.write("big.npy", npy(">f4", false, "(8,)", eight));
         (void)folder_.write("text.npy", "1 2 3\n");
         (void)folder_.write("labels.txt", "one\ntwo\n");
+        (void)folder_.write("real.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 0.5\n");
     }
 
     /// A stage of our own, which needs more than those of the program.
@@ -186,13 +215,26 @@ TEST_F(BadInputTest, EveryCaseHasItsMessageAndEndsWithTwo)
 {
     const auto cases = read_cases(SEGFOLD_SOURCE_DIR "/tests/cli/bad_input.txt");
     ASSERT_GE(cases.size(), 100u);
-    for (const auto& [command, errors] : cases) {
+    for (const auto& [command, errors, followed] : cases) {
         SCOPED_TRACE(command);
         const auto result = folder_.run(split(command));
         EXPECT_EQ(without_trailing_blanks(result.errors), errors);
         EXPECT_EQ(result.output.empty(), !command.starts_with("--json"));
         EXPECT_EQ(result.exit_code, 2);
     }
+}
+
+TEST_F(BadInputTest, AdviceCanBeFollowed)
+{
+    int count = 0;
+    for (const auto& refused : read_cases(SEGFOLD_SOURCE_DIR "/tests/cli/bad_input.txt"))
+        for (const auto& command : refused.followed) {
+            SCOPED_TRACE(command);
+            const auto result = folder_.run(words_of_advice(refused, command));
+            EXPECT_EQ(result.exit_code, 0) << result.errors;
+            ++count;
+        }
+    EXPECT_GE(count, 50);
 }
 
 TEST_F(BadInputTest, MoreElementsThanMemoryAreRefused)

@@ -89,7 +89,7 @@ TEST(ComputedPlaces, WhatNothingBoundsIsRefused)
     EXPECT_EQ(refusal([] { complete(sum_of("x: f32, t: table f64", "t[i64(x) + 1]")); }),
               "table 't' of operator o cannot be generated, because nothing bounds the index that is "
               "computed; run, "
-              "bench and tune read it by --input t=FILE.npy");
+              "bench and tune read it by --input t=FILE.npy, beside --values RANGE for the columns");
 }
 
 }  // namespace

@@ -114,6 +114,22 @@ std::int64_t elements_of(const WorkloadRequest& request)
     }
 }
 
+/// Refuses tables, and the columns that index them, that are not given: no part of them can be generated
+/// alone.
+void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArraySource>>& sources)
+{
+    const auto uses = table_uses(op);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        const bool is_index =
+            std::ranges::any_of(uses, [&](const TableUse& use) { return use.index == parameter.name; });
+        if (!sources[i] && ((parameter.table && !parameter.scalar) || is_index))
+            throw InputError(
+                fmt::format("'{}' of operator {} cannot be generated in parts; give --input {}=FILE.npy",
+                            parameter.name, op.name, parameter.name));
+    }
+}
+
 }  // namespace
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
@@ -132,20 +148,14 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
     }
     if (!num_elements)
         num_elements = elements_of(request);
+    require_tables(op, sources);
     require_given(op, request, [&](const Parameter& parameter) {
         return sources[static_cast<std::size_t>(&parameter - op.parameters.data())] != nullptr;
     });
-    const auto uses = table_uses(op);
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const auto& parameter = op.parameters[i];
         if (sources[i])
             continue;
-        const bool is_index =
-            std::ranges::any_of(uses, [&](const TableUse& use) { return use.index == parameter.name; });
-        if ((parameter.table && !parameter.scalar) || is_index)
-            throw InputError(
-                fmt::format("'{}' of operator {} cannot be generated in parts; give --input {}=FILE.npy",
-                            parameter.name, op.name, parameter.name));
         const auto seed = seed_of(op, parameter.name, request.seed);
         auto& origin = prepared.origins[i];
         origin = fmt::format("generated {}, seed {}", name(request.values), request.seed);

@@ -136,7 +136,8 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
         else
             throw InputError(fmt::format(
                 "table '{}' of operator {} cannot be generated, because nothing bounds the index that is "
-                "computed; run, bench and tune read it by --input {}=FILE.npy",
+                "computed; run, bench and tune read it by --input {}=FILE.npy, beside --values RANGE for the "
+                "columns",
                 table, op.name, table));
     }
     return length;
@@ -176,8 +177,8 @@ Array generate_places(const Parameter& column, const NamedLength& table, std::in
     if (table.length == 0)
         throw InputError(
             fmt::format("column '{}' cannot be generated, because table '{}', which it indexes, is empty; "
-                        "give --input {}=FILE.npy",
-                        column.name, table.name, column.name));
+                        "give a table with entries, --input {}=FILE.npy",
+                        column.name, table.name, table.name));
     auto array = generate_values(column.type, num_elements, seed, ValueRange::uniform);
     fold_into(array, table.length);
     return array;
