@@ -44,74 +44,107 @@ void body(Definition<Pair>& op, Definition<float>& one)
     (void)good, (void)one, (void)y, (void)mean, (void)a, (void)s, (void)b;
 )";
 
-/// A statement, and what the compiler must say of it.
+/// A statement, what the compiler must say of it, and what it takes where the advice is followed.
 struct Misuse {
     const char* statement;
     const char* message;
+    const char* followed = nullptr;
 };
 
+constexpr Misuse follows(const char* statement, const char* message, const char* followed)
+{
+    return {statement, message, followed};
+}
+
 const Misuse kMisuses[] = {
-    {"x + n;", "segfold: the operands are of different types; convert one of them with cast<T>(x)"},
-    {"n << x;", "segfold: the operands are of different types; convert one of them with cast<T>(x)"},
+    follows("x + n;", "segfold: the operands are of different types; convert one of them with cast<T>(x)",
+            "x + cast<float>(n);"),
+    follows("n << x;", "segfold: the operands are of different types; convert one of them with cast<T>(x)",
+            "n << cast<int>(x);"),
     {"0 < x < y;", "segfold: the operands are of different types; convert one of them with cast<T>(x)"},
     {"n + 0.5;", "segfold: a number with a fraction stands where an integer or a bool belongs"},
-    {"n == true;", "segfold: true and false are no numbers; write 1 or 0"},
-    {"c == 1;", "segfold: a number is no bool; write true or false"},
-    {"s.n = x;", "segfold: the value is of another type than its place; convert it with cast<T>(x)"},
-    {"mean = n;", "segfold: the value is of another type than its place; convert it with cast<T>(x)"},
-    {"max(x, n);", "segfold: the value is of another type than its place; convert it with cast<T>(x)"},
-    {"select(c, n, x);", "segfold: the value is of another type than its place; convert it with cast<T>(x)"},
+    follows("n == true;", "segfold: true and false are no numbers; write 1 or 0", "n == 1;"),
+    follows("c == 1;", "segfold: a number is no bool; write true or false", "c == true;"),
+    follows("s.n = x;", "segfold: the value is of another type than its place; convert it with cast<T>(x)",
+            "s.n = cast<int>(x);"),
+    follows("mean = n;", "segfold: the value is of another type than its place; convert it with cast<T>(x)",
+            "mean = cast<float>(n);"),
+    follows("max(x, n);", "segfold: the value is of another type than its place; convert it with cast<T>(x)",
+            "max(x, cast<float>(n));"),
+    follows("select(c, n, x);",
+            "segfold: the value is of another type than its place; convert it with cast<T>(x)",
+            "select(c, cast<float>(n), x);"),
     {"c + c;", "segfold: '+ - * /' take numbers, not bools"},
     {"x % 2;", "segfold: '% << >>' take integers"},
     {"x ^ 2;", "segfold: '& | ^' take integers or bools"},
-    {"c < c;", "segfold: '< <= > >=' take numbers; comparisons do not chain, write a < b && b < c"},
-    {"n && n;", "segfold: '&& ||' take bools; compare with something to get one"},
-    {"!n;", "segfold: '!' takes a bool; compare with something to get one"},
+    follows("c < c;", "segfold: '< <= > >=' take numbers; comparisons do not chain, write a < b && b < c",
+            "x < y && y < 1;"),
+    follows("n && n;", "segfold: '&& ||' take bools; compare with something to get one", "n > 0 && n > 0;"),
+    follows("!n;", "segfold: '!' takes a bool; compare with something to get one", "!(n > 0);"),
     {"~x;", "segfold: '~' takes an integer"},
     {"-c;", "segfold: '-' takes a number"},
-    {"sqrt(n);", "segfold: this function takes floating-point values; convert with cast<float>(x)"},
-    {"isnan(n);", "segfold: this function takes floating-point values; convert with cast<float>(x)"},
+    follows("sqrt(n);", "segfold: this function takes floating-point values; convert with cast<float>(x)",
+            "sqrt(cast<float>(n));"),
+    follows("isnan(n);", "segfold: this function takes floating-point values; convert with cast<float>(x)",
+            "isnan(cast<float>(n));"),
     {"min(c, c);", "segfold: min takes numbers, not bools"},
     {"max(c, true);", "segfold: max takes numbers, not bools"},
     {"abs(c);", "segfold: abs takes a number, not a bool"},
     {"popcount(x);", "segfold: popcount takes an integer"},
     {"clz(x);", "segfold: clz takes an integer"},
-    {"select(n, x, y);", "segfold: select takes a bool first; compare with something to get one"},
+    follows("select(n, x, y);", "segfold: select takes a bool first; compare with something to get one",
+            "select(n > 0, x, y);"),
     {"lowest<bool>();", "segfold: lowest is of a number's type"},
     {"highest<bool>();", "segfold: highest is of a number's type"},
     {"epsilon<int>();", "segfold: epsilon is of a floating-point type"},
     {"infinity<int>();", "segfold: only floating-point types have infinity"},
     {"nan<int>();", "segfold: only floating-point types have nan"},
-    {"t[x];", "segfold: a table's index is an integer; convert it with cast<int>(i)"},
-    {"s.n += 1;", "segfold: a field is set once, not changed: s.n = a.n + b.n"},
-    {"define<Stranger>(\"f\", [](auto&) {});",
-     "segfold: define<S> takes a state: struct S : segfold::State { ... }"},
-    {"op.lift(x);", "segfold: lift of a state sets its fields: op.lift([&](auto& s) { ... })"},
-    {"op.lift([&] { return x; });",
-     "segfold: lift takes the state that it sets: op.lift([&](auto& s) { ... })"},
-    {"one.lift([&](auto& s) { s = x; });",
-     "segfold: lift of one field takes no argument: op.lift([&] { return x; })"},
+    follows("t[x];", "segfold: a table's index is an integer; convert it with cast<int>(i)",
+            "t[cast<int>(x)];"),
+    follows("s.n += 1;", "segfold: a field is set once, not changed: s.n = a.n + b.n", "s.n = a.n + b.n;"),
+    follows("define<Stranger>(\"f\", [](auto&) {});",
+            "segfold: define<S> takes a state: struct S : segfold::State { ... }",
+            "struct Stranger2 : segfold::State { Field<int> n{\"n\", 0}; }; define<Stranger2>(\"f\", "
+            "[](auto&) {});"),
+    follows("op.lift(x);", "segfold: lift of a state sets its fields: op.lift([&](auto& s) { ... })",
+            "op.lift([&](auto& s) { s.n = 1; s.sum = x; });"),
+    follows("op.lift([&] { return x; });",
+            "segfold: lift takes the state that it sets: op.lift([&](auto& s) { ... })",
+            "op.lift([&](auto& s) { s.n = 1; s.sum = x; });"),
+    follows("one.lift([&](auto& s) { s = x; });",
+            "segfold: lift of one field takes no argument: op.lift([&] { return x; })",
+            "one.lift([&] { return x; });"),
     {"one.lift([&] {});", "segfold: this part of one field returns its value"},
     {"one.combine([](auto, auto) {});", "segfold: this part of one field returns its value"},
-    {"one.combine([](auto a, auto b, auto& s) { s = a + b; });",
-     "segfold: combine of one field takes two values: op.combine([](auto a, auto b) { return a + b; })"},
-    {"op.combine([](auto& s) { s.n = 1; });",
-     "segfold: combine takes the earlier state, the later one and the one that it sets: op.combine([](auto "
-     "a, "
-     "auto b, auto& s) { ... })"},
-    {"op.combine([](auto a, auto b) { return a.n + b.n; });",
-     "segfold: combine of two states returns one of them, or sets a third: op.combine([](auto a, auto b, "
-     "auto& s) "
-     "{ ... })"},
-    {"s = a;", "segfold: set each field, s.n = a.n; in combine, return a"},
+    follows(
+        "one.combine([](auto a, auto b, auto& s) { s = a + b; });",
+        "segfold: combine of one field takes two values: op.combine([](auto a, auto b) { return a + b; })",
+        "one.combine([](auto a, auto b) { return a + b; });"),
+    follows("op.combine([](auto& s) { s.n = 1; });",
+            "segfold: combine takes the earlier state, the later one and the one that it sets: "
+            "op.combine([](auto "
+            "a, "
+            "auto b, auto& s) { ... })",
+            "op.combine([](auto a, auto b, auto& s) { s.n = a.n; s.sum = b.sum; });"),
+    follows(
+        "op.combine([](auto a, auto b) { return a.n + b.n; });",
+        "segfold: combine of two states returns one of them, or sets a third: op.combine([](auto a, auto b, "
+        "auto& s) "
+        "{ ... })",
+        "op.combine([](auto a, auto) { return a; });"),
+    follows("s = a;", "segfold: set each field, s.n = a.n; in combine, return a", "s.n = a.n;"),
     {"op.combine([](Pair a, Pair, Pair& s) { s = a; });",
      "segfold: set each field, s.n = a.n; in combine, return a"},
     {"op.combine([](auto a, auto, auto& s) { s = a; });",
      "segfold: set each field, s.n = a.n; in combine, return a"},
-    {"op.finish([&] { mean = x; });", "segfold: finish takes the last state: op.finish([&](auto s) { ... })"},
-    {"op.finish([](auto s) { return s; });", "segfold: finish and empty return one value, or set results"},
-    {"op.empty([&](auto s) { mean = s.sum; });",
-     "segfold: an empty segment has no state: op.empty([&] { ... })"},
+    follows("op.finish([&] { mean = x; });",
+            "segfold: finish takes the last state: op.finish([&](auto s) { ... })",
+            "op.finish([&](auto s) { mean = s.sum; });"),
+    follows("op.finish([](auto s) { return s; });",
+            "segfold: finish and empty return one value, or set results",
+            "op.finish([](auto s) { return s.sum; });"),
+    follows("op.empty([&](auto s) { mean = s.sum; });",
+            "segfold: an empty segment has no state: op.empty([&] { ... })", "op.empty([&] { mean = 0; });"),
     // What no template sees is said in the compiler's own words.
     {"if (x > 0) {}", "from 'segfold::Value<bool>' to 'bool'"},
     {"mean + 1;", "no match for 'operator+' (operand types are 'segfold::Result<float>' and 'int')"},
@@ -163,6 +196,23 @@ protected:
         return result.status == 0 ? "accepted" : result.output;
     }
 
+    /// What the compiler says of each statement.
+    [[nodiscard]] std::vector<std::string> compile_all(const std::string& name,
+                                                       const std::vector<std::string>& statements) const
+    {
+        std::vector<std::string> said(statements.size());
+        std::atomic<std::size_t> next = 0;
+        const auto work = [&] {
+            for (auto i = next++; i < said.size(); i = next++)
+                said[i] = compile(name + std::to_string(i), statements[i]);
+        };
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i)
+            threads.emplace_back(work);
+        threads.clear();
+        return said;
+    }
+
     std::string compiler_;
     std::filesystem::path folder_;
 };
@@ -170,23 +220,28 @@ protected:
 TEST_F(DefineCompile, EveryMisuseIsRefusedInWords)
 {
     EXPECT_EQ(compile("good", ""), "accepted");
-    std::vector<std::string> said(std::size(kMisuses));
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (auto i = next++; i < said.size(); i = next++)
-            said[i] = compile("misuse" + std::to_string(i), kMisuses[i].statement);
-    };
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i)
-        threads.emplace_back(work);
-    threads.clear();
+    std::vector<std::string> statements;
+    for (const auto& misuse : kMisuses)
+        statements.emplace_back(misuse.statement);
+    const auto said = compile_all("misuse", statements);
     for (std::size_t i = 0; i < said.size(); ++i) {
-        const auto& [statement, message] = kMisuses[i];
+        const auto& [statement, message, followed] = kMisuses[i];
         EXPECT_NE(said[i].find(message), std::string::npos) << statement << "\n" << said[i];
         EXPECT_NE(said[i].find("misuse" + std::to_string(i) + ".cpp:19:"), std::string::npos)
             << "the line is not named: " << statement << "\n"
             << said[i];
     }
+}
+
+TEST_F(DefineCompile, AdviceCanBeFollowed)
+{
+    std::vector<std::string> statements;
+    for (const auto& misuse : kMisuses)
+        if (misuse.followed != nullptr)
+            statements.emplace_back(misuse.followed);
+    const auto said = compile_all("followed", statements);
+    for (std::size_t i = 0; i < said.size(); ++i)
+        EXPECT_EQ(said[i], "accepted") << statements[i];
 }
 
 /// The standard library's functions of the same names are passed over, by GCC and by clang.
