@@ -1,5 +1,5 @@
 #pragma once
-// Whether the columns of a stream, which are read piece by piece, are of one length.
+// A check that the columns of a stream have one length, while they are read slice by slice.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,35 +8,35 @@
 
 namespace segfold {
 
-/// The lengths of a stream's columns, some of which only reading tells.
+/// The lengths of a stream's columns; some are known only at their end.
 class ColumnLengths {
 public:
-    /// Throws InputError for columns that do not agree with the operator or, as far as lengths are known,
-    /// with each other. `op` must outlive this.
+    /// Throws InputError for columns of wrong types or of different known lengths. `op` must outlive this
+    /// object.
     ColumnLengths(const Operator& op, const StreamInput& input, bool has_engine);
 
-    /// Elements, where a column tells before it is read.
+    /// The number of elements, if a column's length is known.
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
 
-    /// Refuses a column that has ended after `length` elements, where the others and the segments go on to
-    /// element `read` at least. `all` are the elements where they are known. The first column may end where
-    /// nothing else says how many elements there are.
+    /// Throws InputError for a column that ends after `length` elements, if the others go on to element
+    /// `read` at least. `all`: the number of elements, if it is known. The first column may end anywhere if
+    /// nothing else gives the number of elements.
     void require_end(std::size_t column, std::int64_t length, std::int64_t read,
                      std::optional<std::int64_t> all) const;
-    /// Refuses columns that have an element behind the last of `all`.
+    /// Throws InputError for a column with more than `all` elements.
     void require_no_more(const StreamInput& input, std::int64_t all) const;
 
 private:
     void take(std::size_t column, const ArraySource& source);
     void require_no_more(std::size_t column, ArraySource& source, std::int64_t all) const;
-    /// "column 'x' has 9 elements; they must agree", of what says how many there are.
+    /// The source of the right length, in words: "column 'x' has 9; they must agree".
     [[nodiscard]] std::string others(std::size_t column, std::int64_t length, bool is_exact) const;
 
     const Operator& op_;
     LayoutKind kind_;
     std::size_t first_ = 0;  ///< the first parameter that is a column
     std::optional<std::int64_t> known_;
-    std::size_t known_by_ = 0;  ///< the column that tells `known_`
+    std::size_t known_by_ = 0;  ///< the column of length `known_`
 };
 
 }  // namespace segfold

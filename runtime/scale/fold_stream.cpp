@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-/// Whether segments of the kind are told by one array.
+/// True if one array gives segments of the kind.
 bool is_of_one_array(LayoutKind kind)
 {
     return kind == LayoutKind::offsets || kind == LayoutKind::lengths || kind == LayoutKind::flags ||

@@ -1,5 +1,5 @@
 #pragma once
-// Folds of more elements than memory holds: of files, and of what a caller makes, one part after the other.
+// Folds of files and generated elements that are longer than memory, slice by slice.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@ namespace segfold {
 class ArraySource;
 class Session;
 
-/// An array of which a stream reads parts: in memory, in a file, or made as it is read.
+/// An array that a stream reads slice by slice: in memory, in a file, or generated.
 class StreamArray {
 public:
     /// An array of the host, lent until the stream has ended.
@@ -31,12 +31,13 @@ public:
         : StreamArray(ArrayView(values))
     {}
 
-    /// A file in NumPy's .npy format, with one dimension. A wrong one is an InputError of fold_stream().
+    /// A one-dimensional array in NumPy's .npy format. fold_stream() throws InputError for another file.
     [[nodiscard]] static StreamArray file(std::string path);
 
-    /// What `make` gives: it fills the span from its begin and returns how many elements it has filled, fewer
-    /// than there is room for at the end alone. `length` is that of the whole; segments by offsets or
-    /// lengths need it. `make` is called on a thread of the stream, and for one stream.
+    /// Elements that `make` generates. It fills the span from its begin and returns the number of elements;
+    /// a number smaller than the span's size ends the array. `length` is the length of the whole array;
+    /// segments by uniform, offsets or lengths need it. A thread of the stream calls `make`, and one stream
+    /// alone may use it.
     template <class T>
     [[nodiscard]] static StreamArray made(std::function<std::int64_t(std::span<T> into)> make,
                                           std::optional<std::int64_t> length = {})
@@ -51,7 +52,7 @@ public:
             length);
     }
 
-    /// What the stream reads; for fold_stream().
+    /// Opens the array for fold_stream().
     [[nodiscard]] std::unique_ptr<ArraySource> open() const;
 
 private:
@@ -62,7 +63,7 @@ private:
     std::function<std::unique_ptr<ArraySource>()> source_;
 };
 
-/// Where the segments of a stream begin and end.
+/// The segments of a stream.
 struct StreamSegments {
     /// whole(), uniform(32), offsets(values), ...; arrays of the host are lent until the stream has ended.
     /// InputError for ranges.
@@ -75,37 +76,39 @@ struct StreamSegments {
     std::optional<StreamArray> array = {};
 };
 
-/// How far a stream has come.
+/// The progress of a stream.
 struct StreamedSoFar {
     std::int64_t elements = 0;  ///< folded
-    std::int64_t segments = 0;  ///< with results
+    std::int64_t segments = 0;  ///< that have results
     double seconds = 0;
 };
 
-/// How a stream is folded.
+/// Wishes for a stream.
 struct FoldStreamOptions {
     PlanRequest plan = {};
-    /// Bytes of the buffers: columns, segments and results of two slices, on a GPU of four. Tables and the
-    /// scratch memory of plans come on top.
+    /// Bound on the buffers: columns, segments and results of two slices, on a GPU of four. Tables and the
+    /// scratch memory of plans are not counted.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamedSoFar&)> progress = {};  ///< called after each slice
 };
 
-/// What a stream was.
+/// A stream that was folded.
 struct Streamed {
     std::int64_t elements = 0;
     std::int64_t segments = 0;
-    std::string plan = {};                   ///< of the segments inside slices; empty for none
-    std::vector<std::string> warnings = {};  ///< what should be known before relying on results
+    std::string plan = {};  ///< of the segments inside slices; empty for a back end without plans
+    std::vector<std::string> warnings = {};  ///< doubts about the results: read them first
 };
 
-/// Folds slice after slice: an array for each parameter, the segments, and `take`, which is given the results
-/// of the next segments, in their order, and the number of the first of them.
+/// Folds elements slice after slice, and hands on the results of segments as soon as they are known.
 ///
-/// The order of the elements is kept, whatever the operator is. Serves operators over columns, tables and
-/// scalars, which are arrays of one. What `take` throws ends the stream and comes out here. Throws InputError
-/// for arrays of other types or lengths than operator and segments need, for files that cannot be read, for a
-/// bound that leaves no room for a slice, and for operators over rows, with a `map`, or not associative.
+///   inputs  an array for each parameter; a scalar is an array of one element
+///   take    receives the results of the next segments, in their order, and the number of the first one. An
+///           exception that it throws ends the stream and leaves this function.
+///
+/// The order of the elements is kept, whatever the operator is. Throws InputError for arrays of wrong types
+/// or lengths, for files that cannot be read, for a bound on memory that leaves no room for a slice, and for
+/// operators over rows, with a `map`, or not associative.
 Streamed fold_stream(Session& session, const Operator& op, const std::vector<StreamArray>& inputs,
                      const StreamSegments& segments, const FoldStreamOptions& options,
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take);

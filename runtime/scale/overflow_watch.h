@@ -1,5 +1,5 @@
 #pragma once
-// Whether the elements of a stream that have come may overflow, and break laws that are relied on.
+// A warning if the elements of a stream may overflow and so break laws that plans rely on.
 #include <span>
 #include <string>
 #include <vector>
@@ -9,17 +9,16 @@
 
 namespace segfold {
 
-/// Looks at slices in their order, and warns once.
+/// Watches slices in order and warns once.
 class OverflowWatch {
 public:
-    /// Values are looked at where slices of `slice_elements` alone may overflow; where they are not, as on a
-    /// device, all of their types are possible. `op` and `laws` must outlive the watch; `tables` has an array
-    /// for each parameter, those of columns empty.
+    /// The watch reads values if one slice of `slice_elements` may overflow; else, as on a device, it assumes
+    /// all values of their types. `tables` has an array for each parameter, empty for columns. `op` and
+    /// `laws` must outlive the watch.
     OverflowWatch(const Operator& op, const OperatorLaws& laws, std::span<const Array> tables,
                   std::int64_t slice_elements);
 
-    /// Adds a warning where the elements to the end of `window` may overflow, and none was given before.
-    /// `columns` are those of the window.
+    /// Adds the warning if the elements up to the window's end may overflow. `columns` are the window's.
     void see(const SegmentWindow& window, std::span<const Array> columns, std::vector<std::string>& warnings);
 
 private:

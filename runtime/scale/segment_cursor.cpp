@@ -16,11 +16,11 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries that are read at a time
+constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries of one read
 constexpr std::int64_t kEntriesEach = std::int64_t{1}
                                       << 20;  // entries of a thread, at least: it costs the time of some 10^5
 
-/// Entries that a loop takes at a time: of a fixed number the compiler makes vector instructions.
+/// Entries of one round of a loop: the compiler makes vector instructions of a fixed number.
 constexpr std::size_t kEntriesTogether = 256;
 
 template <class Index>
@@ -41,7 +41,7 @@ bool rises(std::span<const Index> values)
     return true;
 }
 
-/// Writes `from` less `base` to `into`, as long as it; `base` is no larger than any of it.
+/// Writes `from` minus `base` to `into`. No entry is smaller than `base`.
 template <class From, class Into>
 void subtract(std::span<const From> from, From base, Into* into)
 {
@@ -56,7 +56,7 @@ void subtract(std::span<const From> from, From base, Into* into)
         into[i] = static_cast<Into>(from[i] - base);
 }
 
-/// Cuts a window whose last segment is open whole blocks behind that segment's begin.
+/// Shortens a window whose last segment is open, to whole blocks behind that segment's begin.
 void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_elements)
 {
     const auto from = window.ends.empty() ? window.from.open_begin : window.ends.back();
@@ -64,7 +64,7 @@ void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_el
         window.end = from + (window.end - from) / block * block;
 }
 
-/// Segments whose ends are said one after the other: whole, uniform, offsets, lengths.
+/// Segments known by their ends: whole, uniform, offsets, lengths.
 class EndCursor : public SegmentCursor {
 public:
     EndCursor(SegmentSource source, std::int64_t num_elements)
@@ -149,10 +149,10 @@ private:
 
     void take_one_by_one(SegmentWindow& window, std::int64_t most)
     {
-        std::int64_t latest = place_.open_begin;  // where the segment that is asked for next begins
+        std::int64_t latest = place_.open_begin;  // the begin of the next segment
         for (auto segment = place_.segment; segment < num_segments_; ++segment) {
             const auto end = end_of(segment, latest);
-            // Empty segments where a part of the work ends belong to that part.
+            // Empty segments at the end of a part belong to that part.
             if (end > window.end)
                 return;
             if (std::ssize(window.ends) == most) {
@@ -170,9 +170,8 @@ private:
         is_cut_short_ = true;
     }
 
-    /// Takes the ends of offsets of i32 or i64 as they lie in memory or in the file. False, with nothing
-    /// done, for other segments, for offsets of which something is wrong, and for those that are made in
-    /// order: what is read ahead here is read again by the next window.
+    /// Takes offsets of i32 or i64 as they lie in memory or in the file. Does nothing and returns false for
+    /// other segments, for wrong offsets, and for generated ones, which cannot be read twice.
     bool take_offsets(SegmentWindow& window, std::int64_t most)
     {
         const auto type = source_.array ? source_.array->type() : Type::u8;
@@ -182,7 +181,7 @@ private:
         if (lent == nullptr && !source_.array->reads_in_parallel())
             return false;
         const auto left = num_segments_ - place_.segment;
-        // One more than may be taken, to see that there is more.
+        // One entry more than may be taken shows whether there are more.
         const auto all = std::min(left, most < left ? most + 1 : left);
         auto entries = lent != nullptr ? Array::borrow(type, lent, static_cast<std::size_t>(all))
                                        : read_offsets(type, window.end - place_.element, all, window.end);
@@ -280,7 +279,7 @@ private:
             return num_elements_;
         const bool is_offsets = source_.kind == LayoutKind::offsets;
         const auto value = entry(is_offsets ? segment + 1 : segment);
-        if (value < 0 && source_.array->type() == Type::u64)  // what an i64 does not hold is read as -1
+        if (value < 0 && source_.array->type() == Type::u64)  // a number beyond i64 is read as -1
             refuse(source_.array->where(),
                    fmt::format("entry {} is beyond 9223372036854775807; offsets and lengths are at most that",
                                is_offsets ? segment + 1 : segment));
@@ -313,7 +312,7 @@ private:
             place.segment = place.element / source_.uniform_length;
             place.open_begin = place.segment * source_.uniform_length;
         } else if (source_.kind == LayoutKind::offsets) {
-            // The first segment that ends behind the element before it: empty ones at a cut belong before.
+            // The first segment that ends behind the element: empty ones at a cut belong to the part before.
             std::int64_t low = 0, high = num_segments_;
             while (low < high) {
                 const auto middle = low + (high - low) / 2;
@@ -337,7 +336,7 @@ private:
         }
     }
 
-    /// One offset, read alone: a search touches few of them.
+    /// Reads one offset: a search needs few of them.
     std::int64_t offset(std::int64_t place)
     {
         Array one(source_.array->type(), 1);
@@ -352,7 +351,7 @@ private:
     std::int64_t num_segments_ = 0;
     std::vector<std::int64_t> chunk_;
     std::int64_t chunk_begin_ = 0;
-    bool is_cut_short_ = false;  ///< the last window left segments that end where it ended
+    bool is_cut_short_ = false;  ///< empty segments at the end of the last window are left
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // marks that are read at a time to look back
+constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // marks of one read backwards
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 /// Some consecutive marks.
@@ -120,11 +120,12 @@ public:
             return {};
         if (element >= *num_elements_)
             return {*num_elements_, 0, *num_elements_};
-        // The segment that holds the element before: whether the element begins one, its own part finds out.
+        // The segment that holds the element before. The element's own part finds out if a segment begins
+        // there.
         SegmentPlace place{element, 0, begin_of(element - 1)};
         if (block != 0)
             place.element = place.open_begin + (element - 1 - place.open_begin) / block * block;
-        // Whether a segment begins at a cut, the part behind it finds out: the one before is open until then.
+        // The part behind a cut finds out if a segment begins there; until then the one before is open.
         if (place.element == place.open_begin && place.element > 0)
             place.open_begin = begin_of(place.element - 1);
         return place;
@@ -165,7 +166,7 @@ private:
         return std::any_of(mark, mark + width, [](std::byte byte) { return byte != std::byte{0}; });
     }
 
-    /// Whether a segment starts at an element behind the first; marks of the window, and the key before it.
+    /// True if a segment begins at an element behind the first, by the window's marks and the key before it.
     [[nodiscard]] bool is_start(const Marks& marks, std::int64_t i) const
     {
         if (source_.kind == LayoutKind::whole)
@@ -175,7 +176,7 @@ private:
         return differs(mark(marks, i), i == marks.begin ? key_before_.data() : mark(marks, i - 1));
     }
 
-    /// The same where the mark before is there too.
+    /// The same if the window has the mark before too.
     [[nodiscard]] bool is_start_of(const Marks& marks, std::int64_t i) const
     {
         return source_.kind == LayoutKind::flags ? is_flag(mark(marks, i))
@@ -206,7 +207,7 @@ private:
         return 0;
     }
 
-    /// Marks from `begin` on, those first that were read before and not used.
+    /// Marks from `begin` on; marks that were read ahead come first.
     Marks take(std::int64_t begin, std::int64_t end)
     {
         const auto type = source_.array->type();
@@ -231,7 +232,7 @@ private:
         return marks;
     }
 
-    /// Remembers the marks behind a window, and the key before it.
+    /// Keeps the marks behind a window, and the key before them.
     void keep(const Marks& marks, std::int64_t end)
     {
         kept_ = {end, part_of(marks.array, end - marks.begin, marks.end() - end).copy()};

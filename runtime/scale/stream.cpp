@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -15,15 +16,14 @@
 #include "runtime/backends/backend.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/key_order.h"
-#include "runtime/scale/border_join.h"
 #include "runtime/scale/column_lengths.h"
 #include "runtime/scale/overflow_watch.h"
-#include "runtime/scale/slices/slice_buffers.h"
 #include "runtime/scale/slices/slice_bytes.h"
 #include "runtime/scale/slices/slice_pipeline.h"
 #include "runtime/scale/slices/slice_queue.h"
 #include "runtime/support/files/refuse.h"
 #include "runtime/support/processes/work_stopper.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -33,16 +33,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
 constexpr double kUsableShare = 15.0 / 16;
-/// Bytes of columns in a slice of a device: before the first is copied and behind the last, the link rests.
+/// Bytes of a slice's columns on a device. The link rests before the first slice is there and behind the
+/// last.
 constexpr double kMostCopied = 0x1p26;
-constexpr double kReadingShare = 1.0 / 4;  // for the buffers that sources of a device are read into
+constexpr double kReadingShare = 1.0 / 4;  // of the usable memory, for buffers that sources are read into
 
-/// A slice on its way.
+/// A slice that was read and is not folded yet.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array> columns;  ///< one for each parameter, in a room or the source's; of tables empty
-    SegmentPlace after;          ///< where the cursor stood behind it
-    std::optional<std::int64_t> all_elements = {};  ///< as far as that was known then
+    std::vector<Array>
+        columns;         ///< one for each parameter, in a room or lent by the source; empty for tables
+    SegmentPlace after;  ///< the cursor's place behind it
+    std::optional<std::int64_t> all_elements = {};  ///< if it was known then
     std::size_t room = 0;
     Slice slice;
     PreparedSlice prepared;  ///< of `slice`
@@ -69,7 +71,7 @@ struct Stream::State {
             input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
     }
 
-    /// The problem is asked for once the parameters are checked.
+    /// Calls `make_problem` when the parameters are checked.
     void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
     {
         lengths.emplace(op, input, engine != nullptr);
@@ -77,10 +79,10 @@ struct Stream::State {
         read_tables();
         const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
         const auto bytes = sizes.each();
-        // Of a device a part is left to the scratch memory of plans.
+        // The scratch memory of plans takes the rest of a device's memory.
         const auto share = engine ? kUsableShare : 1;
         const auto usable = share * static_cast<double>(options.memory_bytes);
-        constexpr double kMostElements = 0x1p48;  // of what takes no memory
+        constexpr double kMostElements = 0x1p48;  // if an element takes no memory
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         if (engine && sizes.copied > 0)
             slice_elements = std::min(slice_elements, static_cast<std::int64_t>(kMostCopied / sizes.copied));
@@ -109,8 +111,10 @@ struct Stream::State {
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
         folder.emplace(problem, std::move(device));
+        all.emplace(folder->joining());
         if (!engine) {
-            buffers.emplace(op.parameters.size(), slice_elements);
+            for (auto& columns : host_rooms)
+                columns = std::vector<Array>(op.parameters.size());
             return;
         }
         std::vector<bool> copied;
@@ -149,10 +153,10 @@ struct Stream::State {
         }
     }
 
-    /// A stream does not know its data, but it does know these.
+    /// The values of scalar parameters, which are known before the columns are read.
     [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
 
-    /// Room for a slice's elements of a column, filled; gives how many there were.
+    /// Reads `wanted` elements of a column; `count` becomes the number that there were.
     Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
                       std::int64_t& count)
     {
@@ -162,7 +166,10 @@ struct Stream::State {
         const auto type = op.parameters[i].type;
         if (const auto* lent = source.lent(begin))
             return Array::borrow(type, lent, static_cast<std::size_t>(wanted));
-        auto column = buffers->room(room, i, type, wanted);
+        auto& own = host_rooms[room][i];
+        if (std::cmp_less(own.length(), wanted))
+            own = Array(type, static_cast<std::size_t>(std::max(slice_elements, wanted)));
+        auto column = Array::borrow(type, own.data(), static_cast<std::size_t>(wanted));
         count = wanted == 0 ? 0 : source.read(begin, column);
         return column;
     }
@@ -207,7 +214,7 @@ struct Stream::State {
         return loaded;
     }
 
-    /// The columns and marks end where all elements have been read.
+    /// Throws if a column or the segments go on behind the last element.
     void require_no_more()
     {
         if (std::exchange(has_ended, true))
@@ -216,7 +223,7 @@ struct Stream::State {
         cursor->require_no_more();
     }
 
-    /// Starts a slice on the device, once it is read.
+    /// Waits until a slice is read, and starts it on the device.
     void start(LoadedSlice& loaded)
     {
         auto begin_of_part = Clock::now();
@@ -233,9 +240,8 @@ struct Stream::State {
         const auto count = window.end - window.from.element;
         std::vector<Array> arrays;
         for (std::size_t i = 0; i < op.parameters.size(); ++i)
-            arrays.push_back(op.parameters[i].table
-                                 ? part_of(tables[i], 0, static_cast<std::int64_t>(tables[i].length()))
-                                 : part_of(loaded.columns[i], 0, count));
+            arrays.push_back(op.parameters[i].table ? tables[i].lend()
+                                                    : part_of(loaded.columns[i], 0, count));
         std::function<Array(Type, std::size_t)> index_room;
         if (pipeline && block == 0)  // blocks have index arrays of their own
             index_room = [&](Type type, std::size_t length) {
@@ -256,8 +262,8 @@ struct Stream::State {
                                              advice_on_empty_segments(op)));
     }
 
-    /// The results of a slice; they may lie in its room.
-    SliceResults fold(const LoadedSlice& loaded)
+    /// The partial of a slice; its results may lie in the slice's room.
+    Partial fold(const LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
         overflow->see(window, loaded.columns, warnings);
@@ -276,8 +282,8 @@ struct Stream::State {
         }
     }
 
-    /// Reads slices on a thread of their own, as far ahead as there are rooms, and takes what they give.
-    void fold_all(std::int64_t until, const std::function<void(const LoadedSlice&, SliceResults&&)>& take)
+    /// Reads slices on another thread, as far ahead as there are rooms, and hands their partials to `take`.
+    void fold_all(std::int64_t until, const std::function<void(const LoadedSlice&, Partial&&)>& take)
     {
         const auto begin_of_all = Clock::now();
         Queue queue(num_rooms());
@@ -285,17 +291,17 @@ struct Stream::State {
             const WorkStopper::Here here(stopper);
             read_all(until, queue);
         });
-        const Queue::Closing closing{queue};  // the reader ends where taking has failed, and is joined
+        const Queue::Closing closing{queue};  // ends the reader if `take` throws
         while (true) {
             auto begin_of_part = Clock::now();
             const auto loaded = queue.pop();
             if (!loaded)
                 break;
             throw_if_stopped();
-            auto folded = fold(*loaded);
+            auto partial = fold(*loaded);
             timeline.waiting += seconds_since(begin_of_part);
             begin_of_part = Clock::now();
-            take(*loaded, std::move(folded));
+            take(*loaded, std::move(partial));
             timeline.taking += seconds_since(begin_of_part);
             ++timeline.slices;
             queue.free_room();
@@ -305,8 +311,8 @@ struct Stream::State {
             times.seconds += seconds_since(begin_of_all);
     }
 
-    /// Reads slice after slice. One whose columns threads still read is started when these have begun with
-    /// the next one, so that they never wait.
+    /// Reads slice after slice. If threads still read the columns of one, it is started after the next one is
+    /// opened, so that the threads never wait.
     void read_all(std::int64_t until, Queue& queue)
     {
         try {
@@ -334,7 +340,7 @@ struct Stream::State {
             }
             if (unread)
                 hand_on(std::move(unread));
-            if (cursor->num_elements() == 0)  // nothing may have been read
+            if (cursor->num_elements() == 0)  // perhaps nothing was read
                 require_no_more();
             queue.end({});
         } catch (...) {
@@ -342,10 +348,11 @@ struct Stream::State {
         }
     }
 
-    void tell(const LoadedSlice& loaded, std::int64_t segments) const
+    void tell(const LoadedSlice& loaded) const
     {
+        const auto& window = loaded.window;
         if (options.progress)
-            options.progress({loaded.window.end, loaded.all_elements, segments,
+            options.progress({window.end, loaded.all_elements, window.from.segment + std::ssize(window.ends),
                               std::chrono::duration<double>(Clock::now() - begin).count()});
     }
 
@@ -357,9 +364,9 @@ struct Stream::State {
     std::int64_t uniform_length = 0;
     std::optional<ColumnLengths> lengths;
     bool has_ended = false;
-    const ArraySource* marks = nullptr;  // of the cursor; null where no array says the segments
+    const ArraySource* marks = nullptr;  ///< the cursor's array; null for whole and uniform
     std::int64_t slice_elements = 0, slice_segments = 0;
-    int index_bits = 32;  // of what a slice counts
+    int index_bits = 32;  ///< in a slice
     std::int64_t block = 0;
     std::vector<Array> tables;
     std::vector<std::string> warnings;
@@ -368,10 +375,10 @@ struct Stream::State {
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
-    std::optional<SliceBuffers> buffers;    ///< of the host's back ends
-    std::unique_ptr<SliceEngine> engine;    ///< null for them
-    std::optional<SlicePipeline> pipeline;  ///< of the engine
-    std::vector<std::byte> open;
+    std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns, where there is no engine
+    std::unique_ptr<SliceEngine> engine;                    ///< null for them
+    std::optional<SlicePipeline> pipeline;                  ///< of the engine
+    std::optional<Partial> all;  ///< of the slices that were folded; their results are taken
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();
@@ -417,7 +424,7 @@ const std::vector<std::string>& Stream::warnings() const { return state_->warnin
 const RunTimes& Stream::times() const { return state_->times; }
 const StreamTimeline& Stream::timeline() const { return state_->timeline; }
 const Operator& Stream::op() const { return state_->op; }
-JoinOrder Stream::order() const { return state_->problem.order; }
+const std::shared_ptr<const Joining>& Stream::joining() const { return state_->folder->joining(); }
 
 std::string Stream::fingerprint() const
 {
@@ -431,32 +438,33 @@ std::string Stream::fingerprint() const
 
 void Stream::go_to(const StreamState& state)
 {
+    try {
+        state_->all = Partial::from_bytes(state_->folder->joining(), state.before);
+    } catch (const InputError& error) {
+        throw InputError(
+            fmt::format("a stream cannot go on from its state: {}; begin the stream anew", error.what()));
+    }
+    if (state_->all->next_segment() != state.place.segment)
+        throw InputError(
+            fmt::format("a stream cannot go on with segment {} behind results of {}; begin it anew",
+                        state.place.segment, count_text(state_->all->next_segment(), "segment")));
     state_->cursor->go_to(state.place);
-    state_->open = state.open;
 }
 
 void Stream::run(const std::function<void(StreamResults&& results, const StreamState& state)>& take)
 {
-    BorderJoin join(state_->op, state_->problem.order);
-    if (!state_->open.empty())
-        join.unpack(state_->open);
-    state_->fold_all(kToTheEnd, [&](const LoadedSlice& loaded, SliceResults&& folded) {
-        const auto finished = join.add(folded.border);
-        StreamResults results;
-        results.first_segment = loaded.window.from.segment;
-        results.window = &loaded.window;
-        results.num_segments = folded.num_inner + (finished ? 1 : 0);
-        results.results = with_first(state_->op, finished, std::move(folded.inner), folded.num_inner);
+    auto& all = *state_->all;
+    state_->fold_all(kToTheEnd, [&](const LoadedSlice& loaded, Partial&& partial) {
+        all += std::move(partial);
+        StreamResults results{all.take_results(), &loaded.window};
         if (loaded.window.keys) {
             results.results.keys = loaded.window.keys->copy();
             warn_of_returning_keys(*loaded.window.keys, state_->has_warned_of_keys, state_->warnings);
         }
-        const auto segments = results.first_segment + results.num_segments;
-        take(std::move(results), {loaded.after, join.pack()});
-        state_->tell(loaded, segments);
+        take(std::move(results), {loaded.after, all.to_bytes()});
+        state_->tell(loaded);
     });
-    if (join.is_open())
-        throw InternalError("a segment is still open behind the last slice");
+    all.require_whole();
 }
 
 Stream::Share Stream::share(std::int64_t part, std::int64_t num_parts)
@@ -484,13 +492,12 @@ Stream::Share Stream::share_between(std::int64_t begin, std::int64_t end)
 }
 
 void Stream::run_share(const Share& share,
-                       const std::function<void(SliceResults&& results, const SegmentWindow& window)>& take)
+                       const std::function<void(Partial&& partial, const SegmentWindow& window)>& take)
 {
     state_->cursor->go_to(share.from);
-    state_->fold_all(share.until, [&](const LoadedSlice& loaded, SliceResults&& folded) {
-        const auto segments = folded.first_inner + folded.num_inner;
-        take(std::move(folded), loaded.window);
-        state_->tell(loaded, segments);
+    state_->fold_all(share.until, [&](const LoadedSlice& loaded, Partial&& partial) {
+        take(std::move(partial), loaded.window);
+        state_->tell(loaded);
     });
 }
 

@@ -43,8 +43,9 @@ std::vector<std::byte> from_hex(const std::string& text, const std::string& wher
             return c - '0';
         if (c >= 'a' && c <= 'f')
             return c - 'a' + 10;
-        refuse(where,
-               "is damaged: the open state is no number in hexadecimal digits; begin anew without --resume");
+        refuse(
+            where,
+            "is damaged: the state before is no number in hexadecimal digits; begin anew without --resume");
     };
     for (std::size_t i = 0; i + 1 < text.size(); i += 2)
         bytes.push_back(static_cast<std::byte>(digit(text[i]) * 16 + digit(text[i + 1])));
@@ -83,7 +84,7 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
                          : names_.size() == 1 ? path
                                               : field_path(path, name));
     if (unfinished == Unfinished::removed)
-        open({});  // what is refused is refused now
+        open({});  // throws now if a file cannot be made
 }
 
 StreamOutput::~StreamOutput()
@@ -91,7 +92,7 @@ StreamOutput::~StreamOutput()
     note_the_rest();
     if (is_noted_ || files_.empty() || unfinished_ == Unfinished::removed)
         return;
-    for (const auto& path : paths_)  // nobody can go on from them
+    for (const auto& path : paths_)  // no run can go on from them
         std::remove(PartialFile::partial_name(path).c_str());
 }
 
@@ -103,7 +104,7 @@ void StreamOutput::note_the_rest()
         return;
     try {
         note(*unnoted_);
-    } catch (const Error&) {  // what was noted before still holds
+    } catch (const Error&) {  // the state written before still holds
     }
 }
 
@@ -111,7 +112,7 @@ void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
 {
     files_.clear();
     if (kept_bytes.empty())
-        std::remove(resume_path_.c_str());  // it speaks of files that are about to be emptied
+        std::remove(resume_path_.c_str());  // its files are emptied next
     for (std::size_t i = 0; i < paths_.size(); ++i) {
         files_.push_back(
             std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i], unfinished_));
@@ -138,7 +139,7 @@ std::optional<StreamState> StreamOutput::resume()
                    "is of another run: operator, files, scalars, layout, order or memory bound differ, or "
                    "a file has changed; repeat the command as it was, or begin anew without --resume");
         state.place = {document.at("element"), document.at("segment"), document.at("open_begin")};
-        state.open = from_hex(document.at("open"), resume_path_);
+        state.before = from_hex(document.at("before"), resume_path_);
         num_segments_ = document.at("segments");
         bytes = document.at("bytes").get<std::vector<std::uint64_t>>();
     } catch (const nlohmann::json::exception&) {
@@ -147,7 +148,7 @@ std::optional<StreamState> StreamOutput::resume()
     }
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
-    is_noted_ = true;  // whatever is wrong with one file, the others stay
+    is_noted_ = true;  // files stay if one of them is wrong
     open(bytes);
     return state;
 }
@@ -156,7 +157,7 @@ void StreamOutput::note(const StreamState& state)
 {
     nlohmann::json document = {{"stream", fingerprint_},         {"element", state.place.element},
                                {"segment", state.place.segment}, {"open_begin", state.place.open_begin},
-                               {"open", to_hex(state.open)},     {"segments", num_segments_}};
+                               {"before", to_hex(state.before)}, {"segments", num_segments_}};
     for (const auto& file : files_)
         document["bytes"].push_back(file->bytes());
     write_whole(resume_path_, document.dump() + "\n");
@@ -179,7 +180,7 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments)
             files_[i]->append({array.data(), array.bytes()});
         }
     } catch (...) {
-        // Without what did not fit, a full disk has room for a note of what stood before.
+        // The part that did not fit is removed, so that a full disk has room for the state before.
         for (std::size_t i = 0; i < files_.size(); ++i)
             files_[i]->cut(bytes[i]);
         unnoted_ = before;
@@ -192,7 +193,7 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
     append(results.results, results.num_segments);
     unnoted_ = state;
-    // The first slice at once: a disk that is full later has no room for a first note.
+    // The first state at once: a disk that is full later has no room for it.
     if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);
 }

@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/check/check_operator.h"
 #include "runtime/check/relations.h"
-#include "runtime/scale/border_join.h"
+#include "runtime/scale/partial.h"
 #include "runtime/scale/ranks/thread_ranks.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/stage_cases.h"
@@ -19,10 +19,10 @@ namespace {
 
 using regress::Tiles;
 
-/// What a rank says and others do not hear as it was said.
-using Damage = std::function<void(std::vector<std::vector<std::byte>>& borders)>;
+/// Damages the partials that ranks exchange.
+using Damage = std::function<void(std::vector<std::vector<std::byte>>& partials)>;
 
-/// Ranks among whom borders are damaged on their way.
+/// Ranks among whom partials are damaged on their way.
 class DamagedRanks : public Communicator {
 public:
     DamagedRanks(Communicator& ranks, Damage damage) : ranks_(ranks), damage_(std::move(damage)) {}
@@ -35,10 +35,10 @@ public:
         const auto have = [&](std::size_t bytes) {
             return std::ranges::all_of(all, [&](const auto& one) { return one.size() >= kHeading + bytes; });
         };
-        // Borders come behind the numbers of segments.
+        // Partials come behind the numbers of segments.
         const bool is_numbers =
             std::ranges::all_of(all, [&](const auto& one) { return one.size() == kHeading + 8; });
-        if (were_numbers_ && have(40))
+        if (were_numbers_ && have(80))
             damage_(all);
         were_numbers_ = is_numbers;
         return all;
@@ -55,14 +55,14 @@ private:
     bool were_numbers_ = false;
 };
 
-void swap_first(std::vector<std::vector<std::byte>>& borders) { std::swap(borders.at(0), borders.at(1)); }
-void swap_middle(std::vector<std::vector<std::byte>>& borders) { std::swap(borders.at(1), borders.at(2)); }
-void drop_last(std::vector<std::vector<std::byte>>& borders)
+void swap_first(std::vector<std::vector<std::byte>>& partials) { std::swap(partials.at(0), partials.at(1)); }
+void swap_middle(std::vector<std::vector<std::byte>>& partials) { std::swap(partials.at(1), partials.at(2)); }
+Damage drop_last(const Operator& op)
 {
-    borders.back().resize(DamagedRanks::kHeading);
-    const Border none;
-    const auto nothing = pack(none);
-    borders.back().insert(borders.back().end(), nothing.begin(), nothing.end());
+    return [nothing = Partial(std::make_shared<Joining>(op, JoinOrder::as_cut)).to_bytes()](auto& partials) {
+        partials.back().resize(DamagedRanks::kHeading);
+        partials.back().insert(partials.back().end(), nothing.begin(), nothing.end());
+    };
 }
 void leave_alone(std::vector<std::vector<std::byte>>&) {}
 
@@ -117,7 +117,7 @@ TEST_F(JudgingParts, RanksHoldTheRelation)
             EXPECT_TRUE(tried_by_ranks(stage, op, leave_alone).held()) << stage << " " << op;
 }
 
-TEST_F(JudgingParts, BordersThatAreSwappedBreakTheRelation)
+TEST_F(JudgingParts, PartialsThatAreSwappedBreakTheRelation)
 {
     const auto wrong = tried_by_ranks("grid_reduce", "trace_i32", swap_middle);
     ASSERT_TRUE(wrong.breach);
@@ -129,19 +129,22 @@ TEST_F(JudgingParts, BordersThatAreSwappedBreakTheRelation)
     const auto out_of_order = tried_by_ranks("grid_reduce", "trace_i32", swap_first);
     ASSERT_TRUE(out_of_order.breach);
     EXPECT_TRUE(out_of_order.breach->is_fault);
-    EXPECT_NE(out_of_order.breach->text.find("a slice goes on with a segment that no slice has begun"),
+    EXPECT_NE(out_of_order.breach->text.find("a part begins a segment while another one is open"),
               std::string::npos)
         << out_of_order.breach->text;
-    // Only an operator in order sees it, and a sum of floats within its bounds does not.
-    EXPECT_FALSE(tried_by_ranks("grid_reduce", "sum_i32", swap_middle).breach);
+    // A sum does not depend on the order of one segment's parts, but parts say the numbers of their segments.
+    const auto of_sum = tried_by_ranks("grid_reduce", "sum_i32", swap_middle);
+    ASSERT_TRUE(of_sum.breach);
+    EXPECT_NE(of_sum.breach->text.find("a part that begins with segment"), std::string::npos)
+        << of_sum.breach->text;
 }
 
-TEST_F(JudgingParts, ALostBorderBreaksTheRelation)
+TEST_F(JudgingParts, ALostPartialBreaksTheRelation)
 {
     for (const auto* op : {"trace_i32", "sum_i32"}) {
-        const auto lost = tried_by_ranks("warp_per_segment", op, drop_last);
+        const auto lost = tried_by_ranks("warp_per_segment", op, drop_last(standard_operator(op)));
         ASSERT_TRUE(lost.breach) << op;
-        EXPECT_NE(lost.breach->text.find("a segment is still open behind the last rank"), std::string::npos)
+        EXPECT_NE(lost.breach->text.find("a segment is still open behind the last part"), std::string::npos)
             << lost.breach->text;
     }
 }
@@ -193,9 +196,10 @@ TEST_F(JudgingParts, CheckSaysWhatIsWrongOfRanks)
     EXPECT_EQ(checked_by_ranks(leave_alone), "");
     EXPECT_NE(checked_by_ranks(swap_middle).find("is wrong"), std::string::npos)
         << checked_by_ranks(swap_middle);
-    EXPECT_NE(checked_by_ranks(drop_last).find("a segment is still open behind the last rank"),
+    EXPECT_NE(checked_by_ranks(drop_last(standard_operator("trace_u64")))
+                  .find("a segment is still open behind the last part"),
               std::string::npos)
-        << checked_by_ranks(drop_last);
+        << checked_by_ranks(drop_last(standard_operator("trace_u64")));
 }
 
 /// A device that gives the state of the piece before, from its second piece on.

@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "dsl/error.h"
-#include "runtime/scale/border_join.h"
 #include "runtime/scale/ranks/rank_cores.h"
 #include "runtime/scale/ranks/thread_ranks.h"
 #include "tests/common/brief_tests.h"
@@ -94,8 +93,8 @@ TEST(Ranks, CoresAreDealt)
     EXPECT_EQ(share_of_cores({3, 5}, 0, 7), std::vector{3});
 }
 
-/// What a rank does with the borders of all others; its time is printed, as no machine here has as many.
-TEST(Ranks, BordersOfManyRanksAreJoined)
+/// A rank joins the partials of all ranks; the time is printed, as no machine here has as many.
+TEST(Ranks, PartialsOfManyRanksAreJoined)
 {
     const auto op = standard_operator("trace_u64");
     for (const std::int64_t size : {8, 1024, 100000}) {
@@ -108,47 +107,24 @@ TEST(Ranks, BordersOfManyRanksAreJoined)
         const SliceProblem problem{op, {}};
         SliceFolder folder(problem, slice_device(session));
         const Slicer slicer(workload, workload.segments.num_elements / 3);
-        std::vector<std::vector<std::byte>> borders;
+        std::vector<std::vector<std::byte>> partials;
         for (std::int64_t rank = 0; rank < slicer.num_slices(); ++rank)
-            borders.push_back(pack(folder.fold(slicer.slice(rank)).border));
-        const auto right = reduce_sequentially(workload);
-        auto results = allocate_results(workload, SegmentForm::uniform);
+            partials.push_back(folder.fold(slicer.slice(rank)).to_bytes());
         const auto begin = std::chrono::steady_clock::now();
-        BorderJoin join(op, JoinOrder::as_cut);
-        std::int64_t finished = 0;
-        for (const auto& border : borders)
-            if (const auto one = join.add(unpack_border(border, op.state.size(), JoinOrder::as_cut))) {
-                one->store(results, one->segment);
-                ++finished;
-            }
+        Partial all(folder.joining());
+        for (const auto& partial : partials)
+            all += Partial::from_bytes(folder.joining(), partial);
         const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-        std::printf("%zu borders joined in %.0f us\n", borders.size(), took.count());
-        EXPECT_EQ(finished, workload.segments.num_segments);
-        EXPECT_FALSE(join.is_open());
+        std::printf("%zu partials joined in %.0f us\n", partials.size(), took.count());
+        all.require_whole();
+        const auto joined = all.take_results();
+        EXPECT_EQ(joined.num_segments, workload.segments.num_segments);
+        const auto right = reduce_sequentially(workload);
         for (std::size_t f = 0; f < right.size(); ++f)
-            EXPECT_EQ(std::memcmp(results[f].array.data(), right[f].array.data(), right[f].array.bytes()), 0);
+            EXPECT_EQ(
+                std::memcmp(joined.results[f].array.data(), right[f].array.data(), right[f].array.bytes()),
+                0);
     }
-}
-
-TEST(Ranks, BordersTravelAsBytes)
-{
-    const auto op = standard_operator("mean_variance_f32");
-    const auto workload = slice_workload(op, whole_segments(100));
-    SessionOptions options;
-    options.backend = "reference";
-    Session session(options);
-    const SliceProblem problem{op, {}};
-    SliceFolder folder(problem, slice_device(session));
-    const auto border = folder.fold(Slicer(workload, 3).slice(1)).border;
-    const auto packed = pack(border);
-    // Five numbers, and one node with four fields.
-    EXPECT_EQ(packed.size(), 40U + 16 + 4 * 8);
-    const auto again = unpack_border(packed, op.state.size(), JoinOrder::as_cut);
-    EXPECT_TRUE(again.has_tail && again.tail_goes_on);
-    EXPECT_FALSE(again.has_head || again.has_inner);
-    EXPECT_EQ(pack(again), packed);
-    EXPECT_THROW((void)unpack_border(std::span(packed).first(39), 3, JoinOrder::as_cut), InternalError);
-    EXPECT_THROW((void)unpack_border(std::span(packed).first(50), 3, JoinOrder::as_cut), InternalError);
 }
 
 }  // namespace

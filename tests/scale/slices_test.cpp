@@ -11,7 +11,6 @@
 #include "dsl/printer.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/reference.h"
-#include "runtime/scale/border_join.h"
 #include "runtime/scale/slices/sliced.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"
@@ -145,7 +144,7 @@ TEST(Slices, MillionsOfSegmentsFitInOne)
     }
 }
 
-TEST(Slices, BordersOutOfOrderAreRefusedOrSeen)
+TEST(Slices, PartsOutOfOrderAreRefusedOrSeen)
 {
     const auto op = standard_operator("trace_u64");
     const auto workload = slice_workload(op, segments_from_offsets(index_array({0, 10, 90, 100}), 100));
@@ -155,16 +154,17 @@ TEST(Slices, BordersOutOfOrderAreRefusedOrSeen)
     SliceFolder folder(problem, slice_device(session));
     const Slicer slicer(workload, 5);
     const auto joined = [&](const std::vector<std::int64_t>& order) {
-        auto results = reduce_sequentially(workload);
-        BorderJoin join(op, JoinOrder::as_cut);
+        Partial all(folder.joining());
         for (const auto slice : order)
-            if (const auto finished = join.add(folder.fold(slicer.slice(slice)).border))
-                finished->store(results, finished->segment);
-        return results;
+            all += folder.fold(slicer.slice(slice));
+        all.require_whole();
+        return all.take_results().results;
     };
     EXPECT_EQ(difference(joined({0, 1, 2, 3, 4}), wanted), "");
     EXPECT_EQ(difference(joined({0, 2, 1, 3, 4}), wanted), wanted[0].name + " of segment 1");
     EXPECT_THROW((void)joined({1, 0, 2, 3, 4}), InternalError);
+    EXPECT_THROW((void)joined({1, 2, 3, 4}), InternalError);
+    EXPECT_THROW((void)joined({0, 1, 2, 3}), InternalError);
 }
 
 TEST(Slices, AreAnOptionOfAFold)
@@ -341,43 +341,6 @@ TEST(Slices, ReproducibleFoldsKeepTheOrder)
                 << op.name << " in " << slices << " slices";
         }
     }
-}
-
-TEST(Slices, BlocksAreJoinedInOneOrder)
-{
-    // Neither associative nor commutative: equal results are equal trees.
-    const auto op = parse_operator("tree", R"(operator tree(x: u64) -> u64 {
-        state hash: u64
-        lift x
-        combine(a, b) (a * 31 ^ b) * 1099511628211 + 1
-    })");
-    const auto bytecode = compile_bytecode(op);
-    Evaluator<double> evaluator(bytecode);
-    constexpr std::int64_t kBlocks = 37;
-    const auto over = [&](std::int64_t first, std::int64_t last) {
-        StateRun run(1, JoinOrder::blocks);
-        for (auto block = first; block < last; ++block) {
-            Slot<double> state{};
-            state.bits = static_cast<std::uint64_t>(block) * 77 + 5;
-            run.append(evaluator, block, &state);
-        }
-        return run;
-    };
-    const auto total_of = [&](const StateRun& run) {
-        Slot<double> state{};
-        run.total(evaluator, &state);
-        return state.bits;
-    };
-    const auto wanted = total_of(over(0, kBlocks));
-    for (std::int64_t first = 1; first < kBlocks; ++first)
-        for (auto second = first; second <= kBlocks; second += 5) {
-            auto run = over(0, first);
-            run.append(evaluator, over(first, second));
-            const auto packed = over(second, kBlocks).pack();
-            run.append(evaluator, StateRun::unpack(packed, 1, JoinOrder::blocks));
-            EXPECT_EQ(total_of(run), wanted) << first << " and " << second;
-        }
-    EXPECT_THROW((void)StateRun::unpack(std::vector<std::byte>(7), 1, JoinOrder::blocks), InternalError);
 }
 
 TEST(Slices, ReadsOutsideOfTablesNameTheElement)

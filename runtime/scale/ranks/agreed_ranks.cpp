@@ -16,10 +16,10 @@
 namespace segfold {
 namespace {
 
-/// The kinds of failure that travel.
+/// The kinds of failures that ranks exchange.
 enum class Kind : std::uint8_t { specification, input, device, internal, memory, simt_fault, stopped };
 
-/// What precedes the bytes of each message.
+/// The begin of each message.
 struct Heading {
     std::int32_t failed_depth = 0;  ///< 0: nothing has failed
     Kind kind = Kind::internal;
@@ -35,7 +35,7 @@ std::vector<std::byte> message_of(const Heading& heading, std::span<const std::b
     return message;
 }
 
-/// That a rank has failed, as all ranks have learned.
+/// The failure of a rank, known to all ranks.
 struct Met : std::exception {
     Met(const Heading& of, std::string words) : heading(of), text(std::move(words)) {}
     [[nodiscard]] const char* what() const noexcept override { return text.c_str(); }
@@ -64,7 +64,7 @@ struct Met : std::exception {
     }
 }
 
-/// The failure that an exception stands for.
+/// The failure of an exception.
 Met failure_of(const std::exception& error)
 {
     Heading heading;
@@ -83,13 +83,13 @@ Met failure_of(const std::exception& error)
     } else if (dynamic_cast<const Stopped*>(&error) != nullptr) {
         heading.kind = Kind::stopped;
     } else if (dynamic_cast<const InternalError*>(&error) != nullptr) {
-        constexpr std::string_view kBegin = "internal error: ";  // which is put in front again
+        constexpr std::string_view kBegin = "internal error: ";  // InternalError puts it in front again
         text = text.starts_with(kBegin) ? text.substr(kBegin.size()) : text;
     }
     return {heading, std::move(text)};
 }
 
-/// Takes the headings off. Throws the failure of the outermost call that has one, of its lowest rank.
+/// Takes the headings off. Throws the failure of the outermost call, of its lowest rank.
 void take_headings(std::vector<std::vector<std::byte>>& all)
 {
     std::optional<Met> first;
@@ -131,7 +131,7 @@ void AgreedRanks::together(const std::function<void()>& work)
     try {
         try {
             work();
-            (void)all_gather({});  // nobody goes on while another one may still fail
+            (void)all_gather({});  // no rank goes on while another one may fail
         } catch (const Met&) {
             throw;
         } catch (const std::exception& error) {

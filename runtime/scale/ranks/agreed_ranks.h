@@ -1,26 +1,26 @@
 #pragma once
-// Ranks of which one may fail while the others wait for it: all of them learn of it, and nobody hangs.
+// Ranks that learn of each other's failures, so that none waits for one that has failed.
 #include <functional>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// Ranks that agree on failures. What they gather says of each whether it has failed instead.
+/// Ranks that agree on failures: a rank that fails gathers its failure in place of its bytes.
 ///
-/// All ranks use one of these in place of what it is made of. They make the same calls of together(), within
-/// which they make the same collective calls.
+/// All ranks use one of these in place of the communicator it was made of. They make the same calls of
+/// together(), and within it the same collective calls.
 class AgreedRanks : public Communicator {
 public:
     /// `ranks` must outlive it.
     explicit AgreedRanks(Communicator& ranks) : ranks_(ranks) {}
 
-    /// Calls `work`, which may make collective calls. Where it throws on some rank, every rank throws an
-    /// error of the same kind, which names the lowest such rank: SpecError, InputError, DeviceError,
-    /// InternalError or simt::SimtError; or Stopped, where the work of that rank was stopped. Collective.
+    /// Calls `work`, which may make collective calls. If it throws on a rank, every rank throws an error of
+    /// the same kind, which names the lowest such rank: SpecError, InputError, DeviceError, InternalError,
+    /// simt::SimtError, or Stopped. Collective.
     ///
-    /// Calls may be nested: a failure of an outer one ends the inner ones of other ranks too, by an exception
-    /// that is no Error.
+    /// Calls may be nested. A failure in an outer call also ends the inner calls of other ranks, by an
+    /// exception that is no Error.
     void together(const std::function<void()>& work);
 
     [[nodiscard]] int rank() const override { return ranks_.rank(); }
@@ -31,12 +31,12 @@ public:
     void receive(int from, std::span<std::byte> bytes) override { ranks_.receive(from, bytes); }
     [[noreturn]] void abort(int exit_code) override;
 
-    /// What rank 0 gives, on all ranks. Collective.
+    /// The bytes of rank 0, on all ranks. Collective.
     [[nodiscard]] std::vector<std::byte> of_first(std::span<const std::byte> mine);
 
 private:
     Communicator& ranks_;
-    int depth_ = 0;  ///< how many calls of together() are open
+    int depth_ = 0;  ///< open calls of together()
 };
 
 }  // namespace segfold

@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_of(const char* variable)
     return text == nullptr ? std::nullopt : parse_integer(text);
 }
 
-/// True where a starter has left what MPI_Init looks for.
+/// True if a starter has set variables that MPI_Init reads.
 bool is_started_for_mpi()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
@@ -38,7 +38,7 @@ bool is_started_for_mpi()
     return false;
 }
 
-/// How many processes the starter says that there are; 1 where it says nothing.
+/// The number of processes as the starter says it; 1 if it says nothing.
 std::int64_t announced_processes()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
@@ -47,7 +47,7 @@ std::int64_t announced_processes()
     return 1;
 }
 
-/// Throws where this process is one of several that MPI would take for one alone.
+/// Throws if this is one of several processes that MPI does not know of.
 void refuse_other_starters()
 {
     const auto refuse = [](std::int64_t count, const char* starter, const char* right) {
@@ -55,7 +55,7 @@ void refuse_other_starters()
             fmt::format("this is one of {} processes of {}, which tells MPI nothing of the others; {}", count,
                         starter, right));
     };
-    // Launchers of torch and of what is like it say the rank, the number, and where the first one listens.
+    // Launchers like torch's set the rank, the number of processes and the address of the first one.
     const bool has_torch = std::getenv("TORCHELASTIC_RUN_ID") != nullptr ||
                            (std::getenv("RANK") != nullptr && std::getenv("MASTER_ADDR") != nullptr);
     if (const auto count = number_of("WORLD_SIZE").value_or(1); has_torch && count > 1)
@@ -68,7 +68,7 @@ void refuse_other_starters()
 
 #ifdef SEGFOLD_MPI
 
-/// Calls of libmpi. Their types are those of the header that the program was built with.
+/// Functions of libmpi, of the types in the header that the program was built with.
 struct Mpi {
     decltype(&MPI_Init_thread) init_thread;
     decltype(&MPI_Finalize) finalize;
@@ -87,20 +87,20 @@ struct Mpi {
     MPI_Info no_info;
 };
 
-/// MPICH's handles are numbers, those of Open MPI the addresses of variables of the library.
+/// MPICH's handles are numbers, Open MPI's handles are addresses of the library's variables.
 #ifdef OPEN_MPI
 constexpr const char* kLibrary = "libmpi.so.40";
 constexpr const char* kOtherLibrary = nullptr;
 #define SEGFOLD_MPI_HANDLE(constant, variable) reinterpret_cast<decltype(constant)>(symbol(variable))
 #else
 constexpr const char* kLibrary = "libmpich.so.12";
-constexpr const char* kOtherLibrary = "libmpi.so.12";  // as other builds of it call themselves
+constexpr const char* kOtherLibrary = "libmpi.so.12";  // the name of other builds
 #define SEGFOLD_MPI_HANDLE(constant, variable) constant
 #endif
 
 Mpi open_mpi()
 {
-    // Its plug-ins look for its symbols among those of the process.
+    // Its plug-ins look for its symbols in the process.
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr && kOtherLibrary != nullptr)
         library = dlopen(kOtherLibrary, RTLD_NOW | RTLD_GLOBAL);
@@ -140,7 +140,7 @@ Mpi open_mpi()
 
 #undef SEGFOLD_MPI_HANDLE
 
-/// The ranks of a communicator. An error inside MPI ends all of them, where its handler is MPI's own.
+/// The ranks of a communicator. Unless the caller sets a handler, an error inside MPI ends all of them.
 class MpiRanks : public Communicator {
 public:
     /// MPI_COMM_WORLD, set up here and left in the end.
@@ -217,7 +217,7 @@ private:
         mpi_.comm_rank(host, &local_rank_);
         mpi_.comm_free(&host);
     }
-    /// Bytes of one message: MPI counts them in int.
+    /// The bytes of one message, which MPI counts in int.
     static std::size_t part(std::size_t bytes) { return std::min(bytes, std::size_t{1} << 26); }
 
     Mpi mpi_;

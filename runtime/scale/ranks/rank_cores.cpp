@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// What the ranks of one host have in common, whatever it is called.
+/// A text that all ranks of one host share, and no other host.
 std::string host()
 {
     std::string text;
@@ -55,7 +55,7 @@ void share_cores(Communicator& ranks)
     CPU_ZERO(&allowed);
     for (const int core : share_of_cores(cores, place, count))
         CPU_SET(core, &allowed);
-    // Where the system refuses, ranks share cores, and results are the same.
+    // If the system refuses, ranks share cores, and results are the same.
     (void)sched_setaffinity(0, sizeof allowed, &allowed);
 }
 

@@ -1,16 +1,16 @@
 #pragma once
-// Which of a host's cores belong to which rank.
+// The cores of a host, divided among its ranks.
 #include <vector>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// Of the cores that `count` ranks may use, those of the one at `place`: equal parts, none without a core.
+/// The cores of rank `place` of `count` ranks that share `cores`: equal parts, at least one core each.
 [[nodiscard]] std::vector<int> share_of_cores(const std::vector<int>& cores, int place, int count);
 
-/// Leaves this process and the threads that it makes from now on an equal share of the cores that other ranks
-/// of its host may use too; nothing changes where the starter gave each rank cores of its own. Collective.
+/// Binds this process, and threads that it makes from now on, to an equal part of the cores that it shares
+/// with other ranks of its host. Nothing changes if the starter gave each rank its own cores. Collective.
 void share_cores(Communicator& ranks);
 
 }  // namespace segfold

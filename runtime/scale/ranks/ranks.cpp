@@ -1,11 +1,13 @@
 #include "runtime/scale/ranks/ranks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 #include "dsl/error.h"
-#include "runtime/scale/border_join.h"
+#include "runtime/scale/partial.h"
 
 namespace segfold {
 namespace {
@@ -17,7 +19,7 @@ std::int64_t number_in(std::span<const std::byte> bytes)
     return number;
 }
 
-/// Of flags and keys only counting tells which segment a share begins with.
+/// Counts the segments of flags and keys in all shares, to find the number of this share's first one.
 void number_segments(Communicator& ranks, Stream::Share& share)
 {
     std::int64_t before = 0, all = 0;
@@ -33,63 +35,22 @@ void number_segments(Communicator& ranks, Stream::Share& share)
         share.from.segment = before - (is_open ? 1 : 0);
 }
 
-/// Arrays that grow.
-class GrowingResults {
-public:
-    explicit GrowingResults(const Operator& op) : op_(op), fields_(op.results.size()) {}
-
-    void append(const Results& results, std::int64_t count)
-    {
-        for (std::size_t f = 0; f < fields_.size(); ++f)
-            append(fields_[f], results[f].array, count);
+/// The first `count` entries of arrays that lie one behind the other.
+Array first_of(Type type, const std::vector<Array>& parts, std::int64_t count)
+{
+    Array all(type, static_cast<std::size_t>(count));
+    std::size_t at = 0;
+    for (const auto& part : parts) {
+        const auto bytes = std::min(part.bytes(), all.bytes() - at);
+        if (bytes != 0)
+            std::memcpy(all.data() + at, part.data(), bytes);
+        at += bytes;
     }
-    void append_keys(const Array& keys, std::int64_t count)
-    {
-        key_type_ = keys.type();
-        append(keys_, keys, count);
-    }
-    void put_first(const BorderJoin::Finished& finished)
-    {
-        for (std::size_t f = 0; f < fields_.size(); ++f) {
-            Array one(op_.results[f].type, 1);
-            Machine<double>::store(finished.result[f], one.type(), one.data(), 0);
-            fields_[f].insert(fields_[f].begin(), one.data(), one.data() + one.bytes());
-        }
-    }
-    [[nodiscard]] Results take(std::int64_t count) const
-    {
-        Results results;
-        for (std::size_t f = 0; f < fields_.size(); ++f)
-            results.push_back({op_.results[f].name, array_of(op_.results[f].type, fields_[f], count)});
-        if (key_type_)
-            results.keys = array_of(*key_type_, keys_, count);
-        return results;
-    }
-
-private:
-    using Bytes = std::vector<std::byte>;
-
-    static void append(Bytes& bytes, const Array& array, std::int64_t count)
-    {
-        bytes.insert(bytes.end(), array.data(),
-                     array.data() + static_cast<std::size_t>(count) * size_bytes(array.type()));
-    }
-    static Array array_of(Type type, const Bytes& bytes, std::int64_t count)
-    {
-        Array array(type, static_cast<std::size_t>(count));
-        if (bytes.size() < array.bytes())  // a border of another rank says that a segment ends here
-            throw InternalError("a rank has " + std::to_string(bytes.size() / size_bytes(type)) +
-                                " results or keys of " + std::to_string(count) + " segments");
-        if (array.bytes() != 0)
-            std::memcpy(array.data(), bytes.data(), array.bytes());
-        return array;
-    }
-
-    const Operator& op_;
-    std::vector<Bytes> fields_;
-    Bytes keys_;
-    std::optional<Type> key_type_;
-};
+    if (at != all.bytes())  // the partial of another rank says that a segment ends here
+        throw InternalError(
+            fmt::format("a rank has {} results or keys of {} segments", at / size_bytes(type), count));
+    return all;
+}
 
 }  // namespace
 
@@ -101,39 +62,40 @@ RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& o
 RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share, const RankOptions& options)
 {
     number_segments(ranks, share);
-    const auto& op = stream.op();
+    const auto& fields = stream.op().results;
     RankResults mine;
-    GrowingResults results(op);
-    BorderJoin join(op, stream.order(), JoinBegin::anywhere);
-    stream.run_share(share, [&](SliceResults&& folded, const SegmentWindow& window) {
-        const auto finished = join.add(folded.border);
+    std::vector<std::vector<Array>> kept(fields.size());  // of each field, one array behind the other
+    std::vector<Array> keys;
+    Partial own(stream.joining());
+    stream.run_share(share, [&](Partial&& partial, const SegmentWindow& window) {
         const auto& ends = window.ends;
         for (std::size_t s = 0; s < ends.size() && std::ssize(mine.lengths) < options.most_lengths; ++s)
             mine.lengths.push_back(ends[s] - (s == 0 ? window.from.open_begin : ends[s - 1]));
-        const auto count = folded.num_inner + (finished ? 1 : 0);
-        const auto kept = std::clamp<std::int64_t>(options.most_kept - mine.num_segments, 0, count);
-        if (window.keys)
-            results.append_keys(
-                *window.keys,
-                std::min(std::ssize(ends), std::max<std::int64_t>(0, options.most_kept - mine.num_segments)));
-        results.append(with_first(op, finished, std::move(folded.inner), folded.num_inner), kept);
-        mine.num_segments += count;
+        const bool keeps = own.num_ended() < options.most_kept;
+        if (window.keys && (keeps || keys.empty()))
+            keys.push_back(window.keys->copy());
+        own += std::move(partial);
+        auto results = own.take_results().results;
+        for (std::size_t f = 0; keeps && f < kept.size(); ++f)
+            kept[f].push_back(std::move(results[f].array));
     });
 
-    // Every rank joins what lies before its end: the states are few, and nobody waits for another.
-    BorderJoin whole(op, stream.order());
-    const auto borders = ranks.all_gather(pack(join.border()));
-    for (std::size_t rank = 0; rank < borders.size(); ++rank) {
-        const auto finished = whole.add(unpack_border(borders[rank], op.state.size(), stream.order()));
-        if (!finished || static_cast<int>(rank) != ranks.rank())
-            continue;
-        results.put_first(*finished);
-        ++mine.num_segments;
+    // Every rank joins all partials, so that no rank waits for another one.
+    Partial all(stream.joining());
+    const auto partials = ranks.all_gather(own.to_bytes());
+    for (std::size_t rank = 0; rank < partials.size(); ++rank) {
+        all += Partial::from_bytes(stream.joining(), partials[rank]);
+        auto cut = all.take_results().results;  // the segment that began in an earlier share
+        for (std::size_t f = 0; static_cast<int>(rank) == ranks.rank() && f < kept.size(); ++f)
+            kept[f].insert(kept[f].begin(), std::move(cut[f].array));
     }
-    if (whole.is_open())
-        throw InternalError("a segment is still open behind the last rank");
+    all.require_whole();
+    mine.num_segments = own.num_ended();
     mine.num_kept = std::min(mine.num_segments, options.most_kept);
-    mine.results = results.take(mine.num_kept);
+    for (std::size_t f = 0; f < kept.size(); ++f)
+        mine.results.push_back({fields[f].name, first_of(fields[f].type, kept[f], mine.num_kept)});
+    if (!keys.empty())
+        mine.results.keys = first_of(keys.front().type(), keys, mine.num_kept);
     return mine;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A stream folded by several processes: each folds a share, and border states are all that folding exchanges.
+// A stream folded by several processes: each folds a share, and they exchange partials without results.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -9,28 +9,28 @@
 
 namespace segfold {
 
-/// The results of the segments that end in a rank's share, in their order.
+/// Results of the segments that end in a rank's share, in order.
 struct RankResults {
     Results results;                ///< of the first `num_kept` segments, with keys for the layout keys
     std::int64_t num_segments = 0;  ///< that end in the share
-    std::int64_t num_kept = 0;      ///< of which results are kept
+    std::int64_t num_kept = 0;      ///< whose results are kept
     std::vector<std::int64_t> lengths = {};  ///< of the first segments
 };
 
-/// What a rank keeps of its results.
+/// Bounds on the results that a rank keeps.
 struct RankOptions {
-    std::int64_t most_kept = 0;     ///< segments with results
-    std::int64_t most_lengths = 0;  ///< segments with lengths
+    std::int64_t most_kept = 0;     ///< results of segments
+    std::int64_t most_lengths = 0;  ///< lengths of segments
 };
 
 /// Folds this rank's share of a stream: an equal part of the elements. Collective.
 ///
-/// Results are kept in this rank's memory. A segment belongs to the rank in which it ends. Border states are
+/// A rank keeps its results in its memory. A segment belongs to the rank in which it ends. Partials are
 /// joined in the order of ranks, whatever the operator is; with a reproducible plan the bits are the same for
-/// any number of ranks. Throws InputError where the number of elements is not known.
+/// any number of ranks. Throws InputError if the number of elements is not known.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options);
 
-/// The same of a share of the caller's: those of all ranks follow each other and cover the stream.
+/// The same of the caller's share. The shares of all ranks, in order, must cover the stream.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
                                      const RankOptions& options);
 

@@ -14,57 +14,13 @@
 namespace segfold {
 namespace {
 
-constexpr unsigned kNonBlockingStream = 1;  // not ordered with the default stream
-constexpr unsigned kBlockingEvent = 1;      // waiting threads sleep: the cores are for those that read
 constexpr int kPointerMemoryType = 2;
 constexpr unsigned kHostMemory = 1;
 
-/// A queue of its own, which the default stream's calls do not hold up.
-class Queue {
-public:
-    explicit Queue(const cuda::Context& context) : context_(context)
-    {
-        const cuda::CurrentContext current(context_);
-        cuda::check(cuda::driver().cuStreamCreate(&handle_, kNonBlockingStream), "cuStreamCreate");
-    }
-    ~Queue()
-    {
-        // Memory that queued copies use is freed next.
-        try {
-            const cuda::CurrentContext current(context_);
-            cuda::driver().cuStreamSynchronize(handle_);
-        } catch (const DeviceError&) {
-            // The context has ended by a failure, and nothing runs any more.
-        }
-        cuda::driver().cuStreamDestroy(handle_);
-    }
-    Queue(const Queue&) = delete;
-    Queue& operator=(const Queue&) = delete;
-    [[nodiscard]] cuda::CUstream handle() const { return handle_; }
-
-private:
-    cuda::Context context_;
-    cuda::CUstream handle_ = nullptr;
+struct EventMark : SliceEngine::Mark {
+    explicit EventMark(const cuda::Context& context) : event(context, true) {}
+    cuda::Event event;
 };
-
-class EventMark : public SliceEngine::Mark {
-public:
-    explicit EventMark(const cuda::Context& context) : context_(context)
-    {
-        const cuda::CurrentContext current(context_);
-        cuda::check(cuda::driver().cuEventCreate(&handle, kBlockingEvent), "cuEventCreate");
-    }
-    ~EventMark() override { cuda::driver().cuEventDestroy(handle); }
-    EventMark(const EventMark&) = delete;
-    EventMark& operator=(const EventMark&) = delete;
-
-    cuda::CUevent handle = nullptr;
-
-private:
-    cuda::Context context_;
-};
-
-cuda::CUevent event_of(const SliceEngine::Mark& mark) { return static_cast<const EventMark&>(mark).handle; }
 
 class DeviceMemory : public SliceEngine::Memory {
 public:
@@ -86,7 +42,7 @@ public:
         try {
             pinned_ = cuda::PinnedBuffer(context, bytes);
         } catch (const DeviceError&) {
-            pageable_.resize(bytes);  // the system has no more that is page-locked
+            pageable_.resize(bytes);  // the system has no more page-locked memory
         }
     }
     [[nodiscard]] std::byte* address() const override { return bytes_of(*this).data(); }
@@ -107,8 +63,20 @@ private:
 class CudaEngine : public SliceEngine {
 public:
     CudaEngine(const cuda::Context& context, cuda::CompileCache& compiled)
-        : context_(context), compiled_(compiled), copies_(context), work_(context)
+        : context_(context),
+          compiled_(compiled),
+          copies_(cuda::Stream::unordered(context)),
+          work_(cuda::Stream::unordered(context))
     {}
+    ~CudaEngine() override
+    {
+        for (auto* stream : {&copies_, &work_})  // they use memory that is freed next
+            try {
+                stream->synchronize();
+            } catch (const DeviceError&) {
+                // The context has ended by a failure, and nothing runs any more.
+            }
+    }
 
     std::unique_ptr<Memory> device_memory(std::size_t bytes) override
     {
@@ -135,20 +103,12 @@ public:
     }
 
     std::unique_ptr<Mark> new_mark() override { return std::make_unique<EventMark>(context_); }
-    void record(Mark& mark, Lane lane) override
-    {
-        const cuda::CurrentContext current(context_);
-        cuda::check(cuda::driver().cuEventRecord(event_of(mark), stream(lane)), "cuEventRecord");
-    }
-    void order_after(Lane lane, const Mark& mark) override
-    {
-        const cuda::CurrentContext current(context_);
-        cuda::check(cuda::driver().cuStreamWaitEvent(stream(lane), event_of(mark), 0), "cuStreamWaitEvent");
-    }
+    void record(Mark& mark, Lane lane) override { static_cast<EventMark&>(mark).event.record(stream(lane)); }
+    void order_after(Lane lane, const Mark& mark) override { stream(lane).wait(event_of(mark)); }
     void wait(const Mark& mark) override
     {
         const cuda::CurrentContext current(context_);
-        const auto result = cuda::driver().cuEventSynchronize(event_of(mark));
+        const auto result = cuda::driver().cuEventSynchronize(event_of(mark).handle());
         if (result != cuda::CUresult::success)
             throw DeviceError("folding a slice failed on " + context_.info().name + ": " +
                               cuda::describe(result));
@@ -157,15 +117,17 @@ public:
     {
         float milliseconds = 0;
         const cuda::CurrentContext current(context_);
-        cuda::check(cuda::driver().cuEventElapsedTime(&milliseconds, event_of(from), event_of(to)),
-                    "cuEventElapsedTime");
+        cuda::check(
+            cuda::driver().cuEventElapsedTime(&milliseconds, event_of(from).handle(), event_of(to).handle()),
+            "cuEventElapsedTime");
         return milliseconds / 1e3;
     }
 
     void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) override
     {
         const cuda::CurrentContext current(context_);
-        cuda::check(cuda::driver().cuMemcpyHtoDAsync(address(device), host.data(), host.size(), stream(lane)),
+        cuda::check(cuda::driver().cuMemcpyHtoDAsync(address(device), host.data(), host.size(),
+                                                     stream(lane).handle()),
                     "cuMemcpyHtoDAsync");
     }
     void copy_out(std::span<std::byte> host, const std::byte* device) override
@@ -223,20 +185,16 @@ public:
         for (std::size_t i = 0; i < bound.scratch().size(); ++i) {
             const auto& scratch = bound.scratch()[i];
             auto* const place = scratch_room(i, static_cast<std::size_t>(scratch.bytes));
-            // What another slice has left there is of other sizes.
+            // Another slice has left numbers there.
             if (scratch.zero)
                 zero(place, static_cast<std::size_t>(scratch.bytes));
             bound.bind_scratch(i, address(place));
         }
         for (std::size_t i = 0; i < bound.launches().size(); ++i) {
             const auto& step = bound.launches()[i];
-            cuda::LaunchShape shape;
-            shape.grid.x = static_cast<std::uint64_t>(step.grid);
-            shape.block.x = static_cast<std::uint64_t>(step.block);
-            shape.dynamic_shared_bytes = static_cast<std::size_t>(step.shared_bytes);
             const auto& kernel = kernels.at(step.kernel);
             kernel.check_arguments(bound.argument_sizes(i));
-            kernel.launch(work_.handle(), shape, bound.arguments(i));
+            kernel.launch(work_.handle(), cuda::shape_of(step), bound.arguments(i));
         }
     }
 
@@ -246,10 +204,8 @@ private:
         std::map<std::string, cuda::Kernel> kernels;
     };
 
-    [[nodiscard]] cuda::CUstream stream(Lane lane) const
-    {
-        return lane == Lane::copies ? copies_.handle() : work_.handle();
-    }
+    [[nodiscard]] cuda::Stream& stream(Lane lane) { return lane == Lane::copies ? copies_ : work_; }
+    static const cuda::Event& event_of(const Mark& mark) { return static_cast<const EventMark&>(mark).event; }
     static cuda::CUdeviceptr address(const std::byte* device)
     {
         return reinterpret_cast<cuda::CUdeviceptr>(device);
@@ -275,7 +231,7 @@ private:
     std::set<std::shared_ptr<const cuda::Compiled>> known_;
     std::map<const PlanChoice*, Program> programs_;
     std::vector<cuda::DeviceBuffer> scratch_;
-    Queue copies_, work_;  // before what they use is freed, they are waited for
+    cuda::Stream copies_, work_;
 };
 
 }  // namespace

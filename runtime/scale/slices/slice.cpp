@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Entries `first` .. `last` - 1 of an index array, less `base`.
+/// Entries `first` .. `last` - 1 of an index array, minus `base`.
 Array shifted(const Array& indices, std::int64_t first, std::int64_t last, std::int64_t base)
 {
     const auto from = part_of(indices, first, last - first);
@@ -89,7 +89,7 @@ std::int64_t Slicer::num_ended(std::int64_t item) const
 
 std::int64_t Slicer::cut(std::int64_t slice) const
 {
-    // Without a product that may overflow: first what every slice has, then the rest.
+    // No product may overflow: first the items that every slice has, then the rest.
     const auto rest = num_items_ % num_slices_;
     const auto even = num_items_ / num_slices_ * slice + rest * slice / num_slices_;
     if (block_ == 0 || slice == 0 || slice >= num_slices_)
@@ -103,7 +103,7 @@ std::int64_t Slicer::cut(std::int64_t slice) const
 
 Slicer::Ended Slicer::ended(std::int64_t slice) const
 {
-    // Empty segments at the end of a slice are the slice's; those before all items are the first one's.
+    // Empty segments at a slice's end belong to the slice; those before all items belong to the first one.
     const auto num_segments = workload_.segments.num_segments;
     return {slice == 0 ? 0 : num_ended(cut(slice)),
             slice + 1 == num_slices_ ? num_segments : num_ended(cut(slice + 1))};
@@ -144,7 +144,7 @@ Slice Slicer::slice(std::int64_t which) const
     for (std::size_t i = 0; i < workload_.arrays.size(); ++i) {
         const auto& array = workload_.arrays[i];
         slice.arrays.push_back(workload_.op.parameters[i].table
-                                   ? part_of(array, 0, static_cast<std::int64_t>(array.length()))
+                                   ? array.lend()
                                    : part_of(array, slice.first_element, slice.num_elements));
     }
     return slice;

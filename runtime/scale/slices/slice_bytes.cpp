@@ -40,8 +40,8 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
                          : 1;
     if (segments.kind == LayoutKind::whole || segments.kind == LayoutKind::uniform)
         return bytes;
-    // Flags and keys may begin a segment with each element. Of others a slice ends with the last segment that
-    // there is room for.
+    // Each element may begin a segment of flags or keys. A slice of another layout ends with the last segment
+    // that has room.
     bytes.index = sizeof(std::int64_t);
     const auto entries = segments.array->length();
     if (has_engine && (segments.kind == LayoutKind::offsets || segments.kind == LayoutKind::lengths) &&
@@ -63,14 +63,14 @@ void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::i
 std::int64_t segments_of_slice(const SliceBytes& sizes, std::int64_t num_elements, double usable,
                                bool has_engine, std::optional<std::int64_t> num_segments)
 {
-    // Of the memory for segments besides those that the elements of a slice have on average.
+    // Room for more segments than the elements of a slice have on average.
     constexpr double kSpareShare = 1.0 / 64;
     constexpr double kFewSpare = 1024, kMostSpare = 65536;
     const auto elements = static_cast<double>(num_elements);
     auto count = sizes.segments * elements;
     if (sizes.segments < 1)
         count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpare, kMostSpare);
-    else if (!has_engine && num_segments)  // elements that are not there leave their room to segments
+    else if (!has_engine && num_segments)  // few elements leave room to segments
         count = (usable - sizes.element * elements) / sizes.segment;
     if (num_segments)
         count = std::min(count, static_cast<double>(*num_segments));

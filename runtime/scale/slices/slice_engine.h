@@ -1,5 +1,5 @@
 #pragma once
-// A device's memory and queues, as far as a stream of slices needs them.
+// A device's memory and queues for a stream of slices.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,16 +16,16 @@ class CompileCache;
 class Context;
 }  // namespace cuda
 
-/// Two queues of a device, copies beside work, and the memory that they use.
+/// Two queues of a device, one for copies and one for kernels, and their memory.
 ///
-/// Calls queue and return; wait() alone waits. Addresses of the device are numbers to the host: it never
-/// reads there. copy_in(), record() and wait() may be called by several threads at a time, the rest by one.
+/// Calls queue work and return; wait() alone waits. The host never reads at addresses of the device. Several
+/// threads may call copy_in(), record() and wait() at a time, one thread the rest.
 class SliceEngine {
 public:
-    /// What is queued in one lane is done in order.
+    /// The device does the work of one lane in order.
     enum class Lane : std::uint8_t { copies, work };
 
-    /// Bytes of the host or of the device, while the object lives.
+    /// Memory of the host or of the device; the object owns it.
     class Memory {
     public:
         virtual ~Memory() = default;
@@ -39,7 +39,7 @@ public:
     };
     /// A plan and the addresses of its arrays on the device.
     struct Launch {
-        const Workload& workload;  ///< its columns and tables are addresses of the device, like `inputs`
+        const Workload& workload;  ///< its columns and tables lie on the device, like `inputs`
         const PlanChoice& plan;
         std::span<const std::uint64_t> inputs;
         std::span<const std::uint64_t> segments;  ///< as BoundPlan::bind_segments() takes them
@@ -53,32 +53,32 @@ public:
     virtual ~SliceEngine() = default;
 
     [[nodiscard]] virtual std::unique_ptr<Memory> device_memory(std::size_t bytes) = 0;
-    /// Page-locked, where the system gives such memory.
+    /// Page-locked memory, or pageable memory if the system has no other.
     [[nodiscard]] virtual std::unique_ptr<Memory> host_memory(std::size_t bytes) = 0;
-    /// Whether the device copies these bytes of the host by itself, beside everything else.
+    /// True if the device copies these bytes of the host without the host's help.
     [[nodiscard]] virtual bool is_page_locked(std::span<const std::byte> host) const = 0;
 
     [[nodiscard]] virtual std::unique_ptr<Mark> new_mark() = 0;
     virtual void record(Mark& mark, Lane lane) = 0;
-    /// What is queued from now on in `lane` comes after the moment.
+    /// Work queued in `lane` from now on waits for the moment.
     virtual void order_after(Lane lane, const Mark& mark) = 0;
-    /// Waits until the moment has come; not at all for a mark that was never recorded. Throws DeviceError for
-    /// work that has failed.
+    /// Waits for the moment; returns at once if the mark was never recorded. Throws DeviceError if work has
+    /// failed.
     virtual void wait(const Mark& mark) = 0;
-    /// From one moment to a later one, which has come.
+    /// The time from one moment to a later one, both in the past.
     [[nodiscard]] virtual double seconds(const Mark& from, const Mark& to) = 0;
 
     virtual void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) = 0;
     virtual void copy_out(std::span<std::byte> host, const std::byte* device) = 0;
     virtual void zero(std::byte* device, std::size_t bytes) = 0;
-    /// Compiles plans and loads them, all at the same time. Gives the seconds of the compiler where there was
-    /// something to compile. Plans must outlive the engine.
+    /// Compiles and loads plans, all at the same time. Returns the compiler's seconds if it ran. Plans must
+    /// outlive the engine.
     virtual std::optional<double> prepare(std::span<const PlanChoice* const> plans) = 0;
-    /// Queues kernels in the lane of work, of a plan that was prepared.
+    /// Queues the kernels of a prepared plan in the lane of work.
     virtual void launch(const Launch& launch) = 0;
 };
 
-/// That of a GPU; `programs` are compiled ones, and must outlive it.
+/// The engine of a GPU. `programs` must outlive it.
 [[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context,
                                                        cuda::CompileCache& programs);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/judge/reference.h"
@@ -11,35 +13,32 @@
 namespace segfold {
 namespace {
 
-Array one_index(std::int64_t value)
-{
-    return Array::of<std::int64_t>(Type::i64, std::span<const std::int64_t>(&value, 1));
-}
-
-/// Adds what a part's operator reads beside the operator's own arrays.
+/// Adds the tables that a part's operator reads beside the operator's own arrays.
 void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_element,
-               const std::vector<std::int64_t>& segments, const std::vector<std::int64_t>& positions)
+               std::span<const Piece> pieces)
 {
-    for (const auto base : part.bases)
-        workload.arrays.push_back(
-            base == BaseTable::index
-                ? one_index(first_element)
-                : Array::of<std::int64_t>(Type::i64, base == BaseTable::segment ? segments : positions));
+    for (const auto base : part.bases) {
+        std::vector<std::int64_t> values;
+        for (const auto& piece : pieces)
+            values.push_back(base == BaseTable::segment ? piece.segment : piece.position);
+        if (base == BaseTable::index)
+            values.assign(1, first_element);
+        workload.arrays.push_back(Array::of<std::int64_t>(Type::i64, values));
+    }
 }
 
-/// The operator's arrays, columns from `begin` on.
+/// The operator's arrays; `count` elements of columns from `begin` on.
 std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64_t begin, std::int64_t count)
 {
     std::vector<Array> arrays;
     for (std::size_t i = 0; i < slice.arrays.size(); ++i) {
         const auto& array = slice.arrays[i];
-        arrays.push_back(op.parameters[i].table ? part_of(array, 0, static_cast<std::int64_t>(array.length()))
-                                                : part_of(array, begin, count));
+        arrays.push_back(op.parameters[i].table ? array.lend() : part_of(array, begin, count));
     }
     return arrays;
 }
 
-/// The state that segment `segment` of results has.
+/// Reads the state of a segment from results.
 void load_state(const Results& results, std::int64_t segment, Slot<double>* state)
 {
     for (std::size_t f = 0; f < results.size(); ++f)
@@ -52,28 +51,6 @@ Array indices_of(Type type, const std::vector<std::int64_t>& values)
         return Array::of<std::int64_t>(type, values);
     const std::vector<std::int32_t> narrow(values.begin(), values.end());
     return Array::of<std::int32_t>(type, narrow);
-}
-
-/// The same segments, of which the arrays are borrowed.
-Segments lent(const Segments& segments)
-{
-    const auto borrow = [](const Array& array) {
-        return part_of(array, 0, static_cast<std::int64_t>(array.length()));
-    };
-    Segments other;
-    other.form = segments.form;
-    other.num_elements = segments.num_elements;
-    other.num_segments = segments.num_segments;
-    other.uniform_length = segments.uniform_length;
-    other.offsets = borrow(segments.offsets);
-    other.begins = borrow(segments.begins);
-    other.ends = borrow(segments.ends);
-    other.flags = borrow(segments.flags);
-    other.item_keys = borrow(segments.item_keys);
-    if (segments.keys)
-        other.keys = borrow(*segments.keys);
-    other.has_wide_indices = segments.has_wide_indices;
-    return other;
 }
 
 Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<std::int64_t>& ends,
@@ -91,32 +68,12 @@ Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<st
 
 }  // namespace
 
-Border border_without_states(const std::optional<Piece>& head, const std::optional<Piece>& tail,
-                             bool has_inner, std::size_t state_fields, JoinOrder order)
-{
-    Border border;
-    border.head = StateRun(state_fields, order);
-    border.tail = StateRun(state_fields, order);
-    border.has_inner = has_inner;
-    if (head) {
-        border.has_head = true;
-        border.head_segment = head->segment;
-        border.head_items = head->length();
-    }
-    if (tail) {
-        border.has_tail = true;
-        border.tail_goes_on = tail->position > 0;
-        border.tail_items = tail->length();
-    }
-    return border;
-}
-
 SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device)
     : problem_(problem),
       device_(std::move(device)),
       inner_(inner_operator(problem.op)),
       piece_(piece_operator(problem.op)),
-      bytecode_(compile_bytecode(problem.op))
+      joining_(std::make_shared<Joining>(problem.op, problem.order))
 {}
 
 const PlanChoice* SliceFolder::plan() const { return plans_.empty() ? nullptr : &plans_.begin()->second; }
@@ -151,7 +108,7 @@ const PlanChoice& SliceFolder::plan_for(const Segments& segments, const PartOper
         problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
     problem.checked_tables = problem_.checked_tables;
     problem.target = device_.target;
-    // Only a slice is known here, and other slices run by the same plan.
+    // The plan serves all slices, so it does not depend on this one.
     const auto shape =
         segments.form == SegmentForm::whole ? Shape{problem_.typical.num_elements, 1} : problem_.typical;
     return plans_.emplace(key, problem_.choose(problem, shape)).first->second;
@@ -172,10 +129,11 @@ void SliceFolder::add_inner(PreparedSlice& prepared)
     const auto begin = is_ranges ? 0 : slice.inner_begin;
     const auto count = is_ranges ? slice.num_elements : segments.num_elements;
     workload.arrays = columns_of(problem_.op, slice, begin, count);
-    add_bases(workload, inner_, slice.first_element + begin, {slice.first_inner}, {});
+    const Piece first{slice.first_inner};
+    add_bases(workload, inner_, slice.first_element + begin, {&first, 1});
     if (problem_.order == JoinOrder::blocks && device_.runs_stages) {
-        // The order within a segment follows from its length. One that is longer than a block is folded by
-        // blocks later; here it is one element long.
+        // The order within a segment follows from its length. A segment longer than a block is folded by
+        // blocks later; its length here is one element.
         std::vector<std::int64_t> begins, ends;
         for (std::int64_t s = 0; s < segments.num_segments; ++s) {
             begins.push_back(segments.begin(s));
@@ -183,7 +141,7 @@ void SliceFolder::add_inner(PreparedSlice& prepared)
         }
         workload.segments = ranges_of(begins, ends, count, segments.has_wide_indices);
     } else {
-        workload.segments = lent(segments);
+        workload.segments = segments.lend();
     }
     add_run(prepared, std::move(workload), inner_);
 }
@@ -193,46 +151,48 @@ void SliceFolder::add_piece(PreparedSlice& prepared, const Piece& piece)
     const auto& slice = *prepared.slice;
     Workload workload{piece_.op, {}, {}};
     workload.arrays = columns_of(problem_.op, slice, piece.begin, piece.length());
-    add_bases(workload, piece_, slice.first_element + piece.begin, {piece.segment}, {piece.position});
+    add_bases(workload, piece_, slice.first_element + piece.begin, {&piece, 1});
     workload.segments = whole_segments(piece.length());
     workload.segments.has_wide_indices |= slice.inner.has_wide_indices;
     add_run(prepared, std::move(workload), piece_);
+    prepared.pieces.push_back(piece);
 }
 
 void SliceFolder::add_blocks(PreparedSlice& prepared)
 {
     const auto& slice = *prepared.slice;
-    std::vector<std::int64_t> begins, ends;
+    auto& blocks = prepared.pieces;
     const auto add = [&](const Piece& piece) {
-        for (auto at = piece.begin; at < piece.end; at += kJoinBlock) {
-            begins.push_back(at);
-            ends.push_back(std::min(at + kJoinBlock, piece.end));
-            prepared.segments.push_back(piece.segment);
-            prepared.positions.push_back(piece.position + at - piece.begin);
-            prepared.lengths.push_back(ends.back() - at);
-        }
+        for (auto at = piece.begin; at < piece.end; at += kJoinBlock)
+            blocks.push_back(
+                {piece.segment, at, std::min(at + kJoinBlock, piece.end), piece.position + at - piece.begin});
     };
     if (slice.head)
         add(*slice.head);
     if (slice.tail)
         add(*slice.tail);
-    // Segments inside that are longer than a block; their places are counted from the inner segments' begin.
+    // Segments inside that are longer than a block; they count elements from the inner segments' begin.
     const auto offset = slice.inner.form == SegmentForm::ranges ? 0 : slice.inner_begin;
     for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
         if (slice.inner.length(s) > kJoinBlock)
             add({slice.first_inner + s, offset + slice.inner.begin(s), offset + slice.inner.end(s), 0});
-    if (begins.empty())
+    if (blocks.empty())
         return;
+    std::vector<std::int64_t> begins, ends;
+    for (const auto& block : blocks) {
+        begins.push_back(block.begin);
+        ends.push_back(block.end);
+    }
     Workload workload{piece_.op, {}, {}};
     workload.arrays = columns_of(problem_.op, slice, 0, slice.num_elements);
-    add_bases(workload, piece_, slice.first_element, prepared.segments, prepared.positions);
+    add_bases(workload, piece_, slice.first_element, blocks);
     workload.segments = ranges_of(begins, ends, slice.num_elements, slice.inner.has_wide_indices);
     add_run(prepared, std::move(workload), piece_);
 }
 
 void SliceFolder::number_empties(const Slice& slice, Results& results)
 {
-    Evaluator<double> evaluator(bytecode_);
+    Evaluator<double> evaluator(joining_->bytecode);
     std::vector<Slot<double>> result(evaluator.result_fields());
     for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
         if (slice.inner.length(s) == 0) {
@@ -240,35 +200,6 @@ void SliceFolder::number_empties(const Slice& slice, Results& results)
             for (std::size_t f = 0; f < results.size(); ++f)
                 Machine<double>::store(result[f], results[f].array.type(), results[f].array.data(), s);
         }
-}
-
-void SliceFolder::join_blocks(const PreparedSlice& prepared, const Results& states, SliceResults& into)
-{
-    const auto& slice = *prepared.slice;
-    const auto& segments = prepared.segments;
-    Evaluator<double> evaluator(bytecode_);
-    std::vector<Slot<double>> state(evaluator.state_fields());
-    std::vector<Slot<double>> result(evaluator.result_fields());
-    for (std::size_t i = 0; i < segments.size();) {
-        const auto segment = segments[i];
-        const bool is_head = slice.head && slice.head->segment == segment;
-        const bool is_tail = slice.tail && slice.tail->segment == segment;
-        StateRun own(evaluator.state_fields(), problem_.order);
-        auto& run_into = is_head ? into.border.head : is_tail ? into.border.tail : own;
-        std::int64_t length = 0;
-        for (; i < segments.size() && segments[i] == segment; ++i) {
-            load_state(states, static_cast<std::int64_t>(i), state.data());
-            run_into.append(evaluator, prepared.positions[i] / kJoinBlock, state.data());
-            length += prepared.lengths[i];
-        }
-        if (is_head || is_tail)
-            continue;
-        own.total(evaluator, state.data());
-        evaluator.finish(state.data(), segment, length, result.data());
-        for (std::size_t f = 0; f < into.inner.size(); ++f)
-            Machine<double>::store(result[f], into.inner[f].array.type(), into.inner[f].array.data(),
-                                   segment - slice.first_inner);
-    }
 }
 
 PreparedSlice SliceFolder::prepare(const Slice& slice)
@@ -288,40 +219,43 @@ PreparedSlice SliceFolder::prepare(const Slice& slice)
     return prepared;
 }
 
-SliceResults SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results> given)
+Partial SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results> given)
 {
     const auto& slice = *prepared.slice;
-    SliceResults results;
-    results.first_inner = slice.first_inner;
-    results.num_inner = slice.inner.num_segments;
-    auto& border = results.border;
-    border = border_without_states(slice.head, slice.tail, slice.inner.num_segments > 0,
-                                   bytecode_.state.size(), problem_.order);
-    std::size_t next = 0;
+    const auto& pieces = prepared.pieces;
+    const bool is_in_blocks = problem_.order == JoinOrder::blocks;
+    std::size_t run = 0;
+    SegmentResults inner{slice.first_inner, slice.inner.num_segments};
     if (prepared.has_inner) {
-        results.inner = std::move(given[next++]);
+        inner.results = std::move(given[run++]);
         if (inner_.misnumbers_empties)
-            number_empties(slice, results.inner);
+            number_empties(slice, inner.results);
     }
-    if (problem_.order == JoinOrder::blocks) {
-        if (!prepared.segments.empty())
-            join_blocks(prepared, given[next], results);
-        return results;
+    Partial all(joining_), tail(joining_), own(joining_);
+    if (slice.head && slice.head->length() == 0)
+        all = Partial::of_part(joining_, {slice.head->segment, slice.head->position}, nullptr);
+    std::vector<Slot<double>> state(joining_->bytecode.state.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const auto segment = pieces[i].segment;
+        const bool is_tail = slice.tail && slice.tail->segment == segment;
+        const bool closes = is_tail || (i + 1 < pieces.size() && pieces[i + 1].segment == segment);
+        load_state(given[run], is_in_blocks ? static_cast<std::int64_t>(i) : 0, state.data());
+        run += is_in_blocks ? 0 : 1;
+        auto part = Partial::of_part(joining_, {segment, pieces[i].position, pieces[i].length(), closes},
+                                     state.data());
+        if (is_tail)
+            tail += std::move(part);
+        else if (slice.head && slice.head->segment == segment)
+            all += std::move(part);
+        else if (own += std::move(part); !closes)
+            store(std::exchange(own, Partial(joining_)).take_results(), inner.results, inner.first_segment);
     }
-    Evaluator<double> evaluator(bytecode_);
-    std::vector<Slot<double>> state(evaluator.state_fields());
-    const auto append = [&](StateRun& into) {
-        load_state(given[next++], 0, state.data());
-        into.append(evaluator, 0, state.data());
-    };
-    if (slice.head && slice.head->length() > 0)
-        append(border.head);
-    if (slice.tail)
-        append(border.tail);
-    return results;
+    all += Partial::of_segments(joining_, std::move(inner));
+    all += std::move(tail);
+    return all;
 }
 
-SliceResults SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
+Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
 {
     std::vector<Results> given;
     for (const auto& part_run : prepared.runs) {
@@ -329,8 +263,8 @@ SliceResults SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
         if (part_run.plan != nullptr)
             text.emplace(part_run.plan->emitted, part_run.plan->stage->name);
         RunTimes run_times;
-        // A back end without stages rounds as each operation does where parts are joined in blocks, so that
-        // no cut shows in the bits.
+        // For JoinOrder::blocks a back end without stages rounds every operation, so that no cut shows in the
+        // bits.
         given.push_back(!text && problem_.order == JoinOrder::blocks
                             ? reduce_sequentially(part_run.workload, Precision::working)
                             : device_.run(part_run.workload, text ? &*text : nullptr, run_times));

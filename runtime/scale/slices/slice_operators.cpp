@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-/// A checked expression with names replaced; `replace` gives nothing for a name that stays.
+/// The expression for a name; nothing for a name that stays.
 using Replace = std::function<std::optional<Expression>(const std::string& name)>;
 
 Expression with_names(const Expression& expression, const Replace& replace)
@@ -41,7 +41,7 @@ void replace_names(Block& block, const Replace& replace)
         assignment.value = with_names(assignment.value, replace);
 }
 
-/// A name that nothing in the operator has.
+/// A name that the operator does not use.
 std::string free_name(const Operator& op, const std::string& wish)
 {
     std::set<std::string> taken = {op.earlier, op.later};
@@ -67,7 +67,7 @@ std::string free_name(const Operator& op, const std::string& wish)
     return name;
 }
 
-/// Adds a table where lift uses `name`, which then stands for `place(table)`.
+/// If lift uses `name`, adds a table, and `place(table)` replaces the name.
 void add_base(PartOperator& part, std::map<std::string, Expression>& places, const char* name, BaseTable base,
               const std::function<Expression(const std::string& table)>& place)
 {
@@ -81,20 +81,20 @@ void add_base(PartOperator& part, std::map<std::string, Expression>& places, con
 
 void replace_places(PartOperator& part, const std::map<std::string, Expression>& places)
 {
-    part.op.append.reset();  // which reads no table
+    part.op.append.reset();  // it reads no table
     replace_names(part.op.lift, [&](const std::string& name) -> std::optional<Expression> {
         const auto found = places.find(name);
         return found == places.end() ? std::nullopt : std::optional(found->second);
     });
 }
 
-/// The name plus the first entry of a table.
+/// Makes the sum of the name and the first entry of a table.
 std::function<Expression(const std::string&)> behind_base(const std::string& name)
 {
     return [name](const std::string& table) { return make_name(name) + make_gather(table, Expression(0)); };
 }
 
-/// The state carries the number of its segment, which finish takes from there.
+/// Adds the segment's number to the state, where finish reads it.
 void carry_segment(PartOperator& part)
 {
     auto& op = part.op;
@@ -164,7 +164,7 @@ PartOperator inner_operator(const Operator& op)
     part.misnumbers_empties =
         op.allows_empty() && (op.empty ? uses_name(*op.empty, "segment") : finish_numbers);
     if (finish_numbers) {
-        // The identity's number is no segment's: an empty segment has a result of its own.
+        // The identity has no segment's number, so empty segments need a result of their own.
         if (!part.op.empty && op.has_identity())
             part.op.empty = without_identity(op).empty;
         carry_segment(part);

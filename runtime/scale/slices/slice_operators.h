@@ -1,5 +1,5 @@
 #pragma once
-// Operators made of another one that fold a part of its elements, told where the part lies.
+// Operators that fold a part of the elements of another operator, and know the part's place.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,19 +10,19 @@
 
 namespace segfold {
 
-/// Why an operator cannot be folded in slices; empty where it can.
+/// The reason why an operator cannot be folded in slices; empty if it can.
 [[nodiscard]] std::string reason_against_slices(const Operator& op);
 /// Throws InputError with that reason.
 void require_slices(const Operator& op);
 
-/// Throws InputError with the counter-example where associativity is refuted. `what_divides` segments are
-/// "slices cut", say.
+/// Throws InputError with the counter-example if associativity is refuted. `what_divides` segments: "slices
+/// cut", for example.
 void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides);
 
-/// The same operator with its state as result: nothing is finished, so that results can be combined further.
+/// The same operator with its state as result, for further combination.
 [[nodiscard]] Operator state_operator(const Operator& op);
 
-/// What a table that an operator was given beside its own says of a part.
+/// A table of places that a part's operator reads beside its own tables.
 enum class BaseTable : std::uint8_t {
     index,     ///< the place in the whole input of the part's first element; one entry
     segment,   ///< the number of the part's first segment, one entry; of pieces: of each piece's segment
@@ -33,20 +33,21 @@ enum class BaseTable : std::uint8_t {
 struct PartOperator {
     Operator op;
     std::vector<BaseTable> bases = {};  ///< the tables that were added, in their order
-    /// Empty segments have a result that says a wrong segment number: the host stores the right one.
+    /// The result of an empty segment has a wrong segment number; the host stores the right one.
     bool misnumbers_empties = false;
 };
 
-/// Folds segments that lie whole in a part: `index` and `segment` count in the whole input.
+/// Folds the segments inside a part; `index` and `segment` count in the whole input.
 ///
-/// `finish` reads no table. Where it uses `segment`, the state carries the number in one more field.
+/// If `finish` uses `segment`, the state carries the number in one more field, because `finish` reads no
+/// table.
 [[nodiscard]] PartOperator inner_operator(const Operator& op);
 
-/// Folds pieces of segments to states: piece p is segment p of the part, and `index`, `segment`, `position`
-/// are those in the whole input.
+/// Folds pieces of segments to states. Piece p is segment p of the part; `index`, `segment` and `position`
+/// count in the whole input.
 [[nodiscard]] PartOperator piece_operator(const Operator& op);
 
-/// True where a part needs no operator of its own.
+/// True if a part's operator is the original one.
 [[nodiscard]] bool counts_alike(const PartOperator& part);
 
 }  // namespace segfold

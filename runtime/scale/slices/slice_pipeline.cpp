@@ -15,24 +15,12 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kSmallArrays = 16;                    // of a slice, of one entry: bases of its parts
-constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // that a thread copies, at least
+constexpr std::size_t kSmallArrays = 16;                    // arrays of one entry in a slice
+constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // the least that a thread copies
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 std::uint64_t address(const std::byte* device) { return reinterpret_cast<std::uint64_t>(device); }
-
-/// The arrays that the kernel's struct Segments points to, borrowed where that can be.
-std::vector<Array> arrays_of(const Segments& segments, SegmentForm form)
-{
-    std::vector<Array> arrays;
-    if (form == SegmentForm::offsets)
-        arrays.push_back(part_of(segments.offsets, 0, static_cast<std::int64_t>(segments.offsets.length())));
-    else
-        for (auto& named : segment_arrays(segments, form))
-            arrays.push_back(std::move(named.array));
-    return arrays;
-}
 
 std::size_t num_results(const Workload& workload)
 {
@@ -68,9 +56,9 @@ SlicePipeline::SlicePipeline(SliceEngine& engine, const Operator& op, const Pipe
 
 SlicePipeline::~SlicePipeline()
 {
-    // What is queued, and what threads queue yet, uses the memory that is given back next.
+    // Queued work, and work that threads still queue, uses memory that is freed next.
     copier_.stop();
-    const WorkStopper::Here here(nullptr);  // that is waited for even where all else was stopped
+    const WorkStopper::Here here(nullptr);  // this wait goes on if the caller was stopped
     try {
         for (const auto lane : {Lane::copies, Lane::work}) {
             const auto mark = engine_.new_mark();
@@ -143,7 +131,7 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     auto& own = rooms_[room];
     if (is_reading(room))
         throw InternalError("a slice is started before its columns are read");
-    // Of each run the arrays that lie on the host: those of its part, then those of its segments.
+    // The arrays of each run that lie on the host: those of its part, then those of its segments.
     std::vector<std::vector<Array>> arrays;
     const auto* const index_room = own.given.host->address();
     std::size_t index_bytes = 0, given_bytes = 0, made_bytes = 0;
@@ -151,10 +139,9 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     for (const auto& run : prepared.runs) {
         auto& hosts = arrays.emplace_back();
         for (std::size_t i = op_.parameters.size(); i < run.workload.arrays.size(); ++i)
-            hosts.push_back(part_of(run.workload.arrays[i], 0,
-                                    static_cast<std::int64_t>(run.workload.arrays[i].length())));
-        for (auto& array : arrays_of(run.workload.segments, run.plan->emitted.form))
-            hosts.push_back(std::move(array));
+            hosts.push_back(run.workload.arrays[i].lend());
+        for (auto& named : segment_arrays(run.workload.segments, run.plan->emitted.form))
+            hosts.push_back(std::move(named.array));
         for (const auto& array : hosts)
             (array.data() == index_room ? index_bytes : given_bytes) += aligned(array.bytes());
         RunPlace place{made_bytes};
@@ -219,12 +206,13 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     engine_.record(*own.done, Lane::work);
 }
 
-/// Names the element whose read was outside, for which the slice comes back to the host.
+/// Throws InputError for a read outside of a table. It copies the slice back to the host, to name the
+/// element.
 void SlicePipeline::refuse_reads(const PartRun& run, std::span<const std::uint32_t> outside)
 {
     if (std::ranges::all_of(outside, [](std::uint32_t word) { return word == 0; }))
         return;
-    Workload workload{run.workload.op, {}, {}};
+    Workload workload{run.workload.op, {}, run.workload.segments.copy()};
     std::vector<std::unique_ptr<SliceEngine::Memory>> kept;
     for (std::size_t i = 0; i < run.workload.arrays.size(); ++i) {
         const auto& array = run.workload.arrays[i];
@@ -239,15 +227,6 @@ void SlicePipeline::refuse_reads(const PartRun& run, std::span<const std::uint32
     const auto mark = engine_.new_mark();
     engine_.record(*mark, Lane::work);
     engine_.wait(*mark);
-    const auto& segments = run.workload.segments;
-    workload.segments.form = segments.form;
-    workload.segments.num_elements = segments.num_elements;
-    workload.segments.num_segments = segments.num_segments;
-    workload.segments.uniform_length = segments.uniform_length;
-    workload.segments.has_wide_indices = segments.has_wide_indices;
-    workload.segments.offsets = segments.offsets.copy();
-    workload.segments.begins = segments.begins.copy();
-    workload.segments.ends = segments.ends.copy();
     refuse_noted_reads(workload, outside);
 }
 

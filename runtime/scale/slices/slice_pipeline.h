@@ -10,23 +10,23 @@
 
 namespace segfold {
 
-/// What a pipeline has room for.
+/// The sizes of a pipeline's memory.
 struct PipelineSizes {
-    std::vector<bool> is_copied = {};  ///< of each parameter: a column that does not lie on the device
+    std::vector<bool> is_copied = {};  ///< of each parameter: true for a column of the host
     std::int64_t slice_elements = 0;
-    std::int64_t slice_segments = 0;    ///< more need more memory, which is taken when they come
-    std::int64_t bytes_of_segment = 0;  ///< of the arrays that say them, in each slice
-    std::int64_t reading_bytes = 0;     ///< for buffers that sources are read into
+    std::int64_t slice_segments = 0;    ///< more segments take more memory when they come
+    std::int64_t bytes_of_segment = 0;  ///< of a segment, in the arrays that describe segments
+    std::int64_t reading_bytes = 0;     ///< of buffers that sources are read into
 };
 
-/// Rooms for slices on a device; a slice has one from the copy of its first column until its results have
-/// been looked at.
+/// Rooms for slices on a device. A slice keeps its room from the copy of its first column until the caller
+/// has taken its results.
 ///
-/// One thread fills and starts slices, one behind the other, and another one takes what they gave, in the
-/// same order; the two agree on which rooms are free.
+/// One thread fills and starts slices in order, and another one takes their results in the same order; the
+/// two threads agree on the free rooms.
 class SlicePipeline {
 public:
-    static constexpr std::size_t kRooms = 4;  ///< one is read, one copied, one folded, one looked at
+    static constexpr std::size_t kRooms = 4;  ///< for one slice that is read, copied, folded, taken, each
 
     /// `engine` and `op` must outlive it.
     SlicePipeline(SliceEngine& engine, const Operator& op, const PipelineSizes& sizes);
@@ -34,32 +34,31 @@ public:
     SlicePipeline(const SlicePipeline&) = delete;
     SlicePipeline& operator=(const SlicePipeline&) = delete;
 
-    /// A table on the device; the array borrows it from the pipeline.
+    /// Copies a table to the device. The array borrows it from the pipeline.
     [[nodiscard]] Array put_table(const Array& table);
 
-    /// Takes what reading the columns' sources needs, before the first slice.
+    /// Takes buffers and threads for the columns' sources, before the first slice.
     void ready_for(const std::vector<ArraySource*>& sources) { copier_.ready_for(sources); }
     /// Begins to fill a room.
     void open(std::size_t room);
-    /// Room of the host for `count` entries of an array that start() brings to the device, in the first run.
+    /// Memory of the host for an array of the first run; start() copies it to the device.
     [[nodiscard]] Array index_room(std::size_t room, Type type, std::size_t count);
-    /// Begins to copy `wanted` elements of a column. Gives an array that lies on the device; fewer were there
-    /// where `count` says so.
+    /// Begins to copy `wanted` elements of a column, and returns the array on the device. `count` becomes the
+    /// number of elements that there are.
     [[nodiscard]] Array copy_column(std::size_t room, std::size_t column, ArraySource& source,
                                     std::int64_t begin, std::int64_t wanted, std::int64_t& count);
-    /// Whether threads still read columns of the room; the next room may be opened meanwhile.
+    /// True while threads read columns of the room; the next room may be opened meanwhile.
     [[nodiscard]] bool is_reading(std::size_t room) const { return !rooms_[room].reading.empty(); }
-    /// Waits until the copies of the room's columns are queued. Throws what reading them throws.
+    /// Waits until all copies of the room's columns are queued. Throws what the sources throw.
     void finish_reading(std::size_t room);
-    /// Queues the runs of a slice whose columns are read, and the copies of their results.
+    /// Queues the runs of a slice, and the copies of their results. Its columns must be read.
     void start(std::size_t room, const PreparedSlice& prepared);
 
-    /// Waits for the results of what was started in a room; they lie there until it is opened again.
-    /// `columns` are the arrays that copy_column() gave. Throws InputError for a read outside of a checked
-    /// table.
+    /// Waits for the results of the room's slice; they are valid until the room is opened again. Throws
+    /// InputError for a read outside of a checked table.
     [[nodiscard]] std::vector<Results> results(std::size_t room, const PreparedSlice& prepared);
 
-    /// Of the slice whose results were waited for last, and of compiling since then.
+    /// Seconds of the room's last slice.
     struct Times {
         double copying = 0, folding = 0;
         std::optional<double> compiling;
@@ -67,18 +66,18 @@ public:
     [[nodiscard]] Times times(std::size_t room);
 
 private:
-    /// Memory of the host and of the device for arrays one behind the other.
+    /// Memory of the host and of the device, for the same arrays one behind the other.
     struct Twin {
         std::unique_ptr<SliceEngine::Memory> host, device;
     };
-    /// Where the results of a run lie in a room's memory.
+    /// The places of a run's results in a room's memory.
     struct RunPlace {
         std::size_t outside = 0;
         std::vector<std::size_t> fields = {};
     };
     struct Room {
         std::vector<std::unique_ptr<SliceEngine::Memory>> columns;
-        Twin given, made;  ///< arrays that runs read beside columns; results
+        Twin given, made;  ///< arrays that runs read beside columns, and results
         std::unique_ptr<SliceEngine::Mark> opened, copied, begun, done;
         std::vector<RunPlace> places;
         std::vector<std::shared_ptr<SourceCopier::UnderWay>> reading;

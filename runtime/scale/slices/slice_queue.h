@@ -1,5 +1,5 @@
 #pragma once
-// Slices between the thread that reads them and the one that takes what they give.
+// The queue between the thread that reads slices and the thread that takes their results.
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -9,11 +9,11 @@
 
 namespace segfold {
 
-/// Slices in their order, of which as many are on their way as there are rooms.
+/// Slices in order, at most one for each room.
 template <class Slice>
 class SliceQueue {
 public:
-    /// Ends the queue for the thread that reads, when it goes out of scope.
+    /// Closes the queue at the end of its scope, so that the reader ends.
     struct Closing {
         SliceQueue& queue;
         ~Closing() { queue.close(); }
@@ -26,7 +26,7 @@ public:
         const std::lock_guard lock(mutex_);
         return is_closed_ || used_ < rooms_;
     }
-    /// Waits for a free room, and takes it; false where nobody wants slices any more.
+    /// Waits for a free room and takes it; false if the queue is closed.
     bool wait_for_room()
     {
         std::unique_lock lock(mutex_);
@@ -42,7 +42,7 @@ public:
         slices_.push_back(std::move(slice));
         changed_.notify_all();
     }
-    /// No slice comes any more, because of a failure or because that was all.
+    /// Says that no slice follows; `failure` is null if all were read.
     void end(std::exception_ptr failure)
     {
         const std::lock_guard lock(mutex_);
@@ -50,7 +50,7 @@ public:
         is_ended_ = true;
         changed_.notify_all();
     }
-    /// The next slice; null behind the last. Throws what reading has thrown, behind the slices before.
+    /// The next slice; null behind the last. Throws the reader's failure behind the slices before it.
     std::unique_ptr<Slice> pop()
     {
         std::unique_lock lock(mutex_);

@@ -12,7 +12,6 @@
 #include "runtime/backends/backend.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
-#include "runtime/scale/border_join.h"
 #include "runtime/session/slicing.h"
 #include "runtime/support/processes/work_stopper.h"
 
@@ -31,38 +30,24 @@ PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Ca
     return choice;
 }
 
-void store_inner(const SliceResults& from, Results& into)
-{
-    for (std::size_t f = 0; f < from.inner.size(); ++f) {
-        const auto& array = from.inner[f].array;
-        auto& target = into[f].array;
-        const auto width = size_bytes(array.type());
-        if (static_cast<std::int64_t>(array.length()) != from.num_inner)
-            throw InternalError("a slice gave results of " + std::to_string(array.length()) +
-                                " segments for " + std::to_string(from.num_inner));
-        if (array.bytes() != 0)
-            std::memcpy(target.data() + static_cast<std::size_t>(from.first_inner) * width, array.data(),
-                        array.bytes());
-    }
-}
-
-/// What the devices of one fold work on together.
+/// The work that the devices of one fold share.
 class SliceWork {
 public:
     SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer,
               std::int64_t num_devices)
         : problem_(problem),
           slicer_(slicer),
-          borders_(static_cast<std::size_t>(slicer.num_slices())),
+          joining_(std::make_shared<Joining>(problem.op, problem.order)),
           next_(num_devices)
     {
+        for (std::int64_t slice = 0; slice < slicer.num_slices(); ++slice)
+            partials_.emplace_back(joining_);
         sliced.results = allocate_results(workload, SegmentForm::offsets);
         if (workload.segments.keys)
             sliced.results.keys = workload.segments.keys->copy();
     }
 
-    /// Folds slice `own` of the device numbered so, then takes slices until there are none left, or one has
-    /// failed.
+    /// Folds slice `own`, then other slices until none is left or one has failed.
     void run(const SliceDevice& device, std::int64_t own)
     {
         try {
@@ -70,9 +55,9 @@ public:
             RunTimes times;
             for (auto slice = own; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
                 throw_if_stopped();
-                auto results = folder.fold(slicer_.slice(slice), &times);
-                store_inner(results, sliced.results);
-                borders_[static_cast<std::size_t>(slice)] = std::move(results.border);
+                auto partial = folder.fold(slicer_.slice(slice), &times);
+                store(partial.take_results(), sliced.results);
+                partials_[static_cast<std::size_t>(slice)] = std::move(partial);
             }
             const std::lock_guard lock(mutex_);
             sliced.times.add(times);
@@ -94,12 +79,12 @@ public:
 
     void join()
     {
-        BorderJoin join(problem_.op, problem_.order);
-        for (const auto& border : borders_)
-            if (const auto finished = join.add(border))
-                finished->store(sliced.results, finished->segment);
-        if (join.is_open())
-            throw InternalError("a segment is still open behind the last slice");
+        Partial all(joining_);
+        for (auto& partial : partials_) {
+            all += std::move(partial);
+            store(all.take_results(), sliced.results);
+        }
+        all.require_whole();
     }
 
     Sliced sliced;
@@ -107,8 +92,9 @@ public:
 private:
     const SliceProblem& problem_;
     const Slicer& slicer_;
-    std::vector<Border> borders_;
-    std::atomic<std::int64_t> next_;  ///< those before are the devices' first ones
+    std::shared_ptr<const Joining> joining_;
+    std::vector<Partial> partials_;   ///< of the slices; their own results are taken
+    std::atomic<std::int64_t> next_;  ///< a device's first slice has the device's number
     std::atomic<bool> has_failed_ = false;
     std::mutex mutex_;
     std::exception_ptr failure_;
@@ -135,7 +121,7 @@ void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
 
 namespace {
 
-/// No more slices than there are items: more would fold nothing.
+/// At most as many slices as items; more would fold nothing.
 std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices)
 {
     if (num_slices <= std::max<std::int64_t>(1, workload.segments.num_elements))
@@ -143,7 +129,7 @@ std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices
     return std::min(num_slices, std::max<std::int64_t>(1, Slicer(workload, 1).cut(1)));
 }
 
-/// Says that a stage takes no pieces of segments, and why none of the segments is left for it.
+/// Refuses a stage that takes no pieces, if slices leave nothing else.
 [[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
 {
     try {

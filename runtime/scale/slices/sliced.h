@@ -12,50 +12,49 @@
 
 namespace segfold {
 
-/// How a workload is sliced.
+/// Wishes for a fold in slices.
 struct SliceOptions {
-    std::int64_t num_slices = 1;       ///< no more are made than there are elements in segments
-    PlanRequest plan = {};             ///< of the segments that lie inside slices
-    std::string without_records = {};  ///< why no tuning record is asked; empty: they are
-    /// No segment lies inside a slice but one that is given as whole: `plan` is of the pieces then.
-    /// fold_sliced() finds out by itself.
+    std::int64_t num_slices = 1;       ///< at most as many as elements in segments are made
+    PlanRequest plan = {};             ///< of the segments inside slices
+    std::string without_records = {};  ///< the reason to use no tuning record; empty: records are used
+    /// True if cuts divide all segments: `plan` is then of the pieces. fold_sliced() sets it itself.
     bool has_pieces_alone = false;
 };
 
-/// What folding slices gave.
+/// The result of a fold in slices.
 struct Sliced {
     Results results;                              ///< of all segments, with the keys of the layout keys
     std::optional<PlanChoice> plan;               ///< nothing for a back end without stages
-    std::optional<std::string> without_identity;  ///< why plans do without the identity, where they do
+    std::optional<std::string> without_identity;  ///< the reason, if plans use no identity
     std::vector<std::string> warnings;            ///< of the laws
     RunTimes times;                               ///< of all devices together
 };
 
 /// Folds a workload slice by slice; slices are dealt to the devices, which run at the same time.
 ///
-/// Results are those of a fold in one piece: the order of the elements is kept, whatever the operator is.
-/// Where combine() rounds, the order of combination follows from the cuts; with PlanRequest::is_reproducible
-/// it follows from the data alone, and bits are the same for any number of slices and of devices. All
-/// devices must be of one back end. Throws what Session::fold() throws, and InputError for rows of features,
-/// write-back, operators that are not associative, and a stage that would fold nothing: where slices cut
-/// every segment, it must take their pieces, which are whole segments.
+/// The results are those of a fold in one piece: the order of the elements is kept, whatever the operator is.
+/// If combine() rounds, the last bits depend on the cuts; with PlanRequest::is_reproducible they depend on
+/// the data alone, and are the same for any number of slices and of devices. All devices must have one back
+/// end. Throws what Session::fold() throws, and InputError for rows of features, for write-back, for
+/// operators that are not associative, and for a stage that has nothing to fold: if slices cut every segment,
+/// the stage must take their pieces, which are whole segments.
 [[nodiscard]] Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload,
                                  const SliceOptions& options);
 [[nodiscard]] Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options);
 
-/// The same on devices that are no sessions; `problem.typical` need not be filled.
+/// The same on other devices; `problem.typical` need not be filled.
 [[nodiscard]] Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem,
                                  const Workload& workload, std::int64_t num_slices);
 
-/// What a session knows of a problem whose slices it folds; `typical` and `checked_tables` are the caller's
-/// to fill. The session must outlive it.
+/// The problem of a session's fold in slices. The caller fills `typical` and `checked_tables`. The session
+/// must outlive it.
 [[nodiscard]] SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                                          const SliceOptions& options);
 
-/// The stage whose order within a segment follows from the segment's length alone, in one configuration.
+/// The stage of reproducible plans: in one configuration, a segment's length alone decides its order.
 inline constexpr std::string_view kReproducibleStage = "warp_per_segment";
 
-/// Lets the bits follow from the data alone: parts are joined as blocks of kJoinBlock elements, and plans are
+/// Makes the bits depend on the data alone: parts are joined in blocks of kJoinBlock elements, and plans are
 /// of kReproducibleStage. The catalogue must outlive the problem.
 void make_reproducible(SliceProblem& problem, const Catalogue& catalogue);
 

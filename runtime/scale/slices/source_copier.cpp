@@ -18,8 +18,9 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 constexpr std::size_t kSmallestPiece = 4096;
 constexpr std::size_t kOrderedBuffers = 4;
-constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;  // a generator fills a buffer by many threads
-/// Of what lies in page-locked memory: copies of other lanes come between two of them.
+constexpr std::size_t kOrderedBytes = std::size_t{16}
+                                      << 20;  // large, because a generator fills a buffer by many threads
+/// The most bytes of one copy of page-locked memory, so that other copies can come between two of them.
 constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
 std::size_t pages(std::size_t bytes, std::size_t most)
@@ -38,8 +39,8 @@ public:
     std::byte* device = nullptr;
     std::shared_ptr<WorkStopper> stopper = WorkStopper::here();  ///< of the thread that asks for the copy
 
-    std::int64_t next = 0;     ///< the first element of which no part was opened
-    std::int64_t reading = 0;  ///< parts that are open or whose pieces are not all read
+    std::int64_t next = 0;     ///< the first element in no part yet
+    std::int64_t reading = 0;  ///< parts that are not read to the end
     std::exception_ptr failure;
 
     [[nodiscard]] bool is_done() const { return next == count && reading == 0; }
@@ -63,8 +64,8 @@ struct SourceCopier::Part {
     std::shared_ptr<UnderWay> of;
     Buffer& buffer;
     std::int64_t first = 0, count = 0;  ///< elements of the copy
-    std::int64_t next = 0;              ///< the first element of which no piece was begun
-    std::int64_t reading = 0;           ///< pieces
+    std::int64_t next = 0;              ///< the first element in no piece yet
+    std::int64_t reading = 0;           ///< pieces that are not read to the end
 };
 
 SourceCopier::SourceCopier(SliceEngine& engine, std::int64_t memory_bytes)
@@ -132,7 +133,7 @@ void SourceCopier::take_shared(std::size_t memory_bytes)
     if (!threads_.empty())
         return;
     shared_ = ring(kBuffers, kBufferBytes, memory_bytes);
-    // Some cores are left to what says segments and to what takes results.
+    // Some cores are left to the threads that read segments and take results.
     const auto num_threads =
         std::clamp<std::size_t>(std::thread::hardware_concurrency() * 3 / 4, 1, kMostThreads);
     piece_bytes_ = pages(shared_.front().bytes.size() / num_threads, kPieceBytes);
@@ -159,7 +160,7 @@ void SourceCopier::serve()
     }
 }
 
-/// The next piece to read; nothing once the threads are to end.
+/// The next piece to read; nothing if the threads must end.
 std::optional<SourceCopier::Piece> SourceCopier::claim()
 {
     std::unique_lock lock(mutex_);
@@ -182,7 +183,7 @@ std::optional<SourceCopier::Piece> SourceCopier::claim()
     return std::nullopt;
 }
 
-/// Opens the next part, once the device has taken what is in its buffer.
+/// Opens the next part when the device has copied its buffer.
 void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
 {
     auto& buffer = shared_.front();
@@ -212,7 +213,7 @@ void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
     ++shared_.next;
 }
 
-/// Notes why a copy cannot be done: no other part of it is opened.
+/// Notes the failure of a copy, and opens no other part of it.
 void SourceCopier::drop(UnderWay& copy, const std::exception_ptr& failure)
 {
     if (!copy.failure)
@@ -223,7 +224,7 @@ void SourceCopier::drop(UnderWay& copy, const std::exception_ptr& failure)
         finished_.notify_all();
 }
 
-/// Notes that a piece is read, or why it could not be. The last one of a part queues its copy.
+/// Notes the end or the failure of a piece. The last piece of a part queues the part's copy.
 void SourceCopier::close(Part& part, const std::exception_ptr& failure)
 {
     std::unique_lock lock(mutex_);
@@ -247,7 +248,7 @@ void SourceCopier::close(Part& part, const std::exception_ptr& failure)
         finished_.notify_all();
 }
 
-/// Queues the copy of a part; gives why that could not be.
+/// Queues the copy of a part; returns its failure.
 std::exception_ptr SourceCopier::send(Part& part)
 {
     const auto width = part.of->width();

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of sources brought to a device: from where they lie, or through page-locked buffers.
+// Copies of sources to a device, directly or through page-locked buffers.
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -18,45 +18,45 @@ namespace segfold {
 
 /// Reads sources and queues their copies to the device.
 ///
-/// What lies in page-locked memory is copied from there. Everything else is read into a ring of buffers, in
-/// pieces, by threads on most of the cores where the source allows it: one core copies from the page
-/// cache at a fraction of the rate of a link. A buffer is copied once all its pieces are read, and filled
-/// anew as soon as the device has taken it: few calls of the driver, which serves one thread at a time.
-/// Threads go on with the next copy as soon as no piece of the last one is left.
+/// The device copies page-locked memory by itself. Other memory and files are read into a ring of buffers, in
+/// pieces, by threads on most of the cores: one core reads the page cache at a fraction of a link's rate. A
+/// buffer is copied when all its pieces are read, and filled again when the device has copied it. That takes
+/// few calls of the driver, which serves one thread at a time. Threads go on with the next copy when no piece
+/// of the last one is left. A generator is read in order, on the caller's thread.
 class SourceCopier {
 public:
-    /// `memory_bytes` bound the buffers.
+    /// The buffers have at most `memory_bytes`.
     SourceCopier(SliceEngine& engine, std::int64_t memory_bytes);
     ~SourceCopier();
     SourceCopier(const SourceCopier&) = delete;
     SourceCopier& operator=(const SourceCopier&) = delete;
 
-    /// Takes the buffers and starts the threads that these sources need, where it is not left to the first
-    /// copy: page-locked memory takes its time.
+    /// Takes buffers and starts threads for these sources. Without this call the first copy does it, and
+    /// waits for page-locked memory.
     void ready_for(const std::vector<ArraySource*>& sources);
 
-    /// A copy that threads still read for.
+    /// A copy that threads still read.
     class UnderWay;
     struct Started {
-        std::int64_t count = 0;               ///< elements that there are, of those asked for
-        std::shared_ptr<UnderWay> rest = {};  ///< null where all copies are queued
+        std::int64_t count = 0;               ///< elements that there are
+        std::shared_ptr<UnderWay> rest = {};  ///< null if all copies are queued
     };
-    /// Begins to queue copies of `count` elements from `begin` on to `device`. Throws what reading throws, as
-    /// far as it is done here. One thread at a time.
+    /// Begins to copy `count` elements from `begin` on to `device`. Throws what the source throws on this
+    /// thread. One thread at a time.
     [[nodiscard]] Started start(ArraySource& source, std::int64_t begin, std::int64_t count,
                                 std::byte* device);
-    /// Waits until the copies are queued. Throws what reading throws.
+    /// Waits until the copies are queued. Throws what the source throws.
     void finish(UnderWay& copy);
-    /// Ends the threads, which leave what they have not begun. Nothing may be started behind it.
+    /// Ends the threads; pieces that are not begun are dropped. No copy may be started afterwards.
     void stop();
 
 private:
     struct Buffer {
         std::span<std::byte> bytes;
-        std::unique_ptr<SliceEngine::Mark> taken;  ///< it may be filled again once this has come
+        std::unique_ptr<SliceEngine::Mark> taken;  ///< the buffer may be filled again after it
         bool is_filling = false;
     };
-    /// Page-locked memory as buffers that are filled in turn.
+    /// Page-locked buffers that are filled in turn.
     struct Ring {
         std::unique_ptr<SliceEngine::Memory> memory;
         std::vector<Buffer> buffers;
@@ -64,7 +64,7 @@ private:
 
         [[nodiscard]] Buffer& front() { return buffers[next % buffers.size()]; }
     };
-    /// What fills a buffer.
+    /// The part of a copy that fills a buffer.
     struct Part;
     struct Piece {
         std::shared_ptr<Part> part;
@@ -88,13 +88,13 @@ private:
     SliceEngine& engine_;
     std::size_t memory_bytes_;
     std::size_t piece_bytes_ = 0;
-    Ring ordered_;  ///< of sources that are read in order, on the caller's thread
+    Ring ordered_;  ///< for sources that are read in order, on the caller's thread
 
-    std::mutex mutex_;  ///< of what follows
+    std::mutex mutex_;  ///< guards the members below
     std::condition_variable changed_, finished_;
-    Ring shared_;                                   ///< of the threads
-    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< parts of these are left to open
-    std::shared_ptr<Part> open_;                    ///< pieces of it are left to read
+    Ring shared_;                                   ///< for the threads
+    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< copies with parts that are not open yet
+    std::shared_ptr<Part> open_;                    ///< a part with pieces that are not read yet
     bool is_opening_ = false, is_ending_ = false;
     std::vector<std::jthread> threads_;
 };
