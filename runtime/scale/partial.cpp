@@ -278,9 +278,8 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
             fmt::format("are of version '{}', and this program reads version '{}'; make them by this one",
                         heading.mark.back(), kMark.back()));
     if (const auto sum = checksum_of(bytes); sum != heading.checksum)
-        refuse_bytes(
-            fmt::format("are damaged: their checksum is {:016x}, and they say {:016x}; make them again", sum,
-                        heading.checksum));
+        refuse_bytes(fmt::format("are damaged: their checksum is {:016x}, and they say {:016x}", sum,
+                                 heading.checksum));
     if (heading.identity != joining->identity)
         refuse_bytes(
             "are of another operator or of another order of combination; make them by the same fold");
@@ -292,7 +291,7 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
     auto rest = bytes.subspan(sizeof heading);
     const auto require = [](bool holds) {
         if (!holds)
-            refuse_bytes("are damaged: states or results are not as many as they say; make them again");
+            refuse_bytes("are damaged: states or results are not as many as they say");
     };
     const auto take = [&](auto* into, std::size_t count) {
         require(count <= rest.size() / sizeof *into);

@@ -438,12 +438,17 @@ std::string Stream::fingerprint() const
 
 void Stream::go_to(const StreamState& state)
 {
-    state_->cursor->go_to(state.place);
-    state_->all = Partial::from_bytes(state_->folder->joining(), state.before);
+    try {
+        state_->all = Partial::from_bytes(state_->folder->joining(), state.before);
+    } catch (const InputError& error) {
+        throw InputError(
+            fmt::format("a stream cannot go on from its state: {}; begin the stream anew", error.what()));
+    }
     if (state_->all->next_segment() != state.place.segment)
         throw InputError(
             fmt::format("a stream cannot go on with segment {} behind results of {}; begin it anew",
                         state.place.segment, count_text(state_->all->next_segment(), "segment")));
+    state_->cursor->go_to(state.place);
 }
 
 void Stream::run(const std::function<void(StreamResults&& results, const StreamState& state)>& take)
