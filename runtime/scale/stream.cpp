@@ -29,21 +29,17 @@ namespace segfold {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
-
 constexpr double kUsableShare = 15.0 / 16;
-/// Bytes of a slice's columns on a device. The link rests before the first slice is there and behind the
-/// last.
+/// Bytes of a slice's columns on a device. The link rests before the first slice and after the last one.
 constexpr double kMostCopied = 0x1p26;
 constexpr double kReadingShare = 1.0 / 4;  // of the usable memory, for buffers that sources are read into
 
 /// A slice that was read and is not folded yet.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array>
-        columns;         ///< one for each parameter, in a room or lent by the source; empty for tables
-    SegmentPlace after;  ///< the cursor's place behind it
+    std::vector<Array> columns;  ///< one for each parameter, in a room or lent; empty for tables
+    SegmentPlace after;          ///< the cursor's place behind it
     std::optional<std::int64_t> all_elements = {};  ///< if it was known then
     std::size_t room = 0;
     Slice slice;

@@ -341,32 +341,6 @@ TEST(Streams, MemoryStaysWithinTheBound)
     }
 }
 
-TEST(Streams, ADamagedStateIsRefused)
-{
-    auto session = reference_session();
-    const auto op = standard_operator("trace_u64");
-    const auto workload = slice_workload(op, uniform_segments(3000, 30));
-    StreamOptions options;
-    options.memory_bytes = 20000;
-    Stream stream(session, op, input_of(workload), options);
-    std::vector<StreamState> states;
-    stream.run([&](StreamResults&&, const StreamState& state) { states.push_back(state); });
-    ASSERT_GT(states.size(), 2U);
-    Stream other(session, op, input_of(workload), options);
-    auto damaged = states[1];
-    damaged.before[40] ^= std::byte{1};
-    EXPECT_NE(message_of<InputError>([&] { other.go_to(damaged); }).find("damaged"), std::string::npos);
-    auto of_two = states[1];
-    of_two.before = states[2].before;
-    EXPECT_NE(message_of<InputError>([&] { other.go_to(of_two); }).find("begin it anew"), std::string::npos);
-    other.go_to(states[1]);
-    std::size_t slices = 2;
-    other.run([&](StreamResults&&, const StreamState& state) {
-        EXPECT_EQ(state.before, states.at(slices++).before);
-    });
-    EXPECT_EQ(slices, states.size());
-}
-
 TEST(Streams, GoOnWhereTheyStopped)
 {
     const TemporaryFolder folder;

@@ -124,22 +124,6 @@ void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArrayS
     }
 }
 
-/// Refuses tables, and the columns that index them, that are not given: no part of them can be generated
-/// alone.
-void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArraySource>>& sources)
-{
-    const auto uses = table_uses(op);
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        const auto& parameter = op.parameters[i];
-        const bool is_index =
-            std::ranges::any_of(uses, [&](const TableUse& use) { return use.index == parameter.name; });
-        if (!sources[i] && ((parameter.table && !parameter.scalar) || is_index))
-            throw InputError(
-                fmt::format("'{}' of operator {} cannot be generated in parts; give --input {}=FILE.npy",
-                            parameter.name, op.name, parameter.name));
-    }
-}
-
 }  // namespace
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
