@@ -280,7 +280,7 @@ TEST_F(StreamPipeline, EndsWithTheWordsOfThePartThatCannotBeRead)
 
 TEST(Streams, ADamagedStateIsRefused)
 {
-    auto session = session_of("reference");
+    Session session({.backend = "reference"});
     const auto op = standard_operator("trace_u64");
     const auto workload = slice_workload(op, uniform_segments(3000, 30));
     StreamOptions options;
