@@ -40,10 +40,10 @@ struct TypedOperator {
     /// The plans that a session keeps of it.
     [[nodiscard]] const std::shared_ptr<OperatorPlans>& plans_in(Session& session)
     {
-        auto kept = plans.find(&session);
-        if (kept == plans.end())
-            kept = plans.emplace(&session, session.plans_of(op)).first;
-        return kept->second;
+        auto found = plans.find(&session);
+        if (found == plans.end())
+            found = plans.emplace(&session, session.plans_of(op)).first;
+        return found->second;
     }
     bool is_done_with_keys = false;  ///< no more is said of keys that come back
     /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
