@@ -128,18 +128,21 @@ TEST_F(KeptPlans, ARequestIsHeeded)
 
 TEST_F(KeptPlans, InfinitiesAndNanAreSeen)
 {
+    // combine(identity, b) is 0 * b.w + b.s.
     const auto op =
-        with_body("own_lse(x: f32) -> f32",
-                  "state { m: f32 = -inf; d: f32 = 0 }  lift { m = x; d = 1 }  combine(a, b) { let top "
-                  "= max(a.m, b.m); m = top; d = a.d * exp(a.m - top) + b.d * exp(b.m - top) }  finish m "
-                  "+ log(d)");
+        with_body("own_affine(x: f32) -> f32",
+                  "state { w: f32 = 1; s: f32 = 0 }  lift { w = x; s = x }  combine(a, b) { w = a.w * "
+                  "b.w; s = a.s * b.w + b.s }  finish s");
     const auto greatest = standard_operator("max_f32");
     std::vector<float> x(64);
     std::iota(x.begin(), x.end(), 0.0F);
     for (const float other : {0.5F, kInfinity, 1.5F, -kInfinity, kNan, 2.5F, kInfinity}) {
-        x[17] = other;
-        expect_the_same(greatest, {x}, uniform(8));
-        expect_the_same(op, {x}, uniform(8));
+        x[16] = other;  // first of its segment, next to the identity
+        for (const auto* stage : {"lane_per_segment", "vector_per_segment", "lane_scan", "row_tree"}) {
+            const PlanRequest request{.stage = stage};
+            expect_the_same(greatest, {x}, uniform(8), request);
+            expect_the_same(op, {x}, uniform(8), request);
+        }
     }
 }
 

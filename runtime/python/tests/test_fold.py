@@ -1,6 +1,7 @@
 """Folds of NumPy arrays: every layout, kinds of columns, results, options."""
 
 import array
+import itertools
 import pickle
 import warnings
 
@@ -270,11 +271,15 @@ KEYS = np.array([7, 7, 7, -1, -1, 7, 7, 7, 7])
 MARKED = {"keys": KEYS, "flags": np.array([0, 0, 0, 1, 0, 1, 0, 0, 0], bool), "ranges": (np.array([5, 0, 2]), np.array([9, 2, 2]))}
 
 
+NUMBERS = itertools.count()
+
+
 def called_first(name, *inputs, **words):
     """A standard operator that no other test has called, and what it folds X or `inputs` to; skips where no plan is kept."""
     if sf.automatic_backend() != "cpu":
         pytest.skip("plans of the back end cpu are looked at, which is not the automatic one here")
-    op = sf.operator(getattr(sf.standard, name).typed("i32").text)
+    text = getattr(sf.standard, name).typed("i32").text
+    op = sf.operator(text.replace(f"operator {name}(", f"operator {name}_{next(NUMBERS)}("))
     found = op(*(inputs or [X]), **words)
     if op._cached_plans() == 0:
         pytest.skip("no C++ compiler is here")
