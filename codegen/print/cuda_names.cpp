@@ -59,7 +59,8 @@ constexpr std::string_view kTaken[] = {
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",
 };
 
-/// The names in kTaken, at file scope in kernels/, and in the `number` lines of its stages.
+/// Names that emitted text must not use: those in kTaken, those declared at file scope in kernels/, and those
+/// that a stage declares in its `number` lines.
 const Identifiers& taken_names()
 {
     static const Identifiers& names = lasting([] {

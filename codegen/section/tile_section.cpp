@@ -29,8 +29,8 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    bool in_words;  ///< held as 32-bit words, from which a shift takes a byte; an array of bytes costs three
-                    ///< instructions for each
+    bool in_words;  ///< the tile is stored as 32-bit words: one shift reads a byte, an array of bytes takes
+                    ///< three instructions
 };
 
 /// The statement that reads element `k` of a step and puts it among `items`, which are zero before.

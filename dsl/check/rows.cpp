@@ -59,7 +59,8 @@ Rows rows_of(const Operator& op)
     return rows;
 }
 
-/// Finds reads of tables of rows that cannot serve all features at once.
+/// Reports each read of a table of rows that uses the row of one feature alone: a fold computes all features
+/// together.
 void find_read_faults(const Operator& op, const Rows& rows, const Expression& expression, bool always,
                       std::vector<RowFault>& faults)
 {

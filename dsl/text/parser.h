@@ -37,7 +37,7 @@ struct ShortForm {
     Type type = Type::f32;      ///< type of the column and the state
     std::string identity = {};  ///< "lowest(f32)"; empty: a semigroup
     std::string lift = {};      ///< expression of x; empty: x itself
-    std::string finish = {};    ///< expression of value; empty: value itself
+    std::string finish = {};    ///< expression that makes the result of `value`; empty: the result is `value`
     bool commutative = false;
 };
 

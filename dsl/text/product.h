@@ -17,11 +17,12 @@ struct Factor {
     Position position = {};  ///< place for messages; parts of standard operators stand in other texts
 };
 
-/// Returns the operator that folds to the results of all `factors`, in their order.
+/// Returns one operator that computes the results of all `factors`, in their order.
 ///
 /// Parameters of the same name are one parameter and must have one type. Colliding fields, locals and results
 /// get their operator's name as a prefix. A result without a name takes its operator's name. A law holds if
-/// it holds for all factors. If one factor has no identity, the product has none. Throws InputError.
+/// it holds for all factors. If one factor has no identity, the product has none. Throws InputError for no
+/// factor, for one that cannot be part of a product, and if parameters of one name differ in type.
 Operator product(std::vector<Factor> factors);
 
 /// product() of two operators: `mean_variance & argmax`. If one is such a product itself, all of its factors

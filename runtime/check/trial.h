@@ -69,7 +69,7 @@ struct Breach {
     std::int64_t num_segments = 0;
     std::string text;  ///< the two sides that disagree, and the first wrong segment with its elements
     bool is_fault =
-        false;  ///< simt found a race or a bad access, or the kernel a number of segments that is none
+        false;  ///< simt found a race or a bad access, or the kernel wrote an impossible number of segments
 };
 
 /// The runs of one stage.

@@ -38,7 +38,7 @@ long double movement_of(const Instruction& step)
     }
 }
 
-/// Sets the slot to the value that stands for one that cannot be read.
+/// Sets the slot to the placeholder of an unreadable value.
 void set_unknown(WideValue& slot, Type type)
 {
     if (is_float(type))

@@ -21,8 +21,8 @@ namespace {
 
 constexpr double kNeverHopeless = 1e9;  ///< slow rungs are measured too
 constexpr int kMostHostRepeats = 11;
-constexpr std::int64_t kMostChecked = std::int64_t{1}
-                                      << 24;  ///< most elements that the reference folds in seconds
+/// The largest input, in elements, that the reference folds within a few seconds.
+constexpr std::int64_t kMostChecked = std::int64_t{1} << 24;
 
 bool is_equal(const Results& left, const Results& right)
 {

@@ -166,7 +166,8 @@ private:
         return std::any_of(mark, mark + width, [](std::byte byte) { return byte != std::byte{0}; });
     }
 
-    /// True if a segment begins at an element behind the first, by the window's marks and the key before it.
+    /// True if a segment begins at element i > 0 of the window. Looks at the window's marks, or compares the
+    /// element's key with the key before it.
     [[nodiscard]] bool is_start(const Marks& marks, std::int64_t i) const
     {
         if (source_.kind == LayoutKind::whole)

@@ -144,7 +144,7 @@ std::optional<FoldAsks> OperatorPlans::asks(const std::string& scalars, std::uin
 
 void OperatorPlans::keep_asks(const std::string& scalars, const FoldAsks& known)
 {
-    constexpr std::size_t kMostAsks = 256;  // where each call has values of its own
+    constexpr std::size_t kMostAsks = 256;  // bounds the map if each call passes scalars of its own
     const std::lock_guard lock(mutex_);
     if (asks_.size() >= kMostAsks && !asks_.contains(scalars))
         asks_.clear();

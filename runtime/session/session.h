@@ -46,8 +46,9 @@ struct SessionOptions {
 struct FoldOptions {
     PlanRequest plan = {};
     bool check = false;  ///< compare the results with the reference and Thrust: Folded::check(), agrees()
-    /// The caller's memory for the results, one array for each result field; results are returned without it.
-    /// No two share memory. One may be an array that is read: results are written when all has been read.
+    /// Arrays of the caller that receive the results, one for each result field. If empty, the session
+    /// allocates and returns the results. No two arrays may share memory. An input array may receive results:
+    /// all inputs are read before any result is written.
     std::vector<MutableArrayView> results = {};
     /// Slices into which the elements are cut, each folded alone; 0: one piece. Results are the same but
     /// for rounding, and with a reproducible plan the same for any number from 1 on. More slices than

@@ -20,7 +20,7 @@ namespace segfold::cuda {
 struct ResidentArrays : LoadedArrays {
     std::vector<DeviceBuffer> buffers;
     std::vector<std::uint64_t> addresses;
-    std::vector<std::int64_t> lengths;  ///< in elements; 0 if a buffer was added without an array
+    std::vector<std::int64_t> lengths;  ///< elements of each buffer's array; 0 for one without an array
 
     void add(DeviceBuffer buffer);
     void add(const Context& context, const Array& array);

@@ -158,7 +158,8 @@ private:
     [[nodiscard]] double guess(std::size_t place) const
     {
         constexpr std::size_t kNearest = 5;
-        std::vector<std::pair<double, double>> near;  // distance, logarithm
+        // Of each near measurement: its distance from the problem, and the logarithm of its time.
+        std::vector<std::pair<double, double>> near;
         for (const auto& trial : trials_) {
             const auto& [outcome, milliseconds, samples, reason, compile] = trial.evaluation;
             const bool has_time = outcome == Outcome::correct || outcome == Outcome::abandoned;

@@ -43,8 +43,8 @@ struct PartOperator {
 /// table.
 [[nodiscard]] PartOperator inner_operator(const Operator& op);
 
-/// Folds pieces of segments to states. Piece p is segment p of the part; `index`, `segment` and `position`
-/// count in the whole input.
+/// Returns an operator that folds each piece of a segment to a state. The pieces are the segments of a part
+/// of the input: piece p is its segment p. `index`, `segment` and `position` still count in the whole input.
 [[nodiscard]] PartOperator piece_operator(const Operator& op);
 
 /// True if a part's operator is the original one.
