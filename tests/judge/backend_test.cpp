@@ -132,9 +132,10 @@ TEST(Backends, ANewOneIsTimedByRegress)
     EXPECT_EQ(times["cases"].size(), 2U) << text;
     EXPECT_EQ(document.contains("saved"), code == 0);
     EXPECT_EQ(std::filesystem::exists(folder.file("b.json")), code == 0);
-    if (code == 5)
+    if (code == 5) {
         EXPECT_EQ(document["unsaved"],
                   "nothing is saved to " + folder.file("b.json") + ": no time was measured");
+    }
 
     SkeletonBackend backend;
     const auto& catalogue = Catalogue::standard();
