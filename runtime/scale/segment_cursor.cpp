@@ -400,7 +400,7 @@ Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_
     std::size_t first = 0;
     auto inner_begin = from.open_begin;
     if (from.open_begin < begin && !window.ends.empty()) {
-        slice.head = Piece{from.segment, 0, window.ends[0] - begin, begin - from.open_begin};
+        slice.head = SlicePiece{from.segment, 0, window.ends[0] - begin, begin - from.open_begin};
         ++slice.first_inner;
         inner_begin = window.ends[0];
         first = 1;
@@ -408,8 +408,8 @@ Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_
     const auto last_end = window.ends.empty() ? from.open_begin : window.ends.back();
     if (last_end < window.end) {
         const auto tail_begin = std::max(last_end, begin);
-        slice.tail = Piece{from.segment + std::ssize(window.ends), tail_begin - begin, window.end - begin,
-                           tail_begin - last_end};
+        slice.tail = SlicePiece{from.segment + std::ssize(window.ends), tail_begin - begin,
+                                window.end - begin, tail_begin - last_end};
     }
     const auto count = std::ssize(window.ends) - static_cast<std::int64_t>(first);
     auto& inner = slice.inner;

@@ -306,6 +306,36 @@ TEST(Layering, HeadersAreGuardedByPragma)
     }
 }
 
+/// Types of one name in two headers of one namespace are two definitions of it: templates of both share code.
+TEST(Layering, TypesOfANamespaceHaveOneHeader)
+{
+    const std::regex type("^(?:struct|class) (\\w+)(?: final)?(?: :.*)? ?\\{?$");
+    std::map<std::string, std::string> header_of;
+    for (const auto& file : cpp_files()) {
+        if (!file.ends_with(".h") || file.starts_with("tests/") || file.starts_with("runtime/simt/shim/")) {
+            continue;
+        }
+        std::vector<std::string> spaces;
+        for (const auto& line : lines_of(file)) {
+            std::smatch match;
+            if (line.text.starts_with("namespace ") && line.text.ends_with("{")) {
+                spaces.push_back(line.text);
+            } else if (line.text.starts_with("}  // namespace") && !spaces.empty()) {
+                spaces.pop_back();
+            } else if (!spaces.empty() && std::regex_match(line.text, match, type)) {
+                std::string name;
+                for (const auto& space : spaces) {
+                    name += space;
+                }
+                const auto [known, is_new] = header_of.emplace(name + match[1].str(), file);
+                EXPECT_TRUE(is_new || known->second == file)
+                    << place(line) << "\n    is defined in " << known->second << ", too";
+            }
+        }
+    }
+    EXPECT_GT(header_of.size(), 100U);
+}
+
 /// The value of `//% KEY VALUE` in a stage file; empty where there is no such line.
 std::string front_matter(const std::vector<Line>& lines, const std::string& wanted)
 {

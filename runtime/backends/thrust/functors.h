@@ -55,7 +55,7 @@ struct JobView {
 
 /// A state of at most `num_fields` fields.
 template <int num_fields>
-struct State {
+struct FlatState {
     Slot<double> fields[num_fields];
 };
 
@@ -138,9 +138,9 @@ struct Lift {
     const JobView* job;
     const std::int64_t* keys;  ///< the run of each element
 
-    SEGFOLD_EVERYWHERE State<num_fields> operator()(std::int64_t place) const
+    SEGFOLD_EVERYWHERE FlatState<num_fields> operator()(std::int64_t place) const
     {
-        State<num_fields> state{};
+        FlatState<num_fields> state{};
         lift_element(*job, keys[place], place, state.fields);
         return state;
     }
@@ -151,10 +151,10 @@ template <int num_fields>
 struct Combine {
     const JobView* job;
 
-    SEGFOLD_EVERYWHERE State<num_fields> operator()(const State<num_fields>& earlier,
-                                                    const State<num_fields>& later) const
+    SEGFOLD_EVERYWHERE FlatState<num_fields> operator()(const FlatState<num_fields>& earlier,
+                                                        const FlatState<num_fields>& later) const
     {
-        State<num_fields> state{};
+        FlatState<num_fields> state{};
         combine_states(*job, earlier.fields, later.fields, state.fields);
         return state;
     }
@@ -163,7 +163,7 @@ struct Combine {
 template <int num_fields>
 struct Finish {
     const JobView* job;
-    const State<num_fields>* states;
+    const FlatState<num_fields>* states;
 
     SEGFOLD_EVERYWHERE void operator()(std::int64_t run) const { finish_run(*job, run, states[run].fields); }
 };

@@ -113,7 +113,7 @@ Outcome run_with_fields(const ThrustJob& job)
                          keys.begin());
     const std::int64_t* const key = library::raw_pointer_cast(keys.data());
 
-    typename System::template Vector<State<num_fields>> states(static_cast<std::size_t>(job.num_runs));
+    typename System::template Vector<FlatState<num_fields>> states(static_cast<std::size_t>(job.num_runs));
     const auto values = library::make_transform_iterator(Index(0), Lift<num_fields>{placed.view(), key});
     const auto ends = library::reduce_by_key(
         System::policy(), keys.begin(), keys.end(), values, library::make_discard_iterator(), states.begin(),

@@ -129,13 +129,13 @@ Slice Slicer::slice(std::int64_t which) const
     slice.first_inner = first;
     // Pieces are counted in items until the columns are known.
     if (first < last && item_begin(first) < begin) {
-        slice.head = Piece{first, begin, item_begin(first + 1), begin - item_begin(first)};
+        slice.head = SlicePiece{first, begin, item_begin(first + 1), begin - item_begin(first)};
         ++slice.first_inner;
     }
     if (last < num_segments && item_begin(last) < end) {
         const auto from = std::max(item_begin(last), begin);
         if (from < end)
-            slice.tail = Piece{last, from, end, from - item_begin(last)};
+            slice.tail = SlicePiece{last, from, end, from - item_begin(last)};
     }
     if (workload_.segments.form == SegmentForm::ranges)
         add_ranges(slice, slice.first_inner, last);

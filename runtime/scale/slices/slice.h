@@ -9,7 +9,7 @@
 namespace segfold {
 
 /// Consecutive elements of one segment, at places of a slice's columns.
-struct Piece {
+struct SlicePiece {
     std::int64_t segment = 0;   ///< its number in the whole input
     std::int64_t begin = 0;     ///< first element
     std::int64_t end = 0;       ///< one past the last; a head is empty if its segment ended at the cut
@@ -28,8 +28,8 @@ struct Slice {
     std::int64_t first_inner = 0;    ///< number in the whole input of the first segment inside
     Segments inner;                  ///< the segments inside; they count elements from `inner_begin` on
     std::int64_t inner_begin = 0;    ///< place in the columns
-    std::optional<Piece> head;       ///< end of a segment that began in an earlier slice
-    std::optional<Piece> tail;       ///< part of the segment that goes on in the next slice
+    std::optional<SlicePiece> head;  ///< end of a segment that began in an earlier slice
+    std::optional<SlicePiece> tail;  ///< part of the segment that goes on in the next slice
 };
 
 /// `count` elements of an array from `begin` on, borrowed.

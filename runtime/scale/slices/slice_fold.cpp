@@ -15,7 +15,7 @@ namespace {
 
 /// Adds the tables that a part's operator reads beside the operator's own arrays.
 void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_element,
-               std::span<const Piece> pieces)
+               std::span<const SlicePiece> pieces)
 {
     for (const auto base : part.bases) {
         std::vector<std::int64_t> values;
@@ -129,7 +129,7 @@ void SliceFolder::add_inner(PreparedSlice& prepared)
     const auto begin = is_ranges ? 0 : slice.inner_begin;
     const auto count = is_ranges ? slice.num_elements : segments.num_elements;
     workload.arrays = columns_of(problem_.op, slice, begin, count);
-    const Piece first{slice.first_inner};
+    const SlicePiece first{slice.first_inner};
     add_bases(workload, inner_, slice.first_element + begin, {&first, 1});
     if (problem_.order == JoinOrder::blocks && device_.runs_stages) {
         // The order within a segment follows from its length. A segment longer than a block is folded by
@@ -146,7 +146,7 @@ void SliceFolder::add_inner(PreparedSlice& prepared)
     add_run(prepared, std::move(workload), inner_);
 }
 
-void SliceFolder::add_piece(PreparedSlice& prepared, const Piece& piece)
+void SliceFolder::add_piece(PreparedSlice& prepared, const SlicePiece& piece)
 {
     const auto& slice = *prepared.slice;
     Workload workload{piece_.op, {}, {}};
@@ -162,7 +162,7 @@ void SliceFolder::add_blocks(PreparedSlice& prepared)
 {
     const auto& slice = *prepared.slice;
     auto& blocks = prepared.pieces;
-    const auto add = [&](const Piece& piece) {
+    const auto add = [&](const SlicePiece& piece) {
         for (auto at = piece.begin; at < piece.end; at += kJoinBlock)
             blocks.push_back(
                 {piece.segment, at, std::min(at + kJoinBlock, piece.end), piece.position + at - piece.begin});

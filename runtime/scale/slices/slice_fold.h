@@ -52,7 +52,7 @@ struct PreparedSlice {
     bool has_inner = false;  ///< the first run is of the segments inside
     /// Parts of segments, in the order of their states: each is a run of its own; with JoinOrder::blocks each
     /// is one segment of the last run, and at most a block long.
-    std::vector<Piece> pieces = {};
+    std::vector<SlicePiece> pieces = {};
 };
 
 /// Folds slices of one problem on one device, one after the other.
@@ -85,7 +85,7 @@ private:
     const PlanChoice& plan_for(const Segments& segments, const PartOperator& part);
     void add_run(PreparedSlice& prepared, Workload&& workload, const PartOperator& part);
     void add_inner(PreparedSlice& prepared);
-    void add_piece(PreparedSlice& prepared, const Piece& piece);
+    void add_piece(PreparedSlice& prepared, const SlicePiece& piece);
     void add_blocks(PreparedSlice& prepared);
     void number_empties(const Slice& slice, Results& results);
 
