@@ -13,6 +13,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 #include "runtime/session/validation.h"
 #include "runtime/simt/program.h"
 
@@ -429,7 +430,7 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
         if (progress)
             progress(what);
     };
-    auto& backend = session.backend();
+    auto& backend = core(session).backend();
     if (!backend.runs_stages())
         throw InputError(
             fmt::format("a check runs stages, and the back end {} has none; cuda and simt have, and both are "
@@ -455,9 +456,9 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
     // Without a sound identity, no stage could be right.
     check.has_stages = check.laws.has_sound_identity;
     if (check.has_stages) {
-        check.matrix = run_checks(op, request, check.laws, backend, session.catalogue(), tell);
+        check.matrix = run_checks(op, request, check.laws, backend, core(session).catalogue(), tell);
         check.smallest =
-            make_smaller(op, request, check.matrix, check.laws, backend, session.catalogue(), tell);
+            make_smaller(op, request, check.matrix, check.laws, backend, core(session).catalogue(), tell);
     }
     return check;
 }

@@ -16,6 +16,7 @@
 #include "runtime/judge/compare.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 #include "runtime/simt/program.h"
 
 namespace segfold::regress {
@@ -198,7 +199,7 @@ public:
     {
         const auto workload = make_workload(op_, {}, {0});
         auto problem = make_problem(workload, laws_);
-        problem.target = session_.backend().target();
+        problem.target = core(session_).backend().target();
         const auto configuration = smallest_configuration(stage, problem);
         return {configuration.begin(), configuration.end()};
     }
@@ -210,14 +211,14 @@ private:
                                                     const Workload& workload, const OperatorLaws& laws) const
     {
         auto problem = make_problem(workload, laws);
-        problem.target = session_.backend().target();
-        if (session_.catalogue().unmet(stage, problem))
+        problem.target = core(session_).backend().target();
+        if (core(session_).catalogue().unmet(stage, problem))
             return std::nullopt;
         try {
-            const auto plan =
-                choose_plan({stage.name, settings}, problem, shape_of(workload), laws, session_.catalogue());
+            const auto plan = choose_plan({stage.name, settings}, problem, shape_of(workload), laws,
+                                          core(session_).catalogue());
             const PlanText text{plan.emitted, stage.name};
-            return session_.backend().run(workload, &text);
+            return core(session_).backend().run(workload, &text);
         } catch (const InputError&) {  // the settings do not fit together
             return std::nullopt;
         } catch (const simt::SimtError&) {
@@ -289,7 +290,7 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
     const auto all = pack(list);
     Shower shower(session, op, laws, law);
     for (const bool is_small : {false, true})
-        for (const auto& stage : session.catalogue().stages()) {
+        for (const auto& stage : core(session).catalogue().stages()) {
             const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
             if (spent.count() > most_seconds)
                 return std::nullopt;

@@ -90,7 +90,7 @@ RankDevice rank_device_of(Backend& backend, const Circumstances& circumstances)
 {
     RankDevice device{device_of(backend, circumstances)};
     if (backend.context() != nullptr)
-        device.make_engine = [&backend] { return cuda_engine(*backend.context(), *backend.programs()); };
+        device.make_engine = [&backend] { return cuda_engine(backend); };
     return device;
 }
 

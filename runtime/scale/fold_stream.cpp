@@ -128,8 +128,8 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
         take(Folded(std::move(results.results), results.num_segments), results.first_segment);
     });
     if (const auto* plan = stream.plan())
-        streamed.plan = fmt::format(
-            "{} ({})", print(tune::Point{plan->stage->name, plan->emitted.configuration}), plan->chosen_by());
+        streamed.plan = fmt::format("{} ({})", print(Point{plan->stage->name, plan->emitted.configuration}),
+                                    plan->chosen_by());
     streamed.warnings = stream.warnings();
     return streamed;
 }

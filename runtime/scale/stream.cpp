@@ -21,6 +21,7 @@
 #include "runtime/scale/slices/slice_bytes.h"
 #include "runtime/scale/slices/slice_pipeline.h"
 #include "runtime/scale/slices/slice_queue.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/refuse.h"
 #include "runtime/support/processes/work_stopper.h"
 #include "runtime/support/text_table.h"
@@ -381,24 +382,21 @@ struct Stream::State {
 };
 
 Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options)
-    : Stream(session, op, std::move(input), std::move(options),
-             session.backend().context() != nullptr
-                 ? cuda_engine(*session.backend().context(), *session.backend().programs())
-                 : nullptr)
+    : Stream(session, op, std::move(input), std::move(options), cuda_engine(core(session).backend()))
 {}
 
 Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
                std::unique_ptr<SliceEngine> engine)
     : state_(std::make_unique<State>(op, std::move(input), std::move(options), std::move(engine)))
 {
-    require_stages(state_->options.plan, session.backend());
-    state_->set_up(slice_device(session), [&] {
+    require_stages(state_->options.plan, core(session).backend());
+    state_->set_up(slice_device(core(session)), [&] {
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
-        const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,
-                                         is_cut && state_->kind == LayoutKind::whole};
         auto laws = on_stream(session.laws(op, state_->scalars()), op);
         state_->warnings = law_warnings(laws, op);
-        return slice_problem(session, op, std::move(laws), slice_options);
+        return slice_problem(core(session), op, std::move(laws),
+                             {1, state_->options.plan, state_->options.without_records},
+                             is_cut && state_->kind == LayoutKind::whole);
     });
 }
 

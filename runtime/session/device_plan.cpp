@@ -10,7 +10,6 @@
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
-#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
@@ -42,12 +41,6 @@ void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, 
 {
     void* pointers[] = {&arguments...};
     kernel.launch(handle(stream), shape_of(grid), pointers);
-}
-
-cuda::Module load(const cuda::Context& context, const PlanChoice& choice)
-{
-    const auto request = cuda::variant_of(context.info(), choice.emitted, choice.stage->name).request;
-    return {context, cuda::load_or_compile(request), choice.stage->name};
 }
 
 }  // namespace
@@ -119,8 +112,8 @@ DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
       choice_(std::move(choice)),
       sizes_(sizes),
       options_(options),
-      module_(load(context, *choice_)),
-      bound_(op, choice_->emitted, sizes.sizes, context.info().multiprocessors),
+      text_(cuda::load(context, choice_->emitted, choice_->stage->name)),
+      program_(text_, op, choice_->emitted, sizes.sizes, context.info().multiprocessors),
       sequence_(context)
 {
     const bool is_checked =
@@ -136,8 +129,8 @@ DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes)
       choice_(other.choice_),
       sizes_(sizes),
       options_(other.options_),
-      module_(other.module_),
-      bound_(op_, choice_->emitted, sizes.sizes, context_.info().multiprocessors),
+      text_(other.text_),
+      program_(text_, op_, choice_->emitted, sizes.sizes, context_.info().multiprocessors),
       makers_(other.makers_),
       sequence_(other.context_)
 {
@@ -150,12 +143,12 @@ void DevicePlan::allocate()
         scratch_bytes_ += bytes;
         return PlanMemory(context_, options_.scratch, bytes);
     };
-    for (const auto& [name, bytes, zero, result] : bound_.scratch()) {
-        scratch_.push_back(take(bytes));
-        if (zero)
-            scratch_.back().zero(context_, bytes);
-        bound_.bind_scratch(scratch_.size() - 1, scratch_.back().address());
-    }
+    program_.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
+        scratch_.push_back(take(buffer.bytes));
+        if (buffer.zero)
+            scratch_.back().zero(context_, buffer.bytes);
+        return scratch_.back().address();
+    });
     const auto index_bytes = sizes_.sizes.index_bits / 8;
     if (sizes_.kind == LayoutKind::lengths) {
         const auto segments = sizes_.sizes.num_segments;
@@ -182,14 +175,7 @@ void DevicePlan::allocate()
         words_.emplace(take(words + 8));
         words_->zero(context_, words + 8);
     }
-    for (std::size_t i = 0; i < bound_.launches().size(); ++i) {
-        const auto& launch = bound_.launches()[i];
-        cuda::LaunchShape shape;
-        shape.grid.x = static_cast<std::uint64_t>(launch.grid);
-        shape.block.x = static_cast<std::uint64_t>(launch.block);
-        shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
-        sequence_.add(module_.kernel(launch.kernel), shape, bound_.arguments(i), bound_.argument_sizes(i));
-    }
+    program_.add_to(sequence_);
     sequence_.prepare();
     addresses_.reserve(
         std::max({op_.parameters.size(), op_.results.size() + op_.outputs.size(), std::size_t{3}}));
@@ -217,7 +203,7 @@ void DevicePlan::bind_segments(const SegmentsView& segments)
             making_.lengths = begins;
             addresses_.assign({offsets_->address()});
     }
-    bound_.bind_segments(addresses_);
+    program_.arguments().bind_segments(addresses_);
 }
 
 void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
@@ -338,11 +324,11 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
                                                           : write_scalar(i, input, stream));
         lengths_.push_back(input.length);
     }
-    bound_.bind_inputs(addresses_, lengths_, words_ ? words_->address() : 0);
+    program_.arguments().bind_inputs(addresses_, lengths_, words_ ? words_->address() : 0);
     addresses_.clear();
     for (const auto& result : results)
         addresses_.push_back(address(result.data));
-    bound_.bind_results(addresses_);
+    program_.arguments().bind_results(addresses_);
     if (is_found(sizes_.form) && sequence_.empty())  // there are no elements, and nobody would write it
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
                                                    static_cast<std::size_t>(sizes_.sizes.index_bits / 8),

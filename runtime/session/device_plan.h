@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/backends/cuda/driver/launch_sequence.h"
-#include "runtime/backends/cuda/driver/module.h"
+#include "runtime/backends/cuda/program.h"
 #include "runtime/session/plan_state.h"
 
 namespace segfold {
@@ -72,8 +71,8 @@ private:
     std::shared_ptr<const PlanChoice> choice_;
     PlanSizes sizes_;
     PlanOptions options_;
-    cuda::Module module_;
-    BoundPlan bound_;
+    cuda::LoadedText text_;
+    cuda::Program program_;
     std::vector<PlanMemory> scratch_;
     std::optional<PlanMemory> offsets_, tiles_, words_, scalars_;
     std::shared_ptr<const Offsets> makers_;

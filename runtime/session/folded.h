@@ -80,7 +80,7 @@ public:
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
 
 private:
-    friend class Session;
+    friend class SessionCore;
     [[nodiscard]] const Array& find(std::string_view field) const;
     [[nodiscard]] const Array& keys_array() const;
     static void require_type(std::string_view field, Type type, Type asked);

@@ -17,16 +17,8 @@
 namespace segfold {
 
 class Backend;
-class Catalogue;
-class OperatorPlans;
-struct Chosen;
-struct Fold;
+class SessionCore;
 struct OperatorLaws;
-struct PlanText;
-struct PlannedFold;
-struct Problem;
-struct RunTimes;
-struct Shape;
 
 /// What a session is made with.
 struct SessionOptions {
@@ -78,9 +70,6 @@ public:
     /// relies on, InputError for arrays or segments that are wrong, DeviceError where the device fails.
     Folded fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                 const FoldOptions& options = {});
-    /// The same by no kept plan: what is right for these data is found out anew.
-    Folded fold_anew(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
-                     const FoldOptions& options = {});
     Folded fold(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
                 const FoldOptions& options = {})
     {
@@ -96,8 +85,6 @@ public:
     /// Laws that some values of the scalars refute are searched once more for each set of `scalars`; where it
     /// is empty, laws must hold for all values.
     [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {});
-    /// What a fold of a workload relies on: the laws for its scalars, as far as its data do not refute them.
-    [[nodiscard]] OperatorLaws laws(const Workload& workload);
     /// Judges the laws by a long search and by a proof with Z3, for so many seconds of the processor: each
     /// law with its verdict, means and time. Later folds of the session rely on it, and those of other
     /// sessions where there is a cache of kernels. Throws InputError for less than no time.
@@ -105,46 +92,10 @@ public:
 
     /// Reads the tuning records anew when a plan is chosen next.
     void forget_records();
-    /// How often tuning records or what is known of laws have changed: plans that were kept from before may
-    /// no longer be what the session would choose.
-    [[nodiscard]] std::uint64_t num_findings() const;
-
-    /// The plans of an operator that the session keeps for all callers.
-    [[nodiscard]] std::shared_ptr<OperatorPlans> plans_of(const Operator& op);
-    /// The plan of a fold on the host, kept from an earlier one or made. None where no plan can be kept, and
-    /// where only fold(), which looks at the data, knows what it may rely on. Goes on with the offsets of
-    /// segments by flags or keys. `run` does what takes long.
-    [[nodiscard]] PlannedFold plan_for(
-        const std::shared_ptr<Fold>& fold,
-        const std::function<void(std::int64_t, const std::function<void()>&)>& run);
-
-    /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
-    [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
-                                const std::string& without_records = "");
-    /// Chooses for a problem whose data are known by their shape and by what they say of the laws.
-    [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
-                                const PlanRequest& request, const std::string& without_records = "");
-    /// Runs what was chosen for a workload; `times`, where given, receives the times of the parts.
-    Results run(const Workload& workload, const Chosen& chosen, RunTimes* times = nullptr);
-    /// Runs a text; `plan` is null for a back end without stages.
-    Results run(const Workload& workload, const PlanText* plan, RunTimes* times = nullptr);
-    [[nodiscard]] Backend& backend();
-    /// Of the stages, for as long as the session lives.
-    [[nodiscard]] const Catalogue& catalogue();
 
 private:
-    /// By a kept plan; nothing where there is none, and for wrong arrays, of which a fold without one says
-    /// what is wrong.
-    [[nodiscard]] std::optional<Folded> fold_by_kept_plan(const Operator& op,
-                                                          std::span<const ArrayView> inputs,
-                                                          const SegmentsView& segments,
-                                                          const FoldOptions& options);
-
-    struct State;
-    /// Throws InputError after a move.
-    [[nodiscard]] State& state() const;
-
-    std::unique_ptr<State> state_;
+    friend SessionCore& core(Session& session);
+    std::unique_ptr<SessionCore> core_;
 };
 
 }  // namespace segfold

@@ -386,7 +386,7 @@ public:
           ahead_(programs_, usable_cores())
     {}
 
-    tune::Evaluation evaluate(const tune::Point& point, double /*best*/) override
+    PlanMeasurement evaluate(const Point& point, double /*best*/) override
     {
         const auto& text = texts_.of(point);
         used_.insert(text.source);
@@ -395,7 +395,7 @@ public:
         return {.milliseconds = 1 + space_.distance(*space_.find(point), space_.starts().front())};
     }
 
-    void expect(std::span<const tune::Point> points) override
+    void expect(std::span<const Point> points) override
     {
         std::vector<cuda::Variant> variants;
         for (const auto& point : points)
@@ -403,12 +403,12 @@ public:
         ahead_.add(std::move(variants));
     }
 
-    std::vector<std::vector<double>> rank(std::span<const tune::Point> /*points*/, int /*rounds*/) override
+    std::vector<std::vector<double>> rank(std::span<const Point> /*points*/, int /*rounds*/) override
     {
         return {};
     }
 
-    tune::Evaluation validate(const tune::Point& /*point*/) override { return {}; }
+    PlanMeasurement validate(const Point& /*point*/) override { return {}; }
 
     [[nodiscard]] std::size_t num_texts() const { return used_.size(); }
 

@@ -7,6 +7,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/check/check_operator.h"
 #include "runtime/check/operators/stage_operators.h"
+#include "runtime/session/core.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/kernel_folder.h"
 
@@ -74,7 +75,7 @@ const std::vector<CheckedBug> kBugs = {
 Operator operator_of(const CheckedBug& bug, Session& session)
 {
     for (const auto& op :
-         regress::stage_operators(session.catalogue().stage(bug.stage), session.catalogue(), {}))
+         regress::stage_operators(core(session).catalogue().stage(bug.stage), core(session).catalogue(), {}))
         if (op.name == bug.op)
             return op;
     return standard_operator(bug.op);
@@ -85,8 +86,8 @@ regress::Check checked(Session& session, const CheckedBug& bug)
 {
     const auto op = operator_of(bug, session);
     regress::CheckRequest request;
-    request.stages = {&session.catalogue().stage(bug.stage)};
-    regress::take_standard_data(request, op, session.catalogue(), session.backend());
+    request.stages = {&core(session).catalogue().stage(bug.stage)};
+    regress::take_standard_data(request, op, core(session).catalogue(), core(session).backend());
     request.proof.seconds = 0;
     return regress::check_operator(session, op, request);
 }

@@ -12,6 +12,7 @@
 #include "runtime/check/relations.h"
 #include "runtime/check/smallest_configuration.h"
 #include "runtime/data/shape.h"
+#include "runtime/session/core.h"
 #include "tests/common/skeleton_backend.h"
 
 namespace segfold::check_shapes_test {
@@ -59,7 +60,7 @@ std::vector<Seen> seen_by_check(const Operator& op, const std::string& stage,
     if (features)
         request.workload.num_features = *features;
     request.layouts = regress::standard_layouts(op, 3100);
-    request.stages = {&session.catalogue().stage(stage)};
+    request.stages = {&core(session).catalogue().stage(stage)};
     request.num_seeds = 2;
     request.proof.seconds = 0;
     EXPECT_TRUE(regress::check_operator(session, op, request).is_well());
@@ -144,17 +145,17 @@ TEST(CheckShapes, EachStageTakesElementsByItsOwnNeed)
     const auto op = standard_operator("sum_i32");
     regress::CheckRequest request;
     for (const auto* name : {"tile_scan", "warp_per_segment"})
-        request.stages.push_back(&session.catalogue().stage(name));
+        request.stages.push_back(&core(session).catalogue().stage(name));
     request.proof.seconds = 0;
-    regress::take_standard_data(request, op, session.catalogue(), session.backend());
+    regress::take_standard_data(request, op, core(session).catalogue(), core(session).backend());
     const auto check = regress::check_operator(session, op, request);
     EXPECT_TRUE(check.is_well());
     for (const auto& outcome : check.matrix.outcomes) {
         if (outcome.stage == "thrust" || outcome.unmet)
             continue;
-        const auto& stage = session.catalogue().stage(outcome.stage);
+        const auto& stage = core(session).catalogue().stage(outcome.stage);
         EXPECT_EQ(outcome.num_elements,
-                  regress::elements_for(op, stage, session.catalogue(), {}, 1 << 14, 3 << 13))
+                  regress::elements_for(op, stage, core(session).catalogue(), {}, 1 << 14, 3 << 13))
             << outcome.stage << " over " << outcome.layout;
     }
     EXPECT_EQ(check.matrix.num_elements, request.elements[request.stages[0]]);
@@ -202,8 +203,8 @@ TEST(CheckShapes, ALawThatTheElementsMayBreakByOverflowIsNotReliedOn)
         regress::CheckRequest request;
         request.workload.standard_elements = num_elements;
         request.layouts = {{"whole", parse_layout("whole")}};
-        request.stages = {&session.catalogue().stage("tile_scan"),
-                          &session.catalogue().stage("thread_per_segment")};
+        request.stages = {&core(session).catalogue().stage("tile_scan"),
+                          &core(session).catalogue().stage("thread_per_segment")};
         request.proof.seconds = 0;
         EXPECT_TRUE(regress::check_operator(session, op, request).is_well());
         EXPECT_TRUE(

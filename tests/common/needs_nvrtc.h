@@ -11,6 +11,16 @@
 
 namespace segfold::test {
 
+[[nodiscard]] inline bool has_nvrtc()
+{
+    try {
+        cuda::nvrtc();
+        return true;
+    } catch (const DeviceError&) {
+        return false;
+    }
+}
+
 /// Skips, with the reason, where there is no NVRTC.
 class NeedsNvrtc : public testing::Test {
 protected:

@@ -4,6 +4,7 @@
 
 #include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 #include "tests/gpu/session_on_gpu.h"
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"
@@ -68,7 +69,7 @@ TEST_F(RowsOnGpu, FlagsAndKeysOfTheHostAreServed)
     for (const auto& op : {rows_told_back(true), over_rows(standard_operator("affine_u32"))})
         for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
             const auto workload = rows_of_numbers(op, segments_in_form(form, {3, 2, 40, 1}), 3, 5);
-            const auto results = session.run(workload, session.choose(workload, {}));
+            const auto results = core(session).fold(workload, {}).results;
             const auto comparison = Judge(workload).compare(results);
             EXPECT_TRUE(comparison.agrees()) << op.name << ", " << name(form) << ": " << print(comparison);
             for (const auto& [name, array] : results)

@@ -15,6 +15,7 @@
 #include "runtime/backends/cuda/driver/pinned_buffer.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/scale/stream.h"
+#include "runtime/session/core.h"
 #include "runtime/support/processes/parallel.h"
 #include "tests/cli/cli_program.h"
 #include "tests/gpu/session_on_gpu.h"
@@ -47,7 +48,7 @@ protected:
         options.device = device;
         return options;
     }
-    [[nodiscard]] const cuda::Context& context() { return *session_->backend().context(); }
+    [[nodiscard]] const cuda::Context& context() { return *core(*session_).backend().context(); }
 
     std::optional<Session> session_;
 };
@@ -95,9 +96,9 @@ TEST_F(ScaleOnGpu, SlicesAndStreamsGiveWhatTheReferenceGives)
     for_each_large_case([&](const std::string& name, const Workload& workload) {
         const auto right = reduce_sequentially(workload);
         for (const std::int64_t slices : {2, 9}) {
-            SliceOptions options;
+            FoldWishes options{1};
             options.num_slices = slices;
-            expect_equal(fold_sliced(*session_, workload, options).results, right,
+            expect_equal(core(*session_).fold(workload, options).results, right,
                          name + " in " + std::to_string(slices) + " slices");
         }
         if (workload.segments.form == SegmentForm::ranges)
@@ -129,20 +130,20 @@ TEST_F(ScaleOnGpu, ReproducibleBitsAreThoseOfTheCpu)
         const auto workload = slice_workload(
             standard_operator(name), segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)),
             ValueRange::uniform);
-        SliceOptions options;
+        FoldWishes options{1};
         options.plan.is_reproducible = true;
-        const auto once = fold_sliced(*session_, workload, options).results;
+        const auto once = core(*session_).fold(workload, options).results;
         for (const std::int64_t slices : {3, 7}) {
             options.num_slices = slices;
-            expect_equal(fold_sliced(*session_, workload, options).results, once, name);
+            expect_equal(core(*session_).fold(workload, options).results, once, name);
             Session second(options_of(cuda::devices().size() > 1 ? 1 : 0));
-            const std::vector<Session*> devices = {&*session_, &second};
-            expect_equal(fold_sliced(devices, workload, options).results, once,
+            const std::vector<SessionCore*> devices = {&core(*session_), &core(second)};
+            expect_equal(fold_in_slices(devices, workload, options).results, once,
                          std::string(name) + " on two devices");
         }
         // exp and log of the two are different functions.
         if (std::string(name) != "log_sum_exp_f32")
-            expect_equal(fold_sliced(cpu, workload, options).results, once, std::string(name) + " on simt");
+            expect_equal(core(cpu).fold(workload, options).results, once, std::string(name) + " on simt");
     }
 }
 
@@ -160,11 +161,11 @@ TEST_F(ScaleOnGpu, SeveralGpusShareSlices)
     // Where there is one GPU alone, two sessions share it: what deals slices does not know.
     const bool has_two = cuda::devices().size() > 1;
     Session second(options_of(has_two ? 1 : 0));
-    const std::vector<Session*> devices = {&*session_, &second};
+    const std::vector<SessionCore*> devices = {&core(*session_), &core(second)};
     for_each_large_case([&](const std::string& name, const Workload& workload) {
-        SliceOptions options;
+        FoldWishes options{1};
         options.num_slices = 9;
-        expect_equal(fold_sliced(devices, workload, options).results, reduce_sequentially(workload), name);
+        expect_equal(fold_in_slices(devices, workload, options).results, reduce_sequentially(workload), name);
     });
     if (!has_two)
         GTEST_SKIP() << "there is one GPU alone, which two sessions have shared";
@@ -201,7 +202,7 @@ StreamRun run_stream(
     std::int64_t memory, bool is_watched,
     const std::function<void(StreamResults&&)>& take = [](StreamResults&&) {})
 {
-    const auto& context = *session.backend().context();
+    const auto& context = *core(session).backend().context();
     const auto free_before = context.memory().free_bytes;
     const auto resident_before = resident_bytes();
     StreamRun done;

@@ -19,6 +19,7 @@
 #include "runtime/measure/bench/workloads/bench_workload.h"
 #include "runtime/measure/times/ratios.h"
 #include "runtime/measure/tune/tune_workload.h"
+#include "runtime/session/core.h"
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 #include "tests/common/skeleton_backend.h"
@@ -299,7 +300,8 @@ TEST(CheckCall, RunsEveryStageAndFindsWrongLawsAndResults)
     request.workload.standard_elements = 512;
     const auto op = standard_operator("sum_i32");
     request.layouts = regress::standard_layouts(op, 512);
-    request.stages = {&session.catalogue().stage("tile_scan"), &session.catalogue().stage("run_stream")};
+    request.stages = {&core(session).catalogue().stage("tile_scan"),
+                      &core(session).catalogue().stage("run_stream")};
     std::vector<std::string> told;
     const auto right =
         regress::check_operator(session, op, request, [&](const std::string& what) { told.push_back(what); });

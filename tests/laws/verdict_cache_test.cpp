@@ -11,7 +11,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/session.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"
 #include "tests/common/files.h"
@@ -131,7 +131,7 @@ TEST_F(VerdictCacheTest, AProofOverTheRealsSaysNothingOfScalarsThatAreNotFinite)
              {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
               std::numeric_limits<float>::quiet_NaN()}) {
             const std::vector<ArrayView> inputs = {values, std::span(&decay, 1)};
-            const auto laws = session.laws(borrow_workload(op, inputs, uniform(2)));
+            const auto laws = core(session).laws(borrow_workload(op, inputs, uniform(2)));
             texts.push_back(std::to_string(laws.has_sound_identity) + std::to_string(laws.is_associative()) +
                             print(*laws.report.find(Law::identity), op));
             for (const auto& warning : law_warnings(laws, op))

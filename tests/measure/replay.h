@@ -11,7 +11,7 @@
 namespace segfold::tune {
 
 /// The points of rows in their order, each once.
-inline SearchSpace space_of(const std::string& name, const std::vector<Record>& records)
+inline SearchSpace space_of(const std::string& name, const std::vector<TuningRecord>& records)
 {
     if (records.empty())
         throw InputError(name + ": has no rows; 'segfold tune OP --every' records a space");
@@ -40,17 +40,17 @@ class Replay : public Evaluator {
 public:
     /// Rows of one device, operator and shape; the first of each point counts. The first point of each stage
     /// in `records` is its start. Throws InputError, beginning with `name`, for rows of several and for none.
-    Replay(const std::string& name, const std::vector<Record>& records)
+    Replay(const std::string& name, const std::vector<TuningRecord>& records)
         : space_(space_of(name, records)), evaluations_(space_.size())
     {
         std::set<std::size_t> seen;
         for (const auto& record : records)
             if (const auto place = *space_.find(record.point); seen.insert(place).second)
-                evaluations_[place] = record.evaluation;
-        for (const auto& evaluation : evaluations_)
-            if (evaluation.outcome == Outcome::correct &&
-                (optimum_ == 0 || evaluation.milliseconds < optimum_))
-                optimum_ = evaluation.milliseconds;
+                evaluations_[place] = record.measurement;
+        for (const auto& measurement : evaluations_)
+            if (measurement.outcome == MeasurementOutcome::correct &&
+                (optimum_ == 0 || measurement.milliseconds < optimum_))
+                optimum_ = measurement.milliseconds;
         if (optimum_ == 0)
             throw InputError(name + ": no row is correct");
     }
@@ -59,7 +59,10 @@ public:
     /// The fastest correct time.
     [[nodiscard]] double optimum() const { return optimum_; }
 
-    Evaluation evaluate(const Point& point, double) override { return evaluations_[*space_.find(point)]; }
+    PlanMeasurement evaluate(const Point& point, double) override
+    {
+        return evaluations_[*space_.find(point)];
+    }
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override
     {
         std::vector<std::vector<double>> all;
@@ -67,11 +70,11 @@ public:
             all.emplace_back(static_cast<std::size_t>(rounds), evaluate(point, 0).milliseconds);
         return all;
     }
-    Evaluation validate(const Point& point) override { return evaluate(point, 0); }
+    PlanMeasurement validate(const Point& point) override { return evaluate(point, 0); }
 
 private:
     SearchSpace space_;
-    std::vector<Evaluation> evaluations_;  ///< by place
+    std::vector<PlanMeasurement> evaluations_;  ///< by place
     double optimum_ = 0;
 };
 

@@ -22,9 +22,9 @@ Point plan(int size) { return {"plan", {{"size", size}}}; }
 /// Four plans whose times are given.
 class Given : public Evaluator {
 public:
-    Evaluation evaluate(const Point& point, double) override
+    PlanMeasurement evaluate(const Point& point, double) override
     {
-        return {Outcome::correct, times.at(point.configuration.at("size")), {}};
+        return {MeasurementOutcome::correct, times.at(point.configuration.at("size")), {}};
     }
 
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override
@@ -40,10 +40,10 @@ public:
         return all;
     }
 
-    Evaluation validate(const Point& point) override
+    PlanMeasurement validate(const Point& point) override
     {
         if (point.configuration.at("size") == wrong)
-            return {Outcome::wrong, 0, {}, "3 segments are wrong"};
+            return {MeasurementOutcome::wrong, 0, {}, "3 segments are wrong"};
         return {};
     }
 
@@ -138,11 +138,11 @@ TEST(Worker, ACrashAndAHangEndNothingElse)
                            2);
     EXPECT_EQ(worker.evaluate(plan(8), 1).milliseconds, 0.5);
     const auto crashed = worker.evaluate(plan(1), 1);
-    EXPECT_EQ(crashed.outcome, Outcome::runtime);
+    EXPECT_EQ(crashed.outcome, MeasurementOutcome::runtime);
     EXPECT_NE(crashed.reason.find("signal 11"), std::string::npos) << crashed.reason;
     EXPECT_EQ(worker.evaluate(plan(8), 1).milliseconds, 0.5);
     const auto hung = worker.evaluate(plan(2), 1);
-    EXPECT_EQ(hung.outcome, Outcome::timeout);
+    EXPECT_EQ(hung.outcome, MeasurementOutcome::timeout);
     EXPECT_EQ(hung.reason, "no answer within 2 s");
     EXPECT_EQ(worker.evaluate(plan(4), 1).reason, "its process ended with exit code 3");
     EXPECT_EQ(worker.evaluate(plan(8), 1).milliseconds, 0.5);
@@ -154,12 +154,12 @@ TEST(Worker, OneThatEndsBetweenRequestsIsStartedAgain)
     const TemporaryFolder folder;
     WorkerEvaluator worker(shell("echo $$ >" + folder.file("pid") + "; echo '{}'; read -r line; " + kAnswer),
                            60);
-    EXPECT_EQ(worker.evaluate(plan(8), 1).outcome, Outcome::correct);
+    EXPECT_EQ(worker.evaluate(plan(8), 1).outcome, MeasurementOutcome::correct);
     // Until it has ended and waits for nothing but its parent's question.
     const auto pid = std::to_string(std::stoi(read_text(folder.file("pid"))));
     while (read_text("/proc/" + pid + "/stat").find(") Z ") == std::string::npos)
         usleep(1000);
-    EXPECT_EQ(worker.evaluate(plan(8), 1).outcome, Outcome::correct);
+    EXPECT_EQ(worker.evaluate(plan(8), 1).outcome, MeasurementOutcome::correct);
     EXPECT_EQ(worker.starts(), 2);
 }
 

@@ -1,4 +1,4 @@
-// Records: what was written is read again, damage is pointed at, and lookups say how they came to their
+// TuningRecords: what was written is read again, damage is pointed at, and lookups say how they came to their
 // answer.
 #include <gtest/gtest.h>
 
@@ -29,24 +29,25 @@ Point scan(int threads, int items)
     return {"tile_scan", {{"block_threads", threads}, {"items_per_thread", items}}};
 }
 
-Record row(const Point& point, const Shape& at, double milliseconds, Phase phase = Phase::ranked,
-           const DeviceIdentity& device = kHere)
+TuningRecord row(const Point& point, const Shape& at, double milliseconds,
+                 TuningPhase phase = TuningPhase::ranked, const DeviceIdentity& device = kHere)
 {
     const auto& catalogue = Catalogue::standard();
-    Record record{device,
-                  "13.0",
-                  "NVRTC 13.0",
-                  "sum",
-                  operator_hash(problem().op),
-                  class_of(problem()),
-                  "geometric:mean=32",
-                  at,
-                  point,
-                  "",
-                  phase,
-                  {Outcome::correct, milliseconds, {milliseconds, milliseconds * 1.01}, "", 41.5},
-                  1 << 20,
-                  "2026-11-22T04:33:35Z"};
+    TuningRecord record{
+        device,
+        "13.0",
+        "NVRTC 13.0",
+        "sum",
+        operator_hash(problem().op),
+        class_of(problem()),
+        "geometric:mean=32",
+        at,
+        point,
+        "",
+        phase,
+        {MeasurementOutcome::correct, milliseconds, {milliseconds, milliseconds * 1.01}, "", 41.5},
+        1 << 20,
+        "2026-11-22T04:33:35Z"};
     for (const auto& stage : catalogue.stages())
         if (stage.name == point.stage)
             record.stage_hash = stage_hash(stage, catalogue);
@@ -54,7 +55,7 @@ Record row(const Point& point, const Shape& at, double milliseconds, Phase phase
     return record;
 }
 
-Lookup ask(std::vector<Record> rows, const Shape& at, const DeviceIdentity& device = kHere)
+Lookup ask(std::vector<TuningRecord> rows, const Shape& at, const DeviceIdentity& device = kHere)
 {
     const auto own = problem();
     return look_up(RecordStore::of(std::move(rows)), {device, own, at, Catalogue::standard()});
@@ -72,25 +73,26 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text.replace(at, what.size(), with);
 }
 
-TEST(Records, WhatIsWrittenIsReadAgain)
+TEST(TuningRecords, WhatIsWrittenIsReadAgain)
 {
-    auto record = row(scan(256, 8), {1 << 20, 1 << 15, 64, 0, 1 << 22}, 0.125, Phase::chosen);
-    record.evaluation.reason = "a \"reason\"\nwith lines";
+    auto record = row(scan(256, 8), {1 << 20, 1 << 15, 64, 0, 1 << 22}, 0.125, TuningPhase::chosen);
+    record.measurement.reason = "a \"reason\"\nwith lines";
     const auto read = parse_record("test.jsonl:1", print(record));
     EXPECT_EQ(print(read), print(record));
     EXPECT_EQ(read.device, record.device);
     EXPECT_EQ(read.problem, record.problem);
     EXPECT_EQ(read.point, record.point);
-    EXPECT_EQ(read.evaluation.samples, record.evaluation.samples);
-    EXPECT_EQ(read.phase, Phase::chosen);
-    for (const auto outcome : {Outcome::abandoned, Outcome::compile, Outcome::resources, Outcome::wrong,
-                               Outcome::timeout, Outcome::runtime}) {
-        record.evaluation.outcome = outcome;
-        EXPECT_EQ(parse_record("x", print(record)).evaluation.outcome, outcome);
+    EXPECT_EQ(read.measurement.samples, record.measurement.samples);
+    EXPECT_EQ(read.phase, TuningPhase::chosen);
+    for (const auto outcome :
+         {MeasurementOutcome::abandoned, MeasurementOutcome::compile, MeasurementOutcome::resources,
+          MeasurementOutcome::wrong, MeasurementOutcome::timeout, MeasurementOutcome::runtime}) {
+        record.measurement.outcome = outcome;
+        EXPECT_EQ(parse_record("x", print(record)).measurement.outcome, outcome);
     }
 }
 
-TEST(Records, DamageIsPointedAt)
+TEST(TuningRecords, DamageIsPointedAt)
 {
     const auto line = print(row(scan(256, 8), shape(1 << 20, 32), 0.125));
     EXPECT_EQ(failure(line), "nothing was thrown");
@@ -115,7 +117,7 @@ TEST(Records, DamageIsPointedAt)
         EXPECT_NE(failure(line.substr(0, cut)), "nothing was thrown");
 }
 
-TEST(Records, AFileThatWasCutOffLosesOneRowAndTakesMore)
+TEST(TuningRecords, AFileThatWasCutOffLosesOneRowAndTakesMore)
 {
     const TemporaryFolder folder;
     const auto path = folder.file("deep/er/nvidia_h200.jsonl");
@@ -139,7 +141,7 @@ TEST(Records, AFileThatWasCutOffLosesOneRowAndTakesMore)
     EXPECT_TRUE(RecordStore::open(folder.file("nowhere")).complaints().empty());
 }
 
-TEST(Records, WhatAStagePrefersIsNoPartOfItsHash)
+TEST(TuningRecords, WhatAStagePrefersIsNoPartOfItsHash)
 {
     const auto& catalogue = Catalogue::standard();
     auto stage = catalogue.stage("tile_scan");
@@ -165,9 +167,9 @@ TEST(Records, WhatAStagePrefersIsNoPartOfItsHash)
 TEST(Lookup, TheVeryShapeDecides)
 {
     const auto at = shape(1 << 20, 32);
-    const auto found = ask(
-        {row(scan(256, 8), at, 0.5), row(scan(64, 8), at, 0.4, Phase::chosen), row(scan(128, 8), at, 0.39)},
-        at);
+    const auto found = ask({row(scan(256, 8), at, 0.5), row(scan(64, 8), at, 0.4, TuningPhase::chosen),
+                            row(scan(128, 8), at, 0.39)},
+                           at);
     EXPECT_EQ(found.match, Match::exact);
     EXPECT_EQ(found.point, scan(64, 8)) << "the chosen one, though another is a hair faster";
     EXPECT_EQ(found.predicted_milliseconds, 0.4);
@@ -178,12 +180,12 @@ TEST(Lookup, TheVeryShapeDecides)
         found.reason,
         tuned + "and chosen of 3 plans measured there: 1 took less time, but is not faster beyond doubt");
     EXPECT_EQ(
-        ask({row(scan(256, 8), at, 0.38), row(scan(64, 8), at, 0.4, Phase::chosen),
+        ask({row(scan(256, 8), at, 0.38), row(scan(64, 8), at, 0.4, TuningPhase::chosen),
              row(scan(128, 8), at, 0.39)},
             at)
             .reason,
         tuned + "and chosen of 3 plans measured there: 2 took less time, but none is faster beyond doubt");
-    EXPECT_EQ(ask({row(scan(256, 8), at, 0.5), row(scan(64, 8), at, 0.4, Phase::chosen)}, at).reason,
+    EXPECT_EQ(ask({row(scan(256, 8), at, 0.5), row(scan(64, 8), at, 0.4, TuningPhase::chosen)}, at).reason,
               tuned + "the fastest of 2 plans measured there");
 }
 
@@ -211,7 +213,7 @@ TEST(Lookup, RowsOfAnotherLengthDecideNothing)
     const auto of_features = [&](std::int64_t num_features) {
         Shape at = shape(1 << 20, 32);
         at.num_features = num_features;
-        Record record = row({stage.name, default_configuration(stage, plan_facts(rows, at))}, at, 0.5);
+        TuningRecord record = row({stage.name, default_configuration(stage, plan_facts(rows, at))}, at, 0.5);
         record.problem = class_of(rows);
         record.stage_hash = stage_hash(stage, catalogue);
         return parse_record("test.jsonl:1", print(record));
@@ -240,7 +242,8 @@ TEST(Lookup, APinnedPlanIsNotReplaced)
 {
     const auto at = shape(1 << 20, 32);
     const auto found =
-        ask({row(scan(256, 8), at, 0.5, Phase::pinned), row(scan(64, 8), at, 0.4, Phase::chosen)}, at);
+        ask({row(scan(256, 8), at, 0.5, TuningPhase::pinned), row(scan(64, 8), at, 0.4, TuningPhase::chosen)},
+            at);
     EXPECT_EQ(found.point, scan(256, 8));
     EXPECT_NE(found.reason.find("pinned"), std::string::npos);
 }
@@ -248,9 +251,9 @@ TEST(Lookup, APinnedPlanIsNotReplaced)
 TEST(Lookup, BetweenShapesThePlanThatLosesLeastIsTaken)
 {
     const auto small = shape(1 << 20, 32), large = shape(1 << 22, 32);
-    const std::vector<Record> rows = {row(scan(256, 8), small, 1.0), row(scan(64, 8), small, 1.1),
-                                      row(scan(128, 8), small, 3.0), row(scan(256, 8), large, 8.0),
-                                      row(scan(64, 8), large, 4.4),  row(scan(128, 8), large, 4.0)};
+    const std::vector<TuningRecord> rows = {row(scan(256, 8), small, 1.0), row(scan(64, 8), small, 1.1),
+                                            row(scan(128, 8), small, 3.0), row(scan(256, 8), large, 8.0),
+                                            row(scan(64, 8), large, 4.4),  row(scan(128, 8), large, 4.0)};
     const auto found = ask(rows, shape(1 << 21, 32));
     EXPECT_EQ(found.match, Match::near_shape);
     EXPECT_EQ(found.point, scan(64, 8)) << "never the best, but close to it at both";
@@ -304,7 +307,7 @@ TEST(Lookup, ABorderOfTheRuleBetweenShapesStands)
     ASSERT_EQ(rule(near).stage, "warp_per_segment");
     ASSERT_EQ(rule(asked).stage, "group_per_segment");
     const auto ask_uniform = [&](const Shape& measured) {
-        std::vector<Record> rows = {row(rule(near), measured, 1.0), row(rule(asked), measured, 1.5)};
+        std::vector<TuningRecord> rows = {row(rule(near), measured, 1.0), row(rule(asked), measured, 1.5)};
         for (auto& record : rows) {
             record.op_hash = operator_hash(own.op);
             record.problem = class_of(own);
@@ -321,7 +324,7 @@ TEST(Lookup, ABorderOfTheRuleBetweenShapesStands)
 TEST(Lookup, AnotherDeviceSaysSoAndFallsBack)
 {
     const auto at = shape(1 << 20, 32);
-    const auto found = ask({row(scan(64, 8), at, 0.4, Phase::chosen, kElsewhere)}, at);
+    const auto found = ask({row(scan(64, 8), at, 0.4, TuningPhase::chosen, kElsewhere)}, at);
     EXPECT_EQ(found.match, Match::other_device);
     EXPECT_FALSE(found.point);
     EXPECT_EQ(found.reason,
@@ -339,8 +342,8 @@ TEST(Lookup, AnotherDeviceSaysSoAndFallsBack)
 TEST(Lookup, ImpossibleConfigurationsAreReportedAndIgnored)
 {
     const auto at = shape(1 << 20, 32);
-    const auto found = ask({row(scan(96, 8), at, 0.01, Phase::chosen),
-                            row({"tile_scam", {}}, at, 0.01, Phase::chosen), row(scan(64, 8), at, 0.4)},
+    const auto found = ask({row(scan(96, 8), at, 0.01, TuningPhase::chosen),
+                            row({"tile_scam", {}}, at, 0.01, TuningPhase::chosen), row(scan(64, 8), at, 0.4)},
                            at);
     EXPECT_EQ(found.point, scan(64, 8));
     ASSERT_EQ(found.ignored.size(), 2u);
@@ -348,7 +351,7 @@ TEST(Lookup, ImpossibleConfigurationsAreReportedAndIgnored)
               "test.jsonl:1: tile_scan block_threads=96 items_per_thread=8 is ignored: stage tile_scan: "
               "block_threads cannot be 96; its values are 256, 64, 128");
     EXPECT_NE(found.ignored[1].find("unknown stage 'tile_scam'"), std::string::npos);
-    const auto only = ask({row(scan(96, 8), at, 0.01, Phase::chosen)}, at);
+    const auto only = ask({row(scan(96, 8), at, 0.01, TuningPhase::chosen)}, at);
     EXPECT_EQ(only.match, Match::none);
     EXPECT_EQ(only.ignored.size(), 1u);
 }
@@ -356,7 +359,7 @@ TEST(Lookup, ImpossibleConfigurationsAreReportedAndIgnored)
 TEST(Lookup, AnotherTextOfTheStageMakesRowsSeeds)
 {
     const auto at = shape(1 << 20, 32);
-    auto stale = row(scan(64, 8), at, 0.4, Phase::chosen);
+    auto stale = row(scan(64, 8), at, 0.4, TuningPhase::chosen);
     stale.stage_hash = "0123456789abcdef";
     const auto found = ask({stale}, at);
     EXPECT_FALSE(found.point);
@@ -367,24 +370,25 @@ TEST(Lookup, AnotherTextOfTheStageMakesRowsSeeds)
 TEST(Lookup, WhatAnEarlierTextOutranDecidesNothing)
 {
     const auto at = shape(1 << 20, 32);
-    const auto with = [&](double earlier, Phase phase) {
-        auto stale = row(scan(64, 8), at, earlier, Phase::chosen);
+    const auto with = [&](double earlier, TuningPhase phase) {
+        auto stale = row(scan(64, 8), at, earlier, TuningPhase::chosen);
         stale.stage_hash = "0123456789abcdef";
         return ask({row(scan(256, 8), at, 0.5, phase), stale}, at);
     };
-    const auto found = with(0.4, Phase::ranked);
+    const auto found = with(0.4, TuningPhase::ranked);
     EXPECT_FALSE(found.point) << "the plan that came second is no answer";
     EXPECT_NE(found.reason.find("earlier texts"), std::string::npos);
     EXPECT_EQ(found.seeds.size(), 2u);
-    EXPECT_EQ(with(0.495, Phase::ranked).point, scan(256, 8)) << "as fast as the earlier text";
-    EXPECT_EQ(with(0.4, Phase::pinned).point, scan(256, 8));
-    EXPECT_FALSE(with(0.4, Phase::chosen).point) << "it was chosen before the earlier text was measured";
-    auto stale = row(scan(64, 8), at, 0.4, Phase::chosen);
+    EXPECT_EQ(with(0.495, TuningPhase::ranked).point, scan(256, 8)) << "as fast as the earlier text";
+    EXPECT_EQ(with(0.4, TuningPhase::pinned).point, scan(256, 8));
+    EXPECT_FALSE(with(0.4, TuningPhase::chosen).point)
+        << "it was chosen before the earlier text was measured";
+    auto stale = row(scan(64, 8), at, 0.4, TuningPhase::chosen);
     stale.stage_hash = "0123456789abcdef";
-    EXPECT_EQ(ask({stale, row(scan(256, 8), at, 0.5, Phase::chosen)}, at).point, scan(256, 8));
-    stale.phase = Phase::screened;
+    EXPECT_EQ(ask({stale, row(scan(256, 8), at, 0.5, TuningPhase::chosen)}, at).point, scan(256, 8));
+    stale.phase = TuningPhase::screened;
     EXPECT_EQ(ask({row(scan(256, 8), at, 0.5), stale}, at).point, scan(256, 8)) << "luck of a single look";
-    stale.phase = Phase::ranked;
+    stale.phase = TuningPhase::ranked;
     const auto near =
         ask({row(scan(256, 8), at, 0.5), stale, row(scan(256, 8), shape(1 << 21, 32), 1.0)}, at);
     EXPECT_EQ(near.match, Match::near_shape);
@@ -406,19 +410,21 @@ TEST(KnownTrials, HoldWhatWasMeasuredOfExactlyThis)
     const auto own = problem();
     const auto space = SearchSpace::of(own, at, Catalogue::standard());
     auto crashed = row(scan(128, 4), at, 0);
-    crashed.evaluation.outcome = Outcome::runtime;
+    crashed.measurement.outcome = MeasurementOutcome::runtime;
     auto other_operator = row(scan(128, 8), at, 1);
     other_operator.op_hash = "0";
-    const auto known = known_trials(
-        RecordStore::of({row(scan(64, 8), at, 0.4, Phase::ranked), row(scan(64, 8), at, 0.5, Phase::screened),
-                         crashed, other_operator, row(scan(256, 8), shape(1 << 21, 32), 1)}),
-        {kHere, own, at, Catalogue::standard()}, space);
+    const auto known =
+        known_trials(RecordStore::of({row(scan(64, 8), at, 0.4, TuningPhase::ranked),
+                                      row(scan(64, 8), at, 0.5, TuningPhase::screened), crashed,
+                                      other_operator, row(scan(256, 8), shape(1 << 21, 32), 1)}),
+                     {kHere, own, at, Catalogue::standard()}, space);
     ASSERT_EQ(known.size(), 2u);
     for (const auto& trial : known)
         if (space[trial.place] == scan(64, 8))
-            EXPECT_EQ(trial.evaluation.milliseconds, 0.4) << "of many runs rather than of few";
+            EXPECT_EQ(trial.measurement.milliseconds, 0.4) << "of many runs rather than of few";
         else
-            EXPECT_EQ(trial.evaluation.outcome, Outcome::runtime) << "failures are not tried again";
+            EXPECT_EQ(trial.measurement.outcome, MeasurementOutcome::runtime)
+                << "failures are not tried again";
 }
 
 }  // namespace

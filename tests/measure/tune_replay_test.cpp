@@ -17,31 +17,31 @@ namespace segfold::tune::tune_replay_test {
 namespace {
 
 /// A space of two stages as `tune --every` would write it; the rich one has a valley, walls and slow ends.
-std::vector<Record> recorded()
+std::vector<TuningRecord> recorded()
 {
-    std::vector<Record> rows;
+    std::vector<TuningRecord> rows;
     for (const auto* stage : {"rich", "plain"})
         for (const int a : {8, 1, 2, 4, 16, 32, 64})
             for (const int b : {4, 1, 2, 8, 16, 32})
                 for (const int c : {2, 1, 4, 8, 16}) {
-                    Record row;
+                    TuningRecord row;
                     row.device = {"Fake GPU", 80, 40, 4 << 20, 384, 1400000, 1200000};
                     row.op = "sum";
                     row.shape = {1 << 20, 1 << 10, 0};
                     row.point = {stage, {{"a", a}, {"b", b}, {"c", c}}};
                     const double away = std::pow(std::log2(a) - 5, 2) + std::pow(std::log2(b) - 1, 2) +
                                         2 * std::pow(std::log2(c) - 3, 2);
-                    row.evaluation.milliseconds =
+                    row.measurement.milliseconds =
                         0.1 * (*stage == 'p' ? 1.5 : 1) * std::exp(0.05 * away) + 0.0001 * ((a * 7 + c) % 5);
-                    row.evaluation.samples = {row.evaluation.milliseconds};
+                    row.measurement.samples = {row.measurement.milliseconds};
                     if (a * b > 512)
-                        row.evaluation = {Outcome::resources, 0, {}, "no block fits"};
+                        row.measurement = {MeasurementOutcome::resources, 0, {}, "no block fits"};
                     rows.push_back(row);
                 }
     return rows;
 }
 
-std::string text_of(const std::vector<Record>& rows)
+std::string text_of(const std::vector<TuningRecord>& rows)
 {
     std::string text;
     for (const auto& row : rows)
@@ -58,7 +58,7 @@ double reached(Replay& replay, Strategy strategy, std::size_t budget)
         const auto trials =
             search(replay.space(), replay, {.strategy = strategy, .evaluations = budget, .seed = seed});
         const auto* best = fastest(trials);
-        sum += best == nullptr ? 0 : replay.optimum() / best->evaluation.milliseconds;
+        sum += best == nullptr ? 0 : replay.optimum() / best->measurement.milliseconds;
     }
     return sum / kSeeds;
 }
@@ -129,7 +129,7 @@ TEST(T4, HoldsEveryRow)
     ASSERT_EQ(document["results"].size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& result = document["results"][i];
-        const bool is_right = rows[i].evaluation.outcome == Outcome::correct;
+        const bool is_right = rows[i].measurement.outcome == MeasurementOutcome::correct;
         EXPECT_EQ(result["invalidity"], is_right ? "correct" : "constraints");
         EXPECT_EQ(result["measurements"].size(), is_right ? 1u : 0u);
         EXPECT_EQ(result["configuration"]["stage"], rows[i].point.stage);

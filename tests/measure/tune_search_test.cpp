@@ -21,13 +21,13 @@ class Synthetic : public Evaluator {
 public:
     explicit Synthetic(std::uint64_t seed) : seed_(seed) {}
 
-    Evaluation evaluate(const Point& point, double) override
+    PlanMeasurement evaluate(const Point& point, double) override
     {
         asked.push_back(point);
         return of(point);
     }
 
-    [[nodiscard]] Evaluation of(const Point& point) const
+    [[nodiscard]] PlanMeasurement of(const Point& point) const
     {
         RandomSequence valley(RandomSequence::derive_seed(seed_, std::hash<std::string>()(point.stage)));
         double height = 0.1 * static_cast<double>(valley() % 8);
@@ -40,8 +40,8 @@ public:
         }
         const auto chance = RandomSequence::derive_seed(seed_ + 1, place);
         if (chance % 23 == 0)
-            return {Outcome::runtime, 0, {}, "walls"};
-        return {Outcome::correct, std::exp(height) * (1 + 0.01 * static_cast<double>(chance % 7))};
+            return {MeasurementOutcome::runtime, 0, {}, "walls"};
+        return {MeasurementOutcome::correct, std::exp(height) * (1 + 0.01 * static_cast<double>(chance % 7))};
     }
 
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override
@@ -52,7 +52,7 @@ public:
         return all;
     }
 
-    Evaluation validate(const Point& point) override { return of(point); }
+    PlanMeasurement validate(const Point& point) override { return of(point); }
 
     std::vector<Point> asked;
 
@@ -82,14 +82,14 @@ SearchSpace synthetic_space()
 double best_of(const std::vector<Trial>& trials)
 {
     const auto* best = fastest(trials);
-    return best == nullptr ? 1e9 : best->evaluation.milliseconds;
+    return best == nullptr ? 1e9 : best->measurement.milliseconds;
 }
 
 double optimum(const SearchSpace& space, const Synthetic& times)
 {
     double best = 1e9;
     for (std::size_t i = 0; i < space.size(); ++i)
-        if (const auto one = times.of(space[i]); one.outcome == Outcome::correct)
+        if (const auto one = times.of(space[i]); one.outcome == MeasurementOutcome::correct)
             best = std::min(best, one.milliseconds);
     return best;
 }
@@ -207,11 +207,11 @@ TEST(Search, APlanDuringWhichWorkStopsIsNotJudged)
     class Stopping : public Synthetic {
     public:
         using Synthetic::Synthetic;
-        Evaluation evaluate(const Point& point, double best) override
+        PlanMeasurement evaluate(const Point& point, double best) override
         {
             if (asked.size() == 3) {
                 stopper->stop();
-                return {Outcome::compile, 0, {}, "the compiler was ended"};
+                return {MeasurementOutcome::compile, 0, {}, "the compiler was ended"};
             }
             return Synthetic::evaluate(point, best);
         }
@@ -271,13 +271,13 @@ TEST(Search, BeatsChanceAtEqualBudgets)
 /// Three stages that take what their first tunable says, in milliseconds.
 class Plain : public Evaluator {
 public:
-    Evaluation evaluate(const Point& point, double) override
+    PlanMeasurement evaluate(const Point& point, double) override
     {
         asked.push_back(point);
-        return {Outcome::correct, static_cast<double>(point.configuration.at("ms")), {}, ""};
+        return {MeasurementOutcome::correct, static_cast<double>(point.configuration.at("ms")), {}, ""};
     }
     std::vector<std::vector<double>> rank(std::span<const Point>, int) override { return {}; }
-    Evaluation validate(const Point&) override { return {}; }
+    PlanMeasurement validate(const Point&) override { return {}; }
 
     std::vector<Point> asked;
 };
@@ -296,7 +296,7 @@ TEST(Search, LooksAcrossTheThresholdsOfCloseStagesFirst)
                                          points[27], points[9],  points[28]};
     EXPECT_EQ(evaluator.asked, expected);
     Plain again;
-    const Trial known{27, {Outcome::correct, 131, {}, ""}};
+    const Trial known{27, {MeasurementOutcome::correct, 131, {}, ""}};
     (void)search(space, again, {.strategy = Strategy::elite, .evaluations = 5, .known = {known}});
     EXPECT_EQ(again.asked, (std::vector<Point>{points[0], points[20], points[40], points[9], points[28]}));
 }

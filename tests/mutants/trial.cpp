@@ -1,4 +1,5 @@
 #include "tests/mutants/trial.h"
+#include "runtime/session/core.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -196,15 +197,15 @@ std::string answer_of(const Mutant& mutant, const Catalogue& changed, const Tria
 std::string answer_of_check(const Mutant& mutant, Session& session)
 {
     constexpr double kCheckSeconds = 30;  // of a processor, for one operator
-    const auto& catalogue = session.catalogue();
+    const auto& catalogue = core(session).catalogue();
     std::size_t num_checks = 0;
     for (const auto* usual : stages_with(mutant.file)) {
         const std::vector<const Stage*> stages = {&catalogue.stage(usual->name)};
         for (const auto& op :
-             regress::stage_operators(*stages.front(), catalogue, session.backend().target())) {
+             regress::stage_operators(*stages.front(), catalogue, core(session).backend().target())) {
             regress::CheckRequest request;
             request.stages = stages;
-            regress::take_standard_data(request, op, catalogue, session.backend());
+            regress::take_standard_data(request, op, catalogue, core(session).backend());
             request.proof.seconds = 0;
             request.until_failure = true;
             const auto told = [&](const std::string& what) {
@@ -337,7 +338,7 @@ private:
             try {
                 if (session)
                     text = options.by_check ? answer_of_check(*mutant_, *session)
-                                            : answer_of(*mutant_, session->catalogue(), options);
+                                            : answer_of(*mutant_, core(*session).catalogue(), options);
             } catch (const DeviceError& error) {
                 text = "broken\t" + first_line(error.what());
             }

@@ -11,7 +11,7 @@
 
 #include "runtime/backends/launch_plan.h"
 #include "runtime/scale/slices/slice_engine.h"
-#include "runtime/session/session.h"
+#include "runtime/session/core.h"
 
 namespace segfold::test {
 
@@ -135,7 +135,7 @@ private:
     void run(const Workload& workload, const std::vector<std::uint64_t>& results, std::uint64_t outside)
     {
         try {
-            const auto found = session_.run(workload, static_cast<const PlanText*>(nullptr));
+            const auto found = core(session_).run(workload, static_cast<const PlanText*>(nullptr));
             for (std::size_t f = 0; f < results.size(); ++f)
                 std::memcpy(reinterpret_cast<void*>(results[f]), found[f].array.data(),
                             found[f].array.bytes());

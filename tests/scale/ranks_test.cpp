@@ -15,6 +15,7 @@
 #include "dsl/error.h"
 #include "runtime/scale/ranks/rank_cores.h"
 #include "runtime/scale/ranks/thread_ranks.h"
+#include "runtime/session/core.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/message_of.h"
 #include "tests/scale/rank_cases.h"
@@ -105,7 +106,7 @@ TEST(Ranks, PartialsOfManyRanksAreJoined)
         options.backend = "reference";
         Session session(options);
         const SliceProblem problem{op, {}};
-        SliceFolder folder(problem, slice_device(session));
+        SliceFolder folder(problem, slice_device(core(session)));
         const Slicer slicer(workload, workload.segments.num_elements / 3);
         std::vector<std::vector<std::byte>> partials;
         for (std::int64_t rank = 0; rank < slicer.num_slices(); ++rank)

@@ -12,6 +12,7 @@
 #include "runtime/judge/compare.h"
 #include "runtime/judge/reference.h"
 #include "runtime/scale/slices/sliced.h"
+#include "runtime/session/core.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"
 #include "tests/scale/slice_cases.h"
@@ -64,9 +65,9 @@ TEST(Slices, AnyNumberOfThemGivesWhatOnePieceGives)
             const auto workload = slice_workload(op, std::move(segments));
             const auto wanted = reduce_sequentially(workload);
             for (std::int64_t slices = 1; slices <= 50; slices += slices < 9 ? 1 : 6) {
-                SliceOptions options;
+                FoldWishes options{1};
                 options.num_slices = slices;
-                const auto sliced = fold_sliced(session, workload, options);
+                const auto sliced = core(session).fold(workload, options);
                 ASSERT_EQ(difference(sliced.results, wanted), "")
                     << op.name << " over " << name << " in " << slices << " slices";
             }
@@ -78,16 +79,16 @@ TEST(Slices, SeveralDevicesShareThem)
     std::vector<Session> sessions;
     for (int i = 0; i < 3; ++i)
         sessions.push_back(session_on("reference"));
-    std::vector<Session*> devices;
+    std::vector<SessionCore*> devices;
     for (auto& session : sessions)
-        devices.push_back(&session);
+        devices.push_back(&core(session));
     for (const auto& op : slice_operators())
         for (auto& [name, segments] : cases_for(op)) {
             const auto workload = slice_workload(op, std::move(segments));
-            SliceOptions options;
+            FoldWishes options{1};
             options.num_slices = 7;
             ASSERT_EQ(
-                difference(fold_sliced(devices, workload, options).results, reduce_sequentially(workload)),
+                difference(fold_in_slices(devices, workload, options).results, reduce_sequentially(workload)),
                 "")
                 << op.name << " over " << name;
         }
@@ -97,7 +98,7 @@ TEST(Slices, SeveralDevicesShareThem)
 void expect_emitted_texts_take_places(const std::string& backend, std::size_t num_devices)
 {
     auto session = session_on(backend), other = session_on(backend);
-    std::vector<Session*> devices = {&session, &other};
+    std::vector<SessionCore*> devices = {&core(session), &core(other)};
     devices.resize(num_devices);
     constexpr std::array kForms = {SegmentForm::offsets, SegmentForm::flags, SegmentForm::ranges,
                                    SegmentForm::keys, SegmentForm::uniform};
@@ -113,12 +114,12 @@ void expect_emitted_texts_take_places(const std::string& backend, std::size_t nu
                         : form == SegmentForm::ranges  ? overlapping_ranges(lengths)
                                                        : given_as(form, offsets);
         const auto workload = slice_workload(op, std::move(segments));
-        SliceOptions options;
+        FoldWishes options{1};
         options.num_slices = 5;
-        const auto sliced = fold_sliced(devices, workload, options);
+        const auto sliced = fold_in_slices(devices, workload, options);
         EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "")
             << op.name << " over " << name(form) << " on " << backend;
-        EXPECT_TRUE(sliced.plan);
+        EXPECT_TRUE(sliced.chosen.plan);
     }
 }
 
@@ -136,9 +137,9 @@ TEST(Slices, MillionsOfSegmentsFitInOne)
     for (auto* form : {"offsets", "flags"}) {
         const auto workload = slice_workload(
             op, form == std::string("flags") ? given_as(SegmentForm::flags, offsets) : offsets.copy());
-        SliceOptions options;
+        FoldWishes options{1};
         options.num_slices = 3;
-        EXPECT_EQ(difference(fold_sliced(session, workload, options).results, reduce_sequentially(workload)),
+        EXPECT_EQ(difference(core(session).fold(workload, options).results, reduce_sequentially(workload)),
                   "")
             << form;
     }
@@ -151,7 +152,7 @@ TEST(Slices, PartsOutOfOrderAreRefusedOrSeen)
     const auto wanted = reduce_sequentially(workload);
     auto session = session_on("reference");
     const SliceProblem problem{op, {}};
-    SliceFolder folder(problem, slice_device(session));
+    SliceFolder folder(problem, slice_device(core(session)));
     const Slicer slicer(workload, 5);
     const auto joined = [&](const std::vector<std::int64_t>& order) {
         Partial all(folder.joining());
@@ -218,7 +219,7 @@ TEST(Slices, WhatCannotBeCutIsRefusedInWords)
         Workload workload{op, {}, uniform_segments(20, 5)};
         workload.num_features = has_rows(op) ? 2 : 1;
         workload.arrays.emplace_back(Type::f32, static_cast<std::size_t>(20 * workload.num_features));
-        return message_of<InputError>([&] { (void)fold_sliced(session, workload, {2}); });
+        return message_of<InputError>([&] { (void)core(session).fold(workload, {2}); });
     };
     const auto rows = parse_operator("rows", R"(operator rows(x: row f32) -> f32 {
         state sum: f32 = 0
@@ -255,11 +256,11 @@ TEST(Slices, AskedStageRunsInThem)
     const auto op = standard_operator("trace_u64");
     const auto workload =
         slice_workload(op, segments_from_offsets(index_array({0, 100, 100, 900, 2000}), 2000));
-    SliceOptions options;
+    FoldWishes options{1};
     options.num_slices = 3;
     options.plan.stage = "warp_stream";
-    const auto sliced = fold_sliced(session, workload, options);
-    EXPECT_EQ(sliced.plan->stage->name, "warp_stream");
+    const auto sliced = core(session).fold(workload, options);
+    EXPECT_EQ(sliced.chosen.plan->stage->name, "warp_stream");
     EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "");
 }
 
@@ -271,13 +272,13 @@ TEST(Slices, AskedStageRunsOnPiecesWhereThereIsNothingElse)
                          std::map<std::string, int> settings = {}) {
         auto session = session_on("simt");
         const auto workload = slice_workload(op, std::move(segments));
-        SliceOptions options;
+        FoldWishes options{1};
         options.num_slices = num_slices;
         options.plan.settings = std::move(settings);
         if (!stage.empty())
             options.plan.stage = stage;
         try {
-            const auto plan = *fold_sliced(session, workload, options).plan;
+            const auto plan = *core(session).fold(workload, options).chosen.plan;
             return plan.stage->name + " " + print(plan.emitted.configuration);
         } catch (const InputError& error) {
             return std::string(error.what());
@@ -310,17 +311,17 @@ TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
         const auto workload = slice_workload(
             op, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)), ValueRange::uniform);
         auto session = session_on("simt"), other = session_on("simt");
-        const std::vector<Session*> devices = {&session, &other};
-        SliceOptions options;
+        const std::vector<SessionCore*> devices = {&core(session), &core(other)};
+        FoldWishes options{1};
         options.plan.is_reproducible = true;
-        const auto once = fold_sliced(session, workload, options);
+        const auto once = core(session).fold(workload, options);
         EXPECT_TRUE(Judge(workload).compare(once.results).agrees()) << name;
         for (const std::int64_t slices : {2, 3, 4, 7, 19}) {
             options.num_slices = slices;
-            EXPECT_EQ(difference(fold_sliced(session, workload, options).results, once.results), "")
+            EXPECT_EQ(difference(core(session).fold(workload, options).results, once.results), "")
                 << name << " in " << slices << " slices";
         }
-        EXPECT_EQ(difference(fold_sliced(devices, workload, options).results, once.results), "")
+        EXPECT_EQ(difference(fold_in_slices(devices, workload, options).results, once.results), "")
             << name << " on two devices";
     }
 }
@@ -333,11 +334,11 @@ TEST(Slices, ReproducibleFoldsKeepTheOrder)
     for (const auto& op : slice_operators()) {
         const auto workload = slice_workload(op, offsets.copy());
         const auto wanted = reduce_sequentially(workload);
-        SliceOptions options;
+        FoldWishes options{1};
         options.plan.is_reproducible = true;
         for (const std::int64_t slices : {1, 2, 3, 7}) {
             options.num_slices = slices;
-            EXPECT_EQ(difference(fold_sliced(session, workload, options).results, wanted), "")
+            EXPECT_EQ(difference(core(session).fold(workload, options).results, wanted), "")
                 << op.name << " in " << slices << " slices";
         }
     }
@@ -349,16 +350,16 @@ TEST(Slices, ReadsOutsideOfTablesNameTheElement)
     const auto op = slice_operators()[5];  // with a side table
     auto workload = slice_workload(op, whole_segments(100));
     workload.arrays[0].as<std::int32_t>()[63] = 1 << 20;
-    SliceOptions options;
+    FoldWishes options{1};
     options.num_slices = 5;
     try {
-        (void)fold_sliced(session, workload, options);
+        (void)core(session).fold(workload, options);
         FAIL() << "nothing was thrown";
     } catch (const InputError& error) {
         EXPECT_NE(std::string(error.what()).find("63"), std::string::npos) << error.what();
     }
     options.num_slices = 0;
-    EXPECT_THROW((void)fold_sliced(session, workload, options), InputError);
+    EXPECT_THROW((void)core(session).fold(workload, options), InputError);
 }
 
 }  // namespace

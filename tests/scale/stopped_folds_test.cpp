@@ -9,6 +9,7 @@
 #include "runtime/scale/ranks/thread_ranks.h"
 #include "runtime/scale/slices/sliced.h"
 #include "runtime/scale/stream.h"
+#include "runtime/session/core.h"
 #include "runtime/support/processes/work_stopper.h"
 #include "tests/common/front_door.h"
 #include "tests/scale/late_engine.h"
@@ -33,7 +34,7 @@ Workload sum_in_one_segment(std::int64_t num_elements)
 
 SliceProblem problem_of(Session& session, const Workload& workload)
 {
-    return slice_problem(session, workload.op, session.laws(workload.op), {});
+    return slice_problem(core(session), workload.op, session.laws(workload.op), {}, false);
 }
 
 TEST(StoppedFolds, NoOtherSliceBegins)
@@ -47,7 +48,7 @@ TEST(StoppedFolds, NoOtherSliceBegins)
                                  ++began;
                                  stopper->stop();
                                  const WorkStopper::Here alone(nullptr);
-                                 return session.run(part, plan, &times);
+                                 return core(session).run(part, plan, &times);
                              },
                              false};
     EXPECT_THROW((void)fold_sliced({&device, 1}, problem_of(session, workload), workload, kMost), Stopped);

@@ -10,6 +10,7 @@
 #include "dsl/text/parser.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/session/borrowed.h"
+#include "runtime/session/core.h"
 #include "tests/common/front_door.h"
 
 namespace segfold::test::element_laws_test {
@@ -73,7 +74,7 @@ TEST(ElementLaws, WhatTheUserVouchesForIsReliedOn)
     const auto values = tiled(4000);
     const std::uint32_t m = 4294967295;
     const std::vector<ArrayView> inputs = {values, std::span(&m, 1)};
-    const auto laws = session.laws(borrow_workload(op, inputs, uniform(4)));
+    const auto laws = core(session).laws(borrow_workload(op, inputs, uniform(4)));
     EXPECT_TRUE(laws.usable.associative);
     EXPECT_FALSE(laws.is_associative());
     EXPECT_EQ(laws.assumed, std::vector<Law>{Law::associative});
@@ -86,7 +87,7 @@ TEST(ElementLaws, NothingIsTriedWhereTheLawIsKnown)
     const auto sum = standard_operator("sum_i32");
     ASSERT_EQ(session.laws(sum).report.find(Law::associative)->verdict, Verdict::holds_exhaustively);
     const std::vector<int> values(4000, 1);
-    const auto of_data = session.laws(borrow_workload(sum, std::vector<ArrayView>{values}, whole()));
+    const auto of_data = core(session).laws(borrow_workload(sum, std::vector<ArrayView>{values}, whole()));
     EXPECT_TRUE(of_data.is_associative());
 }
 
@@ -166,7 +167,7 @@ TEST(ElementLaws, TablesAndRowsAreTheGivenOnes)
         parse_operator("r.seg", "operator r(x: row u32)" + state + "x % 0xffffffff; " + product);
     auto session = session_on("reference");
     const auto is_associative = [&](const Operator& op, const std::vector<ArrayView>& inputs) {
-        return session.laws(borrow_workload(op, inputs, whole())).is_associative();
+        return core(session).laws(borrow_workload(op, inputs, whole())).is_associative();
     };
     const std::vector<int> places = {0, 1, 2, 0, 1, 2};
     EXPECT_TRUE(is_associative(gather, {places, std::vector<std::uint32_t>{1, 2, 3}}));
@@ -200,7 +201,7 @@ TEST(ElementLaws, AnElementThatShowsThatTheIdentityIsNoneIsFound)
         values[i] = static_cast<int>(i) * 200;
     const int k = 41152;
     const std::vector<ArrayView> inputs = {values, std::span(&k, 1)};
-    const auto spared = session.laws(borrow_workload(op, inputs, uniform(1)));
+    const auto spared = core(session).laws(borrow_workload(op, inputs, uniform(1)));
     EXPECT_TRUE(spared.has_sound_identity);
     const auto warnings = law_warnings(spared, op);
     ASSERT_EQ(warnings.size(), 1U);
@@ -226,7 +227,7 @@ TEST(ElementLaws, OfManyElementsSomeAreTriedAndTheWarningSaysSo)
     const int k = 41152;
     values[0] = 1 << 20;
     const std::vector<ArrayView> inputs = {values, std::span(&k, 1)};
-    const auto laws = [&] { return session.laws(borrow_workload(op, inputs, whole())); };
+    const auto laws = [&] { return core(session).laws(borrow_workload(op, inputs, whole())); };
     const auto warnings = law_warnings(laws(), op);
     ASSERT_EQ(warnings.size(), 1U);
     EXPECT_NE(warnings[0].find(", and none of the elements that were tried, spread evenly, shows it"),
@@ -250,7 +251,7 @@ TEST(ElementLaws, AnElementThatIsNotFiniteLeavesTheIdentityOut)
                                    "combine(a, b) max(a, b) }");
     std::vector<float> values(100, 2);
     const auto laws = [&] {
-        return session.laws(borrow_workload(op, std::vector<ArrayView>{values}, whole()));
+        return core(session).laws(borrow_workload(op, std::vector<ArrayView>{values}, whole()));
     };
     EXPECT_TRUE(laws().spares_data);
     EXPECT_FALSE(laws().without_identity);
@@ -304,8 +305,9 @@ TEST(ElementLaws, FiniteElementsWhoseStateIsNoneAreFoldedWithoutTheIdentity)
     ASSERT_EQ(shown.warnings().size(), 1U);
     EXPECT_TRUE(shown.warnings()[0].starts_with("operator greatest runs without its identity: "))
         << shown.warnings()[0];
-    EXPECT_FALSE(
-        session.laws(borrow_workload(op, std::vector<ArrayView>{x, y, other}, whole())).without_identity);
+    EXPECT_FALSE(core(session)
+                     .laws(borrow_workload(op, std::vector<ArrayView>{x, y, other}, whole()))
+                     .without_identity);
 }
 
 /// combine(identity, a) overflows although a is finite: without the identity the result is a.
@@ -327,7 +329,8 @@ TEST(ElementLaws, AnIdentityThatOverflowsIsLeftOut)
                                    "  finish { mean = mean; m2 = m2 }\n"
                                    "}\n");
     std::vector<float> x(4000, 1);
-    EXPECT_FALSE(session.laws(borrow_workload(op, std::vector<ArrayView>{x}, whole())).without_identity);
+    EXPECT_FALSE(
+        core(session).laws(borrow_workload(op, std::vector<ArrayView>{x}, whole())).without_identity);
     x[1234] = 1e20F;  // the highest
     const auto folded = session.fold(op, {x}, uniform(1));
     EXPECT_EQ(folded.values<float>("m2")[1234], 0);
@@ -349,7 +352,7 @@ TEST(ElementLaws, WhatIsExtremeIsTried)
     for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = static_cast<int>(i);
     const auto laws = [&] {
-        return session.laws(borrow_workload(op, std::vector<ArrayView>{x, y}, whole()));
+        return core(session).laws(borrow_workload(op, std::vector<ArrayView>{x, y}, whole()));
     };
     ASSERT_FALSE(laws().report.refuted(Law::identity));
     x[123457] = 987654321;

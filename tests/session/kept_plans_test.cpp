@@ -1,6 +1,7 @@
 // Folds by plans that a session keeps: each gives and says what a fold without one does, whatever was folded
 // before.
-#include "runtime/session/kept_plans.h"
+#include "runtime/session/kept/kept_plans.h"
+#include "runtime/session/core.h"
 
 #include <gtest/gtest.h>
 
@@ -33,13 +34,13 @@ protected:
     {
         const FoldOptions options{request};
         const auto first = answer_of([&] { return session.fold(op, inputs, segments, options); });
-        const auto anew = answer_of([&] { return session.fold_anew(op, inputs, segments, options); });
+        const auto anew = answer_of([&] { return core(session).fold_anew(op, inputs, segments, options); });
         const auto again = answer_of([&] { return session.fold(op, inputs, segments, options); });
         EXPECT_EQ(first, anew);
         EXPECT_EQ(again, anew);
     }
 
-    [[nodiscard]] std::size_t num_kept(const Operator& op) { return session.plans_of(op)->size(); }
+    [[nodiscard]] std::size_t num_kept(const Operator& op) { return core(session).plans_of(op)->size(); }
 
     Session session = session_on("cpu");
 

@@ -7,6 +7,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/laws/operator_laws.h"
+#include "runtime/session/core.h"
 #include "tests/common/front_door.h"
 #include "tests/stages/row_cases.h"
 
@@ -89,8 +90,8 @@ TEST_P(Misuse, ObjectsThatWereMovedFrom)
     EXPECT_EQ(message_of<InputError>([&] { (void)session_.laws(sum_); }), no_session);
     EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(sum_); }), no_session);
     EXPECT_EQ(message_of<InputError>([&] { session_.forget_records(); }), no_session);
-    EXPECT_EQ(message_of<InputError>([&] { (void)session_.backend(); }), no_session);
-    EXPECT_EQ(message_of<InputError>([&] { (void)session_.catalogue(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)core(session_).backend(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)core(session_).catalogue(); }), no_session);
     EXPECT_EQ(message_of<InputError>([&] { plan.run({kValues}, whole(), {into}); }), no_plan);
     EXPECT_EQ(message_of<InputError>([&] { plan.resize(whole(), 3); }), no_plan);
     EXPECT_EQ(message_of<InputError>([&] { (void)plan.copy(); }), no_plan);
@@ -362,7 +363,7 @@ TEST_P(Misuse, SlicesOfRows)
 
 TEST_P(Misuse, StagesOfABackEndThatRunsNone)
 {
-    if (session_.backend().runs_stages())
+    if (core(session_).backend().runs_stages())
         return;
     PlanRequest request;
     request.stage = "tile_scan";

@@ -10,6 +10,7 @@
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/choice/explanation.h"
+#include "runtime/session/core.h"
 #include "tests/common/front_door.h"
 
 /// A caller's own 16-bit type.
@@ -396,7 +397,7 @@ TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
     std::int64_t free_bytes = 0;
     ScratchRoom room{[&] { return free_bytes; }, {kElements, shape.num_segments, kElements}};
     const auto choose = [&](const PlanRequest& request) {
-        return choose_plan(request, problem, shape, laws, session.catalogue(), nullptr, &room);
+        return choose_plan(request, problem, shape, laws, core(session).catalogue(), nullptr, &room);
     };
     free_bytes = std::int64_t{1} << 40;
     const auto roomy = choose({});
@@ -467,7 +468,7 @@ TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
     const auto op = standard_operator("sum_i32");
     std::optional<Plan> plan;
     Chosen chosen;
-    Sliced sliced;
+    FoldRun sliced;
     {
         SessionOptions options;
         options.backend = "simt";
@@ -476,13 +477,13 @@ TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
         const PlanRequest request{.stage = "one_by_one"};
         plan.emplace(session.plan(op, offsets(kOffsets), 9, {.request = request}));
         const auto workload = borrow_workload(op, std::vector<ArrayView>{kValues}, offsets(kOffsets));
-        chosen = session.choose(workload, request);
-        sliced = fold_sliced(session, workload, {2, request});
+        chosen = core(session).choose(workload, request);
+        sliced = core(session).fold(workload, {2, request});
     }
     const auto others = Catalogue::overlaid(SEGFOLD_SOURCE_DIR "/runtime/examples/kernels");  // in its place
     EXPECT_EQ(plan->stage(), "one_by_one");
     EXPECT_EQ(chosen.plan->stage->name, "one_by_one");
-    EXPECT_EQ(sliced.plan->stage->title, others.stage("one_by_one").title);
+    EXPECT_EQ(sliced.chosen.plan->stage->title, others.stage("one_by_one").title);
     auto copy = plan->copy();
     plan.reset();
     std::vector<int> sums(4);

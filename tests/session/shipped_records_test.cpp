@@ -65,7 +65,7 @@ TEST(ShippedRecords, AreOfTheStagesThatAreHere)
 
 /// What a record of a standard operator, over columns or rows, was measured for; nothing where that operator,
 /// or its state, is another now.
-std::optional<Problem> problem_of(const Record& record)
+std::optional<Problem> problem_of(const TuningRecord& record)
 {
     constexpr std::array forms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                   SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
@@ -91,7 +91,7 @@ TEST(ShippedRecords, AreOfTheOperatorsThatAreHere)
     std::map<std::string, int> stale;
     const auto store = RecordStore::open("");
     for (const auto& record : store.rows())
-        if (record.phase == Phase::chosen && !problem_of(record))
+        if (record.phase == TuningPhase::chosen && !problem_of(record))
             ++stale[record.op + " (" + print(record.problem) + ")"];
     EXPECT_TRUE(stale.empty()) << "problems of runtime/measure/tune/records are of operators whose text, "
                                   "state or laws are others now: "
@@ -108,7 +108,7 @@ TEST(ShippedRecords, KnowTheStageThatTheRuleOfThumbTakes)
         tried.insert(record.point.stage);
     std::map<std::string, int> blind;
     for (const auto& record : store.rows()) {
-        const auto problem = record.phase == Phase::chosen ? problem_of(record) : std::nullopt;
+        const auto problem = record.phase == TuningPhase::chosen ? problem_of(record) : std::nullopt;
         if (!problem)
             continue;
         const auto& rule = Catalogue::standard().rule_of_thumb(*problem, record.shape);

@@ -11,7 +11,7 @@
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/choice/choice.h"
-#include "runtime/session/session.h"
+#include "runtime/session/core.h"
 #include "runtime/session/validation.h"
 #include "tests/common/message_of.h"
 #include "tests/common/stage_cases.h"
@@ -225,7 +225,7 @@ TEST(WriteBackOnSimt, ElementsInNoSegmentAreZero)
     SessionOptions options;
     options.backend = "simt";
     Session session(options);
-    const auto results = session.run(workload, session.choose(workload, {}));
+    const auto results = core(session).fold(workload, {}).results;
     const auto expected = reduce_sequentially(workload);
     for (std::size_t i = 0; i < 20; ++i) {
         const bool is_inside = (i >= 4 && i < 7) || (i >= 10 && i < 12);

@@ -131,7 +131,7 @@ TEST(DamagedInput, Matrices)
 
 std::string record_lines()
 {
-    tune::Record record;
+    TuningRecord record;
     record.device = {"A GPU", 90, 132, 1 << 25, 5120, 1980000, 2619000};
     record.driver = "580.1";
     record.compiler = "NVRTC 13.0";
@@ -140,14 +140,14 @@ std::string record_lines()
     record.layout = "uniform=32";
     record.shape = {1024, 32, 32};
     record.point = {"tile_scan", {{"block_threads", 256}, {"items_per_thread", 8}}};
-    record.phase = tune::Phase::chosen;
-    record.evaluation.outcome = tune::Outcome::correct;
-    record.evaluation.milliseconds = 0.125;
-    record.evaluation.samples = {0.125, 0.25};
-    return tune::print(record) + "\n" + tune::print(record) + "\n";
+    record.phase = TuningPhase::chosen;
+    record.measurement.outcome = MeasurementOutcome::correct;
+    record.measurement.milliseconds = 0.125;
+    record.measurement.samples = {0.125, 0.25};
+    return print(record) + "\n" + print(record) + "\n";
 }
 
-TEST(DamagedInput, Records)
+TEST(DamagedInput, TuningRecords)
 {
     expect_no_surprise(record_lines(), [](const std::string& bytes) {
         // A line that is lost as a whole was perhaps never written; of all others each is a row or a
@@ -156,7 +156,7 @@ TEST(DamagedInput, Records)
         std::size_t lines = 0;
         for (std::string line; std::getline(text, line);)
             lines += line.find_first_not_of(" \t\r") == std::string::npos ? 0 : 1;
-        const auto records = tune::parse_records("r.jsonl", bytes);
+        const auto records = parse_records("r.jsonl", bytes);
         const auto found = records.rows.size() + records.complaints.size();
         return found != lines ? found + 100 : records.complaints.empty() ? std::size_t{2} : kNothing;
     });

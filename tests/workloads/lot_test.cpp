@@ -97,11 +97,11 @@ TEST(Lookup, SortedAndShuffledLengthsAreApart)
     sorted.padded = 1 << 20;
     shuffled.padded = 1 << 24;
     larger.padded = 1 << 21;
-    EXPECT_FALSE(tune::is_same(sorted, shuffled));
-    EXPECT_DOUBLE_EQ(tune::distance(sorted, shuffled), 2);
-    EXPECT_TRUE(tune::is_same(sorted, unknown)) << "nobody knows";
-    EXPECT_DOUBLE_EQ(tune::distance(sorted, unknown), 0);
-    EXPECT_DOUBLE_EQ(tune::distance(sorted, larger), 1) << "padding grows with the elements";
+    EXPECT_FALSE(is_same(sorted, shuffled));
+    EXPECT_DOUBLE_EQ(distance(sorted, shuffled), 2);
+    EXPECT_TRUE(is_same(sorted, unknown)) << "nobody knows";
+    EXPECT_DOUBLE_EQ(distance(sorted, unknown), 0);
+    EXPECT_DOUBLE_EQ(distance(sorted, larger), 1) << "padding grows with the elements";
 }
 
 WorkloadRecord record_of(double chosen, double other)

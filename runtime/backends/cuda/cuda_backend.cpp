@@ -1,14 +1,9 @@
 #include "runtime/backends/cuda/cuda_backend.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "codegen/weave/line_map.h"
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "runtime/backends/bound_plan.h"
-#include "runtime/backends/cuda/compile/kernel_cache.h"
-#include "runtime/backends/cuda/driver/module.h"
 
 namespace segfold::cuda {
 namespace {
@@ -150,83 +145,43 @@ Results ResidentWorkload::results() const
     return results;
 }
 
-Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name)
-{
-    Variant variant{
-        {emitted.source, name + ".cu", architecture_for(gpu.compute_major, gpu.compute_minor), {}}, {}};
-    if (emitted.is_reproducible)
-        variant.request.extra_options.emplace_back("--fmad=false");
-    for (const auto& launch : emitted.launches)
-        if (std::ranges::find(variant.kernels, launch.kernel) == variant.kernels.end())
-            variant.kernels.push_back(launch.kernel);
-    return variant;
-}
-
-LaunchShape shape_of(const KernelLaunch& launch)
-{
-    LaunchShape shape;
-    shape.grid.x = static_cast<std::uint64_t>(launch.grid);
-    shape.block.x = static_cast<std::uint64_t>(launch.block);
-    shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
-    return shape;
-}
-
 struct LoadedPlan::State {
-    struct Step {
-        Kernel kernel;
-        LaunchShape shape;
-    };
-    std::shared_ptr<const Compiled> compiled;
+    State(const Context& context, LoadedText loaded, const Workload& workload, const Emitted& emitted)
+        : text(std::move(loaded)),
+          program(text, workload.op, emitted, sizes_of(workload.segments, workload.num_features),
+                  context.info().multiprocessors)
+    {}
+
+    LoadedText text;
+    Program program;
     std::vector<DeviceBuffer> scratch;
     std::vector<bool> is_zero;  ///< for each scratch buffer: kernels rely on zeros in it
-    std::optional<BoundPlan> bound;
-    std::vector<Step> steps;
 };
 
 LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
                        const std::string& name, CompileCache* cache)
-    : state_(std::make_unique<State>())
+    : state_(
+          std::make_unique<State>(context, load(context, emitted, name, cache), resident.workload(), emitted))
 {
     auto& state = *state_;
-    const auto& segments = resident.workload().segments;
-    const auto request = variant_of(context.info(), emitted, name).request;
-    try {
-        state.compiled =
-            cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
-    } catch (const DeviceError& error) {
-        throw DeviceError(name_origins(error.what(), request.name, *emitted.lines));
-    }
-    const Module module(context, *state.compiled, name);
-
+    auto& arguments = state.program.arguments();
     const auto& inputs = resident.inputs();
-    auto& bound = state.bound.emplace(resident.workload().op, emitted,
-                                      sizes_of(segments, resident.workload().num_features),
-                                      context.info().multiprocessors);
-    bound.bind_inputs(inputs.addresses, inputs.lengths, resident.outside_address());
-    bound.bind_segments(resident.segments_as(emitted.form).addresses);
-    bound.bind_results(resident.result_arrays().addresses);
-    for (const auto& [scratch, bytes, zero, result] : bound.scratch()) {
-        state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
-        state.is_zero.push_back(zero);
-        if (zero)
-            state.scratch.back().zero();
-        bound.bind_scratch(state.scratch.size() - 1, state.scratch.back().address());
-    }
-    for (std::size_t i = 0; i < bound.launches().size(); ++i) {
-        const auto& launch = bound.launches()[i];
-        state.steps.push_back({module.kernel(launch.kernel), shape_of(launch)});
-        state.steps.back().kernel.check_arguments(bound.argument_sizes(i));
-    }
+    arguments.bind_inputs(inputs.addresses, inputs.lengths, resident.outside_address());
+    arguments.bind_segments(resident.segments_as(emitted.form).addresses);
+    arguments.bind_results(resident.result_arrays().addresses);
+    state.program.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
+        auto& memory = state.scratch.emplace_back(context, static_cast<std::size_t>(buffer.bytes));
+        state.is_zero.push_back(buffer.zero);
+        if (buffer.zero)
+            memory.zero();
+        return memory.address();
+    });
 }
 
 LoadedPlan::~LoadedPlan() = default;
 LoadedPlan::LoadedPlan(LoadedPlan&&) noexcept = default;
 
-void LoadedPlan::launch(Stream& stream) const
-{
-    for (std::size_t i = 0; i < state_->steps.size(); ++i)
-        state_->steps[i].kernel.launch(stream, state_->steps[i].shape, state_->bound->arguments(i));
-}
+void LoadedPlan::launch(Stream& stream) const { state_->program.launch(stream.handle()); }
 
 void LoadedPlan::poison_scratch(std::uint8_t poison)
 {
@@ -235,14 +190,14 @@ void LoadedPlan::poison_scratch(std::uint8_t poison)
             state_->scratch[i].fill_with(poison);
 }
 
-const std::vector<KernelResources>& LoadedPlan::resources() const { return state_->compiled->resources; }
+const std::vector<KernelResources>& LoadedPlan::resources() const { return state_->text.compiled->resources; }
 
 std::vector<PlannedKernel> LoadedPlan::kernels() const
 {
     std::vector<PlannedKernel> kernels;
-    for (const auto& step : state_->steps) {
+    for (const auto& step : state_->program.steps()) {
         const auto block = static_cast<int>(step.shape.block.x);
-        const auto& known = state_->compiled->resources;
+        const auto& known = state_->text.compiled->resources;
         const auto found = std::ranges::find(known, step.kernel.name(), &KernelResources::kernel);
         kernels.push_back({found != known.end() ? *found : step.kernel.resources(),
                            static_cast<std::int64_t>(step.shape.grid.x), block,
@@ -252,9 +207,9 @@ std::vector<PlannedKernel> LoadedPlan::kernels() const
     return kernels;
 }
 
-double LoadedPlan::compile_seconds() const { return state_->compiled->seconds; }
+double LoadedPlan::compile_seconds() const { return state_->text.compiled->seconds; }
 
-bool LoadedPlan::is_compiled_now() const { return !state_->compiled->is_from_disk; }
+bool LoadedPlan::is_compiled_now() const { return !state_->text.compiled->is_from_disk; }
 
 Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
             CompileCache* cache, RunTimes* times)

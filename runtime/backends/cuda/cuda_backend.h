@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "runtime/backends/cuda/compile/compile_batch.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/backends/cuda/driver/device_buffer.h"
-#include "runtime/backends/cuda/driver/module.h"
-#include "runtime/backends/launch_plan.h"
+#include "runtime/backends/cuda/program.h"
 #include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"
 #include "runtime/support/run_times.h"
@@ -87,12 +85,6 @@ struct PlannedKernel {
     int resident_blocks = 0;  ///< blocks resident on one multiprocessor at a time
     std::int64_t dynamic_shared_bytes = 0;
 };
-
-/// Returns a LoadedPlan's request to the compiler and the names of its kernels.
-[[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
-
-/// The shape of a plan's launch.
-[[nodiscard]] LaunchShape shape_of(const KernelLaunch& launch);
 
 /// An emitted text compiled, loaded, and bound to a resident workload.
 class LoadedPlan {

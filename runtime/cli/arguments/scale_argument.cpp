@@ -6,6 +6,7 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
+#include "runtime/session/core.h"
 
 namespace segfold::cli {
 namespace {
@@ -86,17 +87,17 @@ std::vector<std::unique_ptr<Backend>> Devices::others(const Backend& first) cons
     return made;
 }
 
-Sliced Devices::fold(Session& session, const Workload& workload, SliceOptions options,
-                     const SessionOptions& session_options) const
+FoldRun Devices::fold(Session& session, const Workload& workload, FoldWishes wishes,
+                      const SessionOptions& session_options) const
 {
-    options.num_slices = num_slices_;
+    wishes.num_slices = num_slices_;
     std::vector<Session> sessions;
-    for (auto& backend : others(session.backend()))
+    for (auto& backend : others(core(session).backend()))
         sessions.emplace_back(std::move(backend), session_options);
-    std::vector<Session*> devices = {&session};
+    std::vector<SessionCore*> other_devices;
     for (auto& other : sessions)
-        devices.push_back(&other);
-    return fold_sliced(devices, workload, options);
+        other_devices.push_back(&core(other));
+    return core(session).fold(workload, wishes, other_devices);
 }
 
 std::vector<Backend*> pointers_to(const std::vector<std::unique_ptr<Backend>>& backends)

@@ -6,7 +6,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/cli/arguments/arguments.h"
-#include "runtime/scale/slices/sliced.h"
+#include "runtime/session/core.h"
 
 namespace segfold::cli {
 
@@ -30,9 +30,9 @@ public:
     [[nodiscard]] std::vector<std::unique_ptr<Backend>> others(const Backend& first) const;
     /// Returns the number of slices: --slices, else one per device.
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// Folds on `session` and on further sessions of the same back end for the other devices.
-    [[nodiscard]] Sliced fold(Session& session, const Workload& workload, SliceOptions options,
-                              const SessionOptions& session_options) const;
+    /// Folds in slices, on `session` and on further sessions of the same back end for the other devices.
+    [[nodiscard]] FoldRun fold(Session& session, const Workload& workload, FoldWishes wishes,
+                               const SessionOptions& session_options) const;
 
 private:
     std::vector<int> ordinals_;

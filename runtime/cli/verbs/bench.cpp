@@ -26,6 +26,7 @@
 #include "runtime/measure/bench/record_json.h"
 #include "runtime/measure/bench/workloads/sweep.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/files/refuse.h"
 
@@ -393,8 +394,8 @@ int verb_bench(const Words& words)
     };
     for (const auto& op : operators)
         bench::require_measurable(session, op, request_of(op));
-    bench::Bench bench(session.backend(), cccl);
-    warn_of_other_peers(arguments, asked, *bench.peers, session.backend());
+    bench::Bench bench(core(session).backend(), cccl);
+    warn_of_other_peers(arguments, asked, *bench.peers, core(session).backend());
     BenchReport report(arguments, bench.machine(), operators.size() > 1);
     const auto listener = report.listener(arguments);
     for (const auto& op : operators)

@@ -22,6 +22,7 @@
 #include "runtime/cli/views/terminal.h"
 #include "runtime/scale/ranks/mpi_world.h"
 #include "runtime/scale/slices/slice_operators.h"
+#include "runtime/session/core.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -245,8 +246,8 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     const Devices devices(arguments);
     const auto first = ranks != nullptr ? device_of_rank(arguments, *ranks) : devices.first();
     Session session(backend_argument(arguments, true, first), session_options(arguments, op));
-    auto& backend = session.backend();
-    const auto& catalogue = session.catalogue();
+    auto& backend = core(session).backend();
+    const auto& catalogue = core(session).catalogue();
     require_stages(backend);
     auto request = check_request(arguments, op, backend, catalogue, devices);
     if (is_of_set)

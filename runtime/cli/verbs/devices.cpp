@@ -107,14 +107,14 @@ struct OwnRecords {
     std::set<std::string> shapes;  ///< classes of problems with shapes that have a winner
 };
 
-OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gpu)
+OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
 {
     OwnRecords own;
     for (const auto& record : store.rows()) {
         if (record.device != identity_of(gpu))
             continue;
         ++own.rows;
-        if (record.phase >= tune::Phase::chosen)
+        if (record.phase >= TuningPhase::chosen)
             own.shapes.insert(fmt::format("{} {} {} {} {}", print(record.problem), record.shape.num_elements,
                                           record.shape.num_segments, record.shape.longest,
                                           record.shape.padded));
@@ -133,10 +133,10 @@ std::string folder_text(const std::string& folder)
                : fmt::format(" of the program's own; {}, which 'segfold tune' makes, is not there", folder);
 }
 
-std::string records_text(const tune::RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
+std::string records_text(const RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
 {
     std::string text = fmt::format("{}{}", count_text(static_cast<std::int64_t>(store.rows().size()), "row"),
-                                   folder_text(tune::record_folder()));
+                                   folder_text(record_folder()));
     for (const auto& gpu : gpus) {
         const auto own = records_of(store, gpu);
         text += fmt::format("\nGPU {}: {}, {}", gpu.ordinal,
@@ -178,7 +178,7 @@ int verb_devices(const Words& words)
     const auto thrust_cuda = find_thrust(ThrustSystem::cuda);
     const auto thrust_cpu = find_thrust(ThrustSystem::cpu);
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-    const auto store = tune::RecordStore::open(tune::record_folder());
+    const auto store = RecordStore::open(record_folder());
     for (const auto& complaint : store.complaints())
         write_error("warning: " + complaint);
     if (arguments.json()) {
@@ -194,7 +194,7 @@ int verb_devices(const Words& words)
         document["nvrtc"] = device_json(nvrtc);
         document["simt"] = {{"compiler", device_json(compiler)}, {"threads", threads}};
         document["thrust"] = {{"cuda", device_json(thrust_cuda)}, {"cpu", device_json(thrust_cpu)}};
-        document["tuning_records"] = {{"rows", store.rows().size()}, {"folder", tune::record_folder()}};
+        document["tuning_records"] = {{"rows", store.rows().size()}, {"folder", record_folder()}};
         write_json("devices", std::move(document));
         return 0;
     }

@@ -20,6 +20,7 @@
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/data/generated/generated_arrays.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/text_table.h"
 
@@ -201,19 +202,19 @@ int verb_emit(const Words& words)
         write_error(
             "note: laws are judged for the scalars that are given; with others the text may be wrong");
     if (arguments.has("all")) {
-        emit_all(arguments, op, index_bits, key_bytes, laws, scalars, session.catalogue());
+        emit_all(arguments, op, index_bits, key_bytes, laws, scalars, core(session).catalogue());
         return 0;
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
     if (shows_native(arguments))
-        problem.target = session.backend().target();  // emits the text that a run on this machine uses
+        problem.target = core(session).backend().target();  // emits the text that a run on this machine uses
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);
-    const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),
-                                       "a text is asked for, and no record");
+    const auto chosen = core(session).choose(problem, request.shape, laws, plan_request(arguments),
+                                             "a text is asked for, and no record");
     const auto plan = in_namespace_of(arguments, *chosen.plan);
     write_warnings(arguments,
-                   law_warnings(laws, op, problem, request.shape, session.catalogue(), *plan.stage));
+                   law_warnings(laws, op, problem, request.shape, core(session).catalogue(), *plan.stage));
     if (plan.emitted.form != request.form && !arguments.json())
         write_error(
             fmt::format("note: stage {} takes segments by {}, and so does the text; a run makes them of {}",

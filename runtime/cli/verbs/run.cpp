@@ -24,8 +24,7 @@
 #include "runtime/data/key_order.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/scale/ranks/mpi_world.h"
-#include "runtime/session/session.h"
-#include "runtime/session/validation.h"
+#include "runtime/session/core.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -39,15 +38,11 @@ struct RunReport {
     const PreparedWorkload& prepared;
     const WorkloadRequest& request;
     Backend& backend;
-    const std::optional<PlanChoice>& plan;
-    const std::optional<Explanation>& explanation;
-    const std::string& without_identity;  ///< why plans do without it; empty: they have it
     const ResultsView& view;
-    const Results& results;
-    const std::optional<Validation>& judgement;
-    std::int64_t num_slices;  ///< 0: in one piece
+    const FoldRun& run;
+    std::int64_t num_slices;         ///< 0: in one piece
+    const Explanation* explanation;  ///< null: not asked for
     std::string output;
-    RunTimes times;
 };
 
 std::string seconds_text(double seconds)
@@ -121,17 +116,17 @@ std::string report_text(const RunReport& report)
         facts.emplace_back("slices", fmt::format("{}", report.num_slices));
     if (report.backend.interprets())
         facts.emplace_back("stage", "none; the operator is interpreted in blocks of elements");
-    else if (const auto& plan = report.plan)
+    else if (const auto& plan = report.run.chosen.plan)
         facts.emplace_back(
             "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
                                  plan->chosen_by()));
     auto text = print_facts(facts);
     if (report.explanation)
         text += "\n" + print_facts(explain(*report.explanation));
-    if (const auto table = report.view.print(report.results); !table.empty())
+    if (const auto table = report.view.print(report.run.results); !table.empty())
         text += "\n" + table;
     facts.clear();
-    if (const auto& judgement = report.judgement) {
+    if (const auto& judgement = report.run.validation) {
         if (const auto precision = precision_of_reference(report.prepared.workload.op);
             precision == Precision::wide && report.backend.name() != "reference")
             facts.emplace_back("judged", "by a reference in " + text_of(precision));
@@ -144,7 +139,7 @@ std::string report_text(const RunReport& report)
         facts.emplace_back("written", visible(report.output));
     // Output that is piped or saved must be the same each time, so it has no times.
     if (isatty(STDOUT_FILENO) == 1)
-        facts.emplace_back("time", run_time_text(report.times));
+        facts.emplace_back("time", run_time_text(report.run.times));
     return facts.empty() ? text : text + "\n" + print_facts(facts);
 }
 
@@ -164,24 +159,24 @@ Json run_document(const RunReport& report)
     document["device"] = report.backend.description();
     if (report.backend.name() == "reference")
         document["precision"] = name(precision_of_reference(workload.op));
-    if (const auto& plan = report.plan; plan && !report.backend.interprets()) {
+    if (const auto& plan = report.run.chosen.plan; plan && !report.backend.interprets()) {
         document["stage"] = plan->stage->name;
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
     }
     if (report.num_slices != 0)
         document["num_slices"] = report.num_slices;
-    if (!report.without_identity.empty())
-        document["without_identity"] = report.without_identity;
+    if (const auto& reason = report.run.chosen.explanation.without_identity; !reason.empty())
+        document["without_identity"] = reason;
     if (report.explanation)
         document["explanation"] = json_of(*report.explanation);
-    auto results = report.view.json(report.results);
+    auto results = report.view.json(report.run.results);
     document["num_shown"] = results.size();
     document["truncated"] = std::ssize(results) < workload.segments.num_segments;
     document["results"] = std::move(results);
     if (workload.op.map)
-        document["elements"] = report.view.elements_json(report.results);
-    if (const auto& judgement = report.judgement) {
+        document["elements"] = report.view.elements_json(report.run.results);
+    if (const auto& judgement = report.run.validation) {
         document["comparisons"] = Json::array();
         for (const auto& comparison : judgement->comparisons)
             document["comparisons"].push_back(json_of(comparison));
@@ -192,11 +187,11 @@ Json run_document(const RunReport& report)
     if (!report.output.empty())
         document["output"] = report.output;
     document["seconds"] = Json::object();
-    if (report.times.kernel_seconds)
-        document["seconds"]["kernels"] = *report.times.kernel_seconds;
-    if (report.times.compile_seconds)
-        document["seconds"]["compile"] = *report.times.compile_seconds;
-    document["seconds"]["run"] = report.times.seconds;
+    if (report.run.times.kernel_seconds)
+        document["seconds"]["kernels"] = *report.run.times.kernel_seconds;
+    if (report.run.times.compile_seconds)
+        document["seconds"]["compile"] = *report.run.times.compile_seconds;
+    document["seconds"]["run"] = report.run.times.seconds;
     return document;
 }
 
@@ -220,47 +215,6 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
                      fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
 }
 
-/// The results of a run, in one piece or in slices.
-struct Done {
-    Results results;
-    std::optional<PlanChoice> plan;
-    std::string without_identity;
-    RunTimes times;
-    std::int64_t num_slices = 0;
-};
-
-Done run_sliced(const Arguments& arguments, Session& session, const Workload& workload,
-                const Devices& devices, const SessionOptions& options, Progress& progress)
-{
-    progress.show(
-        fmt::format("running {} on {}", count_text(devices.num_slices(), "slice"), session.backend().name()));
-    auto sliced = devices.fold(session, workload,
-                               {1, plan_request(arguments), reason_without_records(arguments)}, options);
-    progress.clear();
-    write_warnings(arguments, sliced.warnings);
-    return {std::move(sliced.results), std::move(sliced.plan), sliced.without_identity.value_or(""),
-            sliced.times, devices.num_slices()};
-}
-
-Done run_whole(const Arguments& arguments, Session& session, const Workload& workload,
-               std::optional<Explanation>& explanation, Progress& progress)
-{
-    auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
-    write_warnings(arguments, chosen.explanation.lookup.ignored);
-    write_warnings(arguments, chosen.warnings);
-    if (arguments.has("explain") && chosen.plan)
-        explanation = chosen.explanation;
-    progress.show(chosen.plan && !session.backend().interprets()
-                      ? fmt::format("compiling and running {} on {}", chosen.plan->stage->name,
-                                    session.backend().name())
-                      : fmt::format("running on {}", session.backend().name()));
-    Done done;
-    done.results = session.run(workload, chosen, &done.times);
-    done.plan = std::move(chosen.plan);
-    done.without_identity = std::move(chosen.explanation.without_identity);
-    return done;
-}
-
 }  // namespace
 
 int verb_run(const Words& words)
@@ -282,7 +236,7 @@ int verb_run(const Words& words)
     const Devices devices(arguments);
     const auto options = session_options(arguments, op);
     Session session(backend_argument(arguments, false, devices.first()), options);
-    auto& backend = session.backend();  // a GPU's context is made while data are prepared
+    auto& backend = core(session).backend();  // a GPU's context is made while data are prepared
     if (!backend.runs_stages())
         refuse_flags_of_stages(arguments, backend.name());
     const auto prepared = make_checked_workload(op, request);
@@ -294,21 +248,26 @@ int verb_run(const Words& words)
                                        "--sort-keys sorts by key first, so that each key is one segment");
             !text.empty())
             write_warnings(arguments, {text});
-    const bool checks = arguments.has("check");
-    const bool checks_by_thrust = backend.name() != "thrust";
-    if (checks)
-        require_memory_to_validate(workload, checks_by_thrust);
     Progress progress;
-    std::optional<Explanation> explanation;
-    auto done = is_sliced(arguments) ? run_sliced(arguments, session, workload, devices, options, progress)
-                                     : run_whole(arguments, session, workload, explanation, progress);
-    auto& results = done.results;
-    std::optional<Validation> judgement;
-    if (checks) {
-        progress.show("comparing with the reference and Thrust");
-        const auto laws = session.laws(workload);
-        judgement = validate(workload, results, laws.is_associative(), checks_by_thrust);
-    }
+    const auto has_slices = is_sliced(arguments);
+    FoldWishes wishes{0, plan_request(arguments), reason_without_records(arguments), arguments.has("check")};
+    wishes.on_choice = [&](const Chosen& chosen) {
+        write_warnings(arguments, chosen.explanation.lookup.ignored);
+        write_warnings(arguments, chosen.warnings);
+        if (has_slices)
+            return;
+        progress.show(
+            chosen.plan && !backend.interprets()
+                ? fmt::format("compiling and running {} on {}", chosen.plan->stage->name, backend.name())
+                : fmt::format("running on {}", backend.name()));
+    };
+    wishes.on_check = [&] { progress.show("comparing with the reference and Thrust"); };
+    if (has_slices)
+        progress.show(
+            fmt::format("running {} on {}", count_text(devices.num_slices(), "slice"), backend.name()));
+    auto run =
+        has_slices ? devices.fold(session, workload, wishes, options) : core(session).fold(workload, wishes);
+    auto& results = run.results;
     progress.clear();
     if (prepared.places)
         for (auto at = results.size() - op.outputs.size(); at < results.size(); ++at)
@@ -321,13 +280,20 @@ int verb_run(const Words& words)
                          output)});
     if (output.ends_with(".npz") && request.layout.kind == LayoutKind::keys)
         warn_of_renamed_keys(output, op, keys_name(returned_fields(op)));
-    const RunReport report{prepared, request, backend,   done.plan,       explanation, done.without_identity,
-                           view,     results, judgement, done.num_slices, output,      done.times};
+    const bool is_explained = arguments.has("explain") && !has_slices && run.chosen.plan;
+    const RunReport report{prepared,
+                           request,
+                           backend,
+                           view,
+                           run,
+                           has_slices ? devices.num_slices() : 0,
+                           is_explained ? &run.chosen.explanation : nullptr,
+                           output};
     if (arguments.json())
         write_json("run", run_document(report));
     else
         write_output(report_text(report));
-    return judgement && !judgement->agrees() ? 1 : 0;
+    return run.validation && !run.validation->agrees() ? 1 : 0;
 }
 
 }  // namespace segfold::cli

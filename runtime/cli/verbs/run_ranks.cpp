@@ -155,7 +155,7 @@ void fold_and_write(const Arguments& arguments, Communicator& ranks, PreparedRan
     prepared.progress->clear();
     if (prepared.output)
         prepared.output->commit();
-    write_report({arguments, prepared.request, prepared.origins, prepared.session.backend(), stream,
+    write_report({arguments, prepared.request, prepared.origins, core(prepared.session).backend(), stream,
                   prepared.output ? &*prepared.output : nullptr, num_segments, prepared.options.memory_bytes,
                   ranks.size()},
                  first);

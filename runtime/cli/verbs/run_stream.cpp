@@ -18,6 +18,7 @@
 #include "runtime/cli/views/terminal.h"
 #include "runtime/scale/slices/slice_operators.h"
 #include "runtime/scale/stream_output.h"
+#include "runtime/session/core.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -154,7 +155,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     const EndedStream ended{arguments,
                             request,
                             prepared.origins,
-                            session.backend(),
+                            core(session).backend(),
                             stream,
                             output ? &*output : nullptr,
                             num_segments,

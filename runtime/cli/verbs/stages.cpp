@@ -16,6 +16,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/text_table.h"
 
@@ -304,7 +305,7 @@ int verb_stages(const Words& words)
     options.kernels = arguments.value("kernels").value_or("");
     options.backend = shown_backend(arguments);
     Session session(options);
-    const auto& catalogue = session.catalogue();
+    const auto& catalogue = core(session).catalogue();
     if (!names_operator(arguments)) {
         for (const auto flag : {"type", "identity", "lift", "finish", "commutative", "layout"})
             arguments.refuse(flag, "asks what an operator may use; name the operator");

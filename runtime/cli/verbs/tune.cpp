@@ -24,6 +24,7 @@
 #include "runtime/measure/tune/t4.h"
 #include "runtime/measure/tune/worker.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/rate_text.h"
 #include "runtime/support/statistics.h"
@@ -96,7 +97,7 @@ public:
           worker_(program_of(words), kSecondsForAnswer),
           greeting_((progress_.show("tune: getting ready"), parse_greeting(worker_.greeting()))),
           problem_(problem_of(op, session.laws(op), greeting_)),
-          tuning_(greeting_.record, problem_, session.catalogue())
+          tuning_(greeting_.record, problem_, core(session).catalogue())
     {}
 
     int run()
@@ -149,10 +150,10 @@ private:
 
     void note_best(const tune::Trial& trial)
     {
-        const auto& evaluation = trial.evaluation;
-        if (evaluation.outcome != tune::Outcome::correct || evaluation.milliseconds >= best_)
+        const auto& measurement = trial.measurement;
+        if (measurement.outcome != MeasurementOutcome::correct || measurement.milliseconds >= best_)
             return;
-        best_ = evaluation.milliseconds;
+        best_ = measurement.milliseconds;
         best_text_ = fmt::format("{:.4g} ms with {}", best_, print(tuning_.space()[trial.place]));
     }
 
@@ -192,15 +193,15 @@ private:
 
     /// Returns the form that segments are converted to before a plan is timed; nothing if the plan reads them
     /// as they are.
-    [[nodiscard]] std::optional<SegmentForm> made_before(const tune::Point& point) const
+    [[nodiscard]] std::optional<SegmentForm> made_before(const Point& point) const
     {
-        const auto form = served_form(session_.catalogue().stage(point.stage), problem_.form);
+        const auto form = served_form(core(session_).catalogue().stage(point.stage), problem_.form);
         return form == problem_.form ? std::nullopt : form;
     }
 
     /// Returns the share of the ceiling, counting the compulsory bytes of segments in the form that the plan
     /// reads.
-    [[nodiscard]] double share(const tune::Point& point, double milliseconds) const
+    [[nodiscard]] double share(const Point& point, double milliseconds) const
     {
         const auto& shape = greeting_.record.shape;
         const auto layout = [&](SegmentForm form) {
@@ -217,7 +218,7 @@ private:
     {
         std::map<std::string_view, int> counts;
         for (const auto& trial : contest.trials)
-            ++counts[name(trial.evaluation.outcome)];
+            ++counts[name(trial.measurement.outcome)];
         std::string text;
         for (const auto& [outcome, count] : counts)
             text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
@@ -260,12 +261,12 @@ private:
                          {"GB/s", TextTable::Align::right},
                          {"of ceiling", TextTable::Align::right}});
         bool is_any_made = false;
-        for (const auto& [place, evaluation] : contest.finalists) {
-            const auto part = share(space[place], evaluation.milliseconds);
-            const auto runs = quartiles(evaluation.samples);
+        for (const auto& [place, measurement] : contest.finalists) {
+            const auto part = share(space[place], measurement.milliseconds);
+            const auto runs = quartiles(measurement.samples);
             is_any_made = is_any_made || made_before(space[place]);
             table.add({(contest.winner == place ? "* " : "  ") + print(space[place]),
-                       fmt::format("{:.4g}", evaluation.milliseconds),
+                       fmt::format("{:.4g}", measurement.milliseconds),
                        fmt::format("{:.4g} - {:.4g}", runs.low, runs.high),
                        gigabytes_text(part * greeting_.ceiling), fmt::format("{:.3f}", part)});
         }
@@ -305,12 +306,12 @@ private:
                          {"reason", contest.reason}};
         if (!contest.unjudged.empty())
             document["unjudged"] = contest.unjudged;
-        for (const auto& [place, evaluation] : contest.finalists) {
+        for (const auto& [place, measurement] : contest.finalists) {
             auto row = plan(place);
-            const auto runs = quartiles(evaluation.samples);
-            row["milliseconds"] = evaluation.milliseconds;
+            const auto runs = quartiles(measurement.samples);
+            row["milliseconds"] = measurement.milliseconds;
             row["quartiles"] = {{"low", runs.low}, {"median", runs.median}, {"high", runs.high}};
-            row["fraction"] = share(space[place], evaluation.milliseconds);
+            row["fraction"] = share(space[place], measurement.milliseconds);
             document["finalists"].push_back(std::move(row));
         }
         document["winner"] = contest.winner ? plan(*contest.winner) : Json();

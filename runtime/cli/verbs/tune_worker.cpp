@@ -16,14 +16,15 @@
 #include "runtime/measure/tune/tune_workload.h"
 #include "runtime/measure/tune/worker.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 
 namespace segfold::cli {
 namespace {
 
-std::string greeting_of(const tune::Record& record, const Problem& problem, double ceiling)
+std::string greeting_of(const TuningRecord& record, const Problem& problem, double ceiling)
 {
     const auto& target = problem.target;
-    return Json{{"record", tune::print(record)},
+    return Json{{"record", print(record)},
                 {"target",
                  {target.has_async_copies, target.has_bf16_conversions, target.block_shared_bytes,
                   target.compute_capability, target.has_f16_conversions}},
@@ -37,14 +38,14 @@ std::string greeting_of(const tune::Record& record, const Problem& problem, doub
 void serve_device(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
     Session session(timed_backend_argument(arguments), session_options(arguments, op));
-    auto& backend = session.backend();
+    auto& backend = core(session).backend();
     const auto prepared = make_checked_workload(op, request);
     check_tables(prepared.workload);  // throws now, not after hours of plans that are all refused
-    const auto laws = session.laws(prepared.workload);
+    const auto laws = core(session).laws(prepared.workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(prepared.workload, laws);
     problem.target = backend.target();
-    tune::PlanMeter meter(backend, problem, prepared.workload, session.catalogue());
+    tune::PlanMeter meter(backend, problem, prepared.workload, core(session).catalogue());
     const auto greeting =
         greeting_of(tune::record_of(backend.identity().value_or(DeviceIdentity()), meter.facts(), problem,
                                     prepared.workload, print(request.layout)),
@@ -81,7 +82,7 @@ TuneGreeting parse_greeting(const std::string& line)
         if (laws.size() != kLaws)
             greeting.at("laws").refuse("a list of 4 is needed");
         return {
-            tune::parse_record("worker", greeting.at("record").text()),
+            parse_record("worker", greeting.at("record").text()),
             {target[0].truth(), target[1].truth(), target[2].integer(), target[3].small(), target[4].truth()},
             greeting.at("ceiling").number(),
             {laws[0].truth(), laws[1].truth(), laws[2].truth(), laws[3].truth()}};

@@ -10,7 +10,7 @@ namespace segfold::cli {
 
 /// What a worker reports about its device and data.
 struct TuneGreeting {
-    tune::Record record;  ///< without the point and the measurement
+    TuningRecord record;  ///< without the point and the measurement
     Target target;
     double ceiling = 0;  ///< bytes per second
     UsableLaws laws;     ///< laws for its scalars

@@ -14,7 +14,7 @@ Json json_of(const Explanation& explanation)
                               {"milliseconds", one.milliseconds},
                               {"why", one.why}});
     Json document = {{"plan", explanation.taken},
-                     {"lookup", tune::name(lookup.match)},
+                     {"lookup", name(lookup.match)},
                      {"reason", lookup.reason},
                      {"rule_of_thumb", explanation.rule},
                      {"record", lookup.record},

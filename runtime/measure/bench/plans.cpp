@@ -6,6 +6,7 @@
 
 #include "dsl/error.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 
 namespace segfold::bench {
 
@@ -21,9 +22,9 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
                                      const OperatorLaws& laws, const PlanSelection& selection,
                                      std::vector<std::string>& warnings)
 {
-    const auto& catalogue = session.catalogue();
-    auto all = session.choose(problem, shape, laws, selection.chosen,
-                              selection.asks_records ? "" : "no record is to be asked");
+    const auto& catalogue = core(session).catalogue();
+    auto all = core(session).choose(problem, shape, laws, selection.chosen,
+                                    selection.asks_records ? "" : "no record is to be asked");
     warnings.insert(warnings.end(), all.explanation.lookup.ignored.begin(),
                     all.explanation.lookup.ignored.end());
     const auto& chosen = *all.plan;

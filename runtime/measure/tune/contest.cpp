@@ -22,15 +22,15 @@ constexpr std::size_t kOfEachStage = 2;
 /// Whether `rival` is faster than `incumbent` by enough to be worth a change.
 bool gains(const Finalist& rival, const Finalist& incumbent)
 {
-    return rival.evaluation.milliseconds < incumbent.evaluation.milliseconds * (1 - kLeastGainOfTuning);
+    return rival.measurement.milliseconds < incumbent.measurement.milliseconds * (1 - kLeastGainOfTuning);
 }
 
 /// Whether it is certainly faster. If other work disturbs the runs, their medians may differ by luck and pass
 /// the U test, but their quartiles overlap.
 bool beats(const Finalist& rival, const Finalist& incumbent)
 {
-    const auto& ours = rival.evaluation.samples;
-    const auto& theirs = incumbent.evaluation.samples;
+    const auto& ours = rival.measurement.samples;
+    const auto& theirs = incumbent.measurement.samples;
     return gains(rival, incumbent) && mann_whitney(ours, theirs).p < kLevel &&
            quartiles(ours).high < quartiles(theirs).low;
 }
@@ -38,7 +38,7 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
 /// Returns "0.795 ms (0.79 - 0.8)".
 std::string runs_text(const Finalist& finalist)
 {
-    const auto runs = quartiles(finalist.evaluation.samples);
+    const auto runs = quartiles(finalist.measurement.samples);
     return fmt::format("{:.4g} ms ({:.4g} - {:.4g})", runs.median, runs.low, runs.high);
 }
 
@@ -57,9 +57,9 @@ std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector
                                      std::size_t count, std::optional<std::size_t> incumbent)
 {
     std::vector<std::pair<double, std::size_t>> right;
-    for (const auto& [place, evaluation] : trials)
-        if (evaluation.outcome == Outcome::correct)
-            right.emplace_back(evaluation.milliseconds, place);
+    for (const auto& [place, measurement] : trials)
+        if (measurement.outcome == MeasurementOutcome::correct)
+            right.emplace_back(measurement.milliseconds, place);
     std::ranges::sort(right);
     std::vector<std::size_t> places;
     std::map<std::string_view, std::size_t> taken;
@@ -103,12 +103,12 @@ Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         if (samples[i].empty())
             continue;
         contest.finalists.push_back(
-            {places[i], {Outcome::correct, quartiles(samples[i]).median, samples[i]}});
+            {places[i], {MeasurementOutcome::correct, quartiles(samples[i]).median, samples[i]}});
         if (listener.ranked)
             listener.ranked(contest.finalists.back());
     }
     std::ranges::stable_sort(contest.finalists, {},
-                             [](const Finalist& one) { return one.evaluation.milliseconds; });
+                             [](const Finalist& one) { return one.measurement.milliseconds; });
     auto standing = contest.finalists;
     std::string dropped;
     while (!standing.empty()) {
@@ -121,7 +121,7 @@ Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         const bool stays = winner == today && today != fastest;
         const auto verdict = evaluator.validate(space[winner->place]);
         throw_if_stopped();
-        if (verdict.outcome == Outcome::correct) {
+        if (verdict.outcome == MeasurementOutcome::correct) {
             contest.winner = winner->place;
             contest.unjudged = verdict.reason;
             contest.reason = dropped;
@@ -135,7 +135,7 @@ Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
             else if (today != standing.end())
                 contest.reason +=
                     fmt::format("{:.2f} times as fast as the plan that runs today",
-                                today->evaluation.milliseconds / winner->evaluation.milliseconds);
+                                today->measurement.milliseconds / winner->measurement.milliseconds);
             else
                 contest.reason += fmt::format("the fastest of {} finalists", contest.finalists.size());
             return contest;

@@ -18,7 +18,7 @@ struct ContestOptions {
 /// A finalist with its runs.
 struct Finalist {
     std::size_t place = 0;
-    Evaluation evaluation;  ///< of the ranking
+    PlanMeasurement measurement;  ///< of the ranking
 };
 
 struct Contest {

@@ -18,7 +18,7 @@ std::string require_record_folder()
     return folder;
 }
 
-KeptTuning::KeptTuning(Record blank, const Problem& problem, const Catalogue& catalogue)
+KeptTuning::KeptTuning(TuningRecord blank, const Problem& problem, const Catalogue& catalogue)
     : blank_(std::move(blank)),
       question_{blank_.device, problem, blank_.shape, catalogue},
       store_(RecordStore::open(record_folder())),
@@ -31,13 +31,14 @@ KeptTuning::KeptTuning(Record blank, const Problem& problem, const Catalogue& ca
         incumbent_ = space_.starts().front();
 }
 
-void KeptTuning::keep(RecordFile& file, std::size_t place, Phase phase, const Evaluation& evaluation)
+void KeptTuning::keep(RecordFile& file, std::size_t place, TuningPhase phase,
+                      const PlanMeasurement& measurement)
 {
     auto record = blank_;
     record.point = space_[place];
     record.stage_hash = stage_hash(question_.catalogue.stage(record.point.stage), question_.catalogue);
     record.phase = phase;
-    record.evaluation = evaluation;
+    record.measurement = measurement;
     record.date = time_stamp();
     file.append(record);
     rows_.push_back(std::move(record));
@@ -58,19 +59,20 @@ Contest KeptTuning::run(Evaluator& evaluator, const Limits& limits, const Contes
     options.finalists = limits.finalists;
     auto told = listener;
     told.search.measured = [&](const Trial& trial) {
-        keep(file, trial.place, Phase::screened, trial.evaluation);
+        keep(file, trial.place, TuningPhase::screened, trial.measurement);
         if (listener.search.measured)
             listener.search.measured(trial);
     };
     told.ranked = [&](const Finalist& finalist) {
-        keep(file, finalist.place, Phase::ranked, finalist.evaluation);
+        keep(file, finalist.place, TuningPhase::ranked, finalist.measurement);
         if (listener.ranked)
             listener.ranked(finalist);
     };
     auto contest = tune(space_, evaluator, incumbent_, options, told);
     if (contest.winner) {
         const auto winner = std::ranges::find(contest.finalists, *contest.winner, &Finalist::place);
-        keep(file, winner->place, limits.is_pinned ? Phase::pinned : Phase::chosen, winner->evaluation);
+        keep(file, winner->place, limits.is_pinned ? TuningPhase::pinned : TuningPhase::chosen,
+             winner->measurement);
     }
     return contest;
 }

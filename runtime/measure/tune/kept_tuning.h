@@ -26,9 +26,9 @@ class KeptTuning {
 public:
     /// Reads the user's records. `blank` is a row of the problem without a measurement; problem and catalogue
     /// must outlive this object.
-    KeptTuning(Record blank, const Problem& problem, const Catalogue& catalogue);
+    KeptTuning(TuningRecord blank, const Problem& problem, const Catalogue& catalogue);
 
-    [[nodiscard]] const Record& blank() const { return blank_; }
+    [[nodiscard]] const TuningRecord& blank() const { return blank_; }
     [[nodiscard]] const Problem& problem() const { return question_.problem; }
     [[nodiscard]] const Lookup& lookup() const { return lookup_; }
     [[nodiscard]] const SearchSpace& space() const { return space_; }
@@ -42,21 +42,21 @@ public:
     [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
     /// The rows of this tuning.
-    [[nodiscard]] const std::vector<Record>& rows() const { return rows_; }
+    [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
     /// The file that they are in; empty before run().
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
-    void keep(RecordFile& file, std::size_t place, Phase phase, const Evaluation& evaluation);
+    void keep(RecordFile& file, std::size_t place, TuningPhase phase, const PlanMeasurement& measurement);
 
-    Record blank_;
+    TuningRecord blank_;
     Question question_;
     RecordStore store_;
     Lookup lookup_;
     SearchSpace space_;
     std::optional<std::size_t> incumbent_;
     std::vector<Trial> known_;
-    std::vector<Record> rows_;
+    std::vector<TuningRecord> rows_;
     std::string path_;
 };
 

@@ -9,7 +9,7 @@ std::vector<Trial> known_trials(const RecordStore& store, const Question& questi
     const auto wanted = class_of(question.problem);
     const auto op = operator_hash(question.problem.op);
     std::map<std::string, std::string> hashes;
-    std::map<std::size_t, const Record*> rows;
+    std::map<std::size_t, const TuningRecord*> rows;
     for (const auto& record : store.rows()) {
         if (record.device != question.device || record.op_hash != op || record.problem != wanted ||
             !is_same(record.shape, question.shape))
@@ -28,7 +28,7 @@ std::vector<Trial> known_trials(const RecordStore& store, const Question& questi
     }
     std::vector<Trial> trials;
     for (const auto& [place, row] : rows)
-        trials.push_back({place, row->evaluation});
+        trials.push_back({place, row->measurement});
     return trials;
 }
 

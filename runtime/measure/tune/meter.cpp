@@ -18,7 +18,10 @@ constexpr int kScreeningRuns = 5;
 constexpr int kMostSpilledBytes = 256;
 constexpr double kHopeless = 2;
 
-Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
+PlanMeasurement failure(MeasurementOutcome outcome, std::string reason)
+{
+    return {outcome, 0, {}, std::move(reason)};
+}
 
 /// Returns why the resource report rules a plan out; empty if it does not.
 std::string objection(const TimedPlan& plan)
@@ -60,7 +63,7 @@ struct PlanMeter::State {
 
     /// Runs `work`; a failure of the GPU becomes an outcome.
     template <class Work>
-    Evaluation attempt(Work work)
+    PlanMeasurement attempt(Work work)
     {
         try {
             return work();
@@ -70,7 +73,7 @@ struct PlanMeter::State {
             } catch (const Error&) {
                 is_fit = false;
             }
-            return failure(Outcome::runtime, error.what());
+            return failure(MeasurementOutcome::runtime, error.what());
         }
     }
 
@@ -94,7 +97,7 @@ struct PlanMeter::State {
         (void)agreements.check("the rule of thumb", {});
     }
 
-    Evaluation measure(const Point& point, double best);
+    PlanMeasurement measure(const Point& point, double best);
 
     const Problem& problem;
     const Workload& workload;
@@ -111,13 +114,13 @@ struct PlanMeter::State {
     SharedTexts shared;
 };
 
-Evaluation PlanMeter::State::measure(const Point& point, double best)
+PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
 {
     double compile_milliseconds = 0;
     try {
         compile_milliseconds = timing->compile({shared.of(point), point.stage}) * kMillisecondsPerSecond;
     } catch (const Error& error) {
-        return failure(Outcome::compile, error.what());
+        return failure(MeasurementOutcome::compile, error.what());
     }
     std::unique_ptr<TimedPlan> plan;
     const auto emitted = text_of(point, Numbers::at_launch);
@@ -125,27 +128,28 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
         plan = timing->prepare(*placed, {emitted, point.stage});
     } catch (const DeviceError& error) {
         timing->synchronize();  // throws if more than this plan failed
-        return failure(Outcome::resources, error.what());
+        return failure(MeasurementOutcome::resources, error.what());
     }
     if (auto why = objection(*plan); !why.empty())
-        return failure(Outcome::resources, std::move(why));
+        return failure(MeasurementOutcome::resources, std::move(why));
     provide_expected();
     const auto launch = [&] { plan->launch(); };
     poison();
     (void)timing->once(launch);  // loads the code
     const auto agreement = agreements.check(print(point), {});
     if (!agreement.agrees)
-        return failure(Outcome::wrong, agreement.text);
+        return failure(MeasurementOutcome::wrong, agreement.text);
     const double first = timing->once(launch);
-    Evaluation evaluation{Outcome::correct, first, {first}, "", compile_milliseconds};
+    PlanMeasurement measurement{MeasurementOutcome::correct, first, {first}, "", compile_milliseconds};
     if (first > kHopeless * best) {
-        evaluation.outcome = Outcome::abandoned;
-        evaluation.reason = fmt::format("one run took {:.3g} ms, {:.1f} times the best", first, first / best);
-        return evaluation;
+        measurement.outcome = MeasurementOutcome::abandoned;
+        measurement.reason =
+            fmt::format("one run took {:.3g} ms, {:.1f} times the best", first, first / best);
+        return measurement;
     }
-    evaluation.samples = timing->time(launch, 1, kScreeningRuns, is_flushed);
-    evaluation.milliseconds = quartiles(evaluation.samples).median;
-    return evaluation;
+    measurement.samples = timing->time(launch, 1, kScreeningRuns, is_flushed);
+    measurement.milliseconds = quartiles(measurement.samples).median;
+    return measurement;
 }
 
 PlanMeter::PlanMeter(Backend& backend, const Problem& problem, const Workload& workload,
@@ -155,7 +159,7 @@ PlanMeter::PlanMeter(Backend& backend, const Problem& problem, const Workload& w
 
 PlanMeter::~PlanMeter() = default;
 
-Evaluation PlanMeter::evaluate(const Point& point, double best)
+PlanMeasurement PlanMeter::evaluate(const Point& point, double best)
 {
     return state_->attempt([&] { return state_->measure(point, best); });
 }
@@ -206,10 +210,10 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
     return samples;
 }
 
-Evaluation PlanMeter::validate(const Point& point)
+PlanMeasurement PlanMeter::validate(const Point& point)
 {
     auto& state = *state_;
-    return state.attempt([&]() -> Evaluation {
+    return state.attempt([&]() -> PlanMeasurement {
         const auto emitted = state.text_of(point);
         const auto plan = state.timing->prepare(*state.placed, {emitted, point.stage});
         if (!state.judge)
@@ -220,8 +224,8 @@ Evaluation PlanMeter::validate(const Point& point)
         state.timing->wait();
         const auto comparison = state.judge->compare(state.placed->results());
         if (!comparison.agrees())
-            return failure(Outcome::wrong, print(comparison));
-        Evaluation right;
+            return failure(MeasurementOutcome::wrong, print(comparison));
+        PlanMeasurement right;
         right.reason = unsaid_in_brief(comparison);
         return right;
     });

@@ -19,10 +19,10 @@ public:
     PlanMeter(Backend& backend, const Problem& problem, const Workload& workload, const Catalogue& catalogue);
     ~PlanMeter() override;
 
-    Evaluation evaluate(const Point& point, double best) override;
+    PlanMeasurement evaluate(const Point& point, double best) override;
     void expect(std::span<const Point> points) override;
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override;
-    Evaluation validate(const Point& point) override;
+    PlanMeasurement validate(const Point& point) override;
 
     /// False once a plan has made the device refuse all further work of this process.
     [[nodiscard]] bool is_fit() const;

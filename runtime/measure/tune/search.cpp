@@ -43,13 +43,13 @@ public:
 private:
     void add(Trial trial)
     {
-        const auto& evaluation = trial.evaluation;
+        const auto& measurement = trial.measurement;
         if (!seen_.insert(trial.place).second)
             return;
-        if (evaluation.milliseconds > 0)
-            worst_ = std::max(worst_, std::log(evaluation.milliseconds));
-        if (evaluation.outcome == Outcome::correct)
-            best_ = std::min(best_, evaluation.milliseconds);
+        if (measurement.milliseconds > 0)
+            worst_ = std::max(worst_, std::log(measurement.milliseconds));
+        if (measurement.outcome == MeasurementOutcome::correct)
+            best_ = std::min(best_, measurement.milliseconds);
         trials_.push_back(std::move(trial));
     }
 
@@ -102,9 +102,9 @@ private:
     [[nodiscard]] std::map<std::string, double, std::less<>> best_of_stages() const
     {
         std::map<std::string, double, std::less<>> best;
-        for (const auto& [place, evaluation] : trials_) {
-            const double time =
-                evaluation.outcome == Outcome::correct ? evaluation.milliseconds : kNoMeasurement;
+        for (const auto& [place, measurement] : trials_) {
+            const double time = measurement.outcome == MeasurementOutcome::correct ? measurement.milliseconds
+                                                                                   : kNoMeasurement;
             const auto stage = best.emplace(space_[place].stage, kNoMeasurement).first;
             stage->second = std::min(stage->second, time);
         }
@@ -161,8 +161,9 @@ private:
         // Of each near measurement: its distance from the problem, and the logarithm of its time.
         std::vector<std::pair<double, double>> near;
         for (const auto& trial : trials_) {
-            const auto& [outcome, milliseconds, samples, reason, compile] = trial.evaluation;
-            const bool has_time = outcome == Outcome::correct || outcome == Outcome::abandoned;
+            const auto& [outcome, milliseconds, samples, reason, compile] = trial.measurement;
+            const bool has_time =
+                outcome == MeasurementOutcome::correct || outcome == MeasurementOutcome::abandoned;
             near.emplace_back(space_.distance(place, trial.place), has_time && milliseconds > 0
                                                                        ? std::log(milliseconds)
                                                                        : worst_ + kFailurePenalty);
@@ -183,8 +184,8 @@ private:
     {
         std::vector<std::pair<double, std::size_t>> right;
         for (const auto& trial : trials_)
-            if (trial.evaluation.outcome == Outcome::correct)
-                right.emplace_back(trial.evaluation.milliseconds, trial.place);
+            if (trial.measurement.outcome == MeasurementOutcome::correct)
+                right.emplace_back(trial.measurement.milliseconds, trial.place);
         std::ranges::sort(right);
         right.resize(std::min(count, right.size()));
         std::vector<std::size_t> places;
@@ -261,8 +262,8 @@ const Trial* fastest(std::span<const Trial> trials)
 {
     const Trial* best = nullptr;
     for (const auto& trial : trials)
-        if (trial.evaluation.outcome == Outcome::correct &&
-            (best == nullptr || trial.evaluation.milliseconds < best->evaluation.milliseconds))
+        if (trial.measurement.outcome == MeasurementOutcome::correct &&
+            (best == nullptr || trial.measurement.milliseconds < best->measurement.milliseconds))
             best = &trial;
     return best;
 }

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "runtime/measure/tune/search_space.h"
-#include "runtime/session/choice/evaluation.h"
+#include "runtime/session/choice/plan_measurement.h"
 
 namespace segfold::tune {
 
-/// An evaluation and the index of its point.
+/// A measurement and the index of its point.
 struct Trial {
     std::size_t place = 0;
-    Evaluation evaluation;
+    PlanMeasurement measurement;
 };
 
 /// Returns the fastest correct trial; of two equal ones the earlier. Null if there is none.
@@ -26,14 +26,14 @@ public:
     virtual ~Evaluator() = default;
     /// Measures a point. `best` is the fastest time so far, infinity at first. A point that takes much longer
     /// may be abandoned.
-    virtual Evaluation evaluate(const Point& point, double best) = 0;
+    virtual PlanMeasurement evaluate(const Point& point, double best) = 0;
     /// Announces points that will probably be measured soon, so they can be compiled in the background.
     virtual void expect(std::span<const Point> points) { (void)points; }
     /// Returns the milliseconds of `rounds` runs of each point, which take turns; empty for a point that
     /// failed.
     virtual std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) = 0;
     /// Runs a point once and compares all results with the reference. Returns correct, wrong, or the failure.
-    virtual Evaluation validate(const Point& point) = 0;
+    virtual PlanMeasurement validate(const Point& point) = 0;
 };
 
 /// How a search chooses points.
@@ -62,7 +62,7 @@ struct SearchOptions {
 /// Functions called during a search; each may be empty.
 struct SearchListener {
     std::function<void(const Trial& trial)> measured;  ///< called for new trials only
-    /// Asked before each evaluation: true if time is up or the user interrupts.
+    /// Asked before each measurement: true if time is up or the user interrupts.
     std::function<bool()> stops;
 };
 

@@ -12,6 +12,6 @@ namespace segfold::tune {
 ///
 /// Source: Willemsen et al., "FAIR sharing of data in autotuning research", 2024, and the T4 schema of
 /// github.com/odgaard/TuningSchema.
-std::string print_t4(std::span<const Record> records);
+std::string print_t4(std::span<const TuningRecord> records);
 
 }  // namespace segfold::tune

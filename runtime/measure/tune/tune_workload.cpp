@@ -15,15 +15,16 @@
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/choice/traffic.h"
+#include "runtime/session/core.h"
 
 namespace segfold {
 
 namespace tune {
 
-Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
-                 const Workload& workload, const std::string& layout)
+TuningRecord record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
+                       const Workload& workload, const std::string& layout)
 {
-    Record record;
+    TuningRecord record;
     record.device = device;
     record.driver = facts.driver;
     record.compiler = facts.compiler;
@@ -32,7 +33,7 @@ Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const P
     record.problem = class_of(problem);
     record.layout = layout;
     record.shape = shape_of(workload);
-    record.evaluation.outcome = Outcome::runtime;  // not measured yet
+    record.measurement.outcome = MeasurementOutcome::runtime;  // not measured yet
     record.bytes =
         compulsory_traffic(problem.op, workload.segments, workload.num_features, problem.form).total();
     record.date = time_stamp();
@@ -58,19 +59,19 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
     if (options.evaluations < 1)
         throw InputError(
             fmt::format("evaluations is {}; a tuning measures 1 plan or more", options.evaluations));
-    auto& backend = session.backend();
+    auto& backend = core(session).backend();
     (void)tune::require_record_folder();  // throws before anything is measured
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
     check_tables(workload);  // throws before many plans are refused
-    const auto laws = session.laws(workload);
+    const auto laws = core(session).laws(workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(workload, laws);
     problem.target = backend.target();
-    tune::PlanMeter meter(backend, problem, workload, session.catalogue());
+    tune::PlanMeter meter(backend, problem, workload, core(session).catalogue());
     tune::KeptTuning tuning(
         tune::record_of(backend.identity().value_or(DeviceIdentity()), meter.facts(), problem, workload, ""),
-        problem, session.catalogue());
+        problem, core(session).catalogue());
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     Tuned tuned;
@@ -79,7 +80,7 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
         ++tuned.measured;
         if (!meter.is_fit())
             throw DeviceError("a plan has made the device refuse further work: " +
-                              print(tuning.space()[trial.place]) + ": " + trial.evaluation.reason);
+                              print(tuning.space()[trial.place]) + ": " + trial.measurement.reason);
     };
     listener.search.stops = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count() > options.seconds;
@@ -92,7 +93,7 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
         return tuned;
     const auto winner = std::ranges::find(found.finalists, *found.winner, &tune::Finalist::place);
     tuned.winner = print(tuning.space()[*found.winner]);
-    tuned.milliseconds = winner->evaluation.milliseconds;
+    tuned.milliseconds = winner->measurement.milliseconds;
     session.forget_records();
     return tuned;
 }

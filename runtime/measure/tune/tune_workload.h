@@ -41,14 +41,13 @@ inline Tuned tune_workload(Session& session, const Operator& op, std::initialize
 struct Problem;
 struct DeviceIdentity;
 struct TimingFacts;
+struct TuningRecord;
 
 namespace tune {
 
-struct Record;
-
 /// Returns a record without a measurement: device, compiler, operator, class of problem, shape, bytes.
-Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
-                 const Workload& workload, const std::string& layout);
+TuningRecord record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
+                       const Workload& workload, const std::string& layout);
 
 /// Returns the current time, as in "2026-11-22T04:33:35Z".
 std::string time_stamp();

@@ -54,16 +54,16 @@ std::vector<double> numbers_of(const JsonValue& list)
     return numbers;
 }
 
-Json message_json(const Evaluation& evaluation)
+Json message_json(const PlanMeasurement& measurement)
 {
-    return {{"outcome", name(evaluation.outcome)},
-            {"milliseconds", evaluation.milliseconds},
-            {"samples", evaluation.samples},
-            {"reason", evaluation.reason},
-            {"compile_milliseconds", evaluation.compile_milliseconds}};
+    return {{"outcome", name(measurement.outcome)},
+            {"milliseconds", measurement.milliseconds},
+            {"samples", measurement.samples},
+            {"reason", measurement.reason},
+            {"compile_milliseconds", measurement.compile_milliseconds}};
 }
 
-Evaluation answered_evaluation(const JsonValue& answer)
+PlanMeasurement answered_evaluation(const JsonValue& answer)
 {
     return {outcome_of(answer.at("outcome")), answer.at("milliseconds").number(),
             numbers_of(answer.at("samples")), answer.at("reason").text(),
@@ -136,7 +136,7 @@ std::string WorkerEvaluator::stop()
     return how;
 }
 
-Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std::string& answer)
+PlanMeasurement WorkerEvaluator::ask(const std::string& request, double seconds, std::string& answer)
 {
     if (!process_)
         start();
@@ -152,28 +152,28 @@ Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std:
         case Coprocess::Wait::late:
             process_->kill();
             stop();
-            return {Outcome::timeout, 0, {}, fmt::format("no answer within {:.3g} s", seconds)};
-        default: return {Outcome::runtime, 0, {}, fmt::format("its process {}", stop())};
+            return {MeasurementOutcome::timeout, 0, {}, fmt::format("no answer within {:.3g} s", seconds)};
+        default: return {MeasurementOutcome::runtime, 0, {}, fmt::format("its process {}", stop())};
     }
 }
 
-Evaluation WorkerEvaluator::evaluate(const Point& point, double best)
+PlanMeasurement WorkerEvaluator::evaluate(const Point& point, double best)
 {
     Json request = {{"evaluate", message_json(point)}};
     if (std::isfinite(best))
         request["best"] = best;
     std::string answer;
     auto failed = ask(line_of(request), seconds_, answer);
-    if (failed.outcome != Outcome::correct)
+    if (failed.outcome != MeasurementOutcome::correct)
         return failed;
-    auto evaluation = read_answer(answer, answered_evaluation);
+    auto measurement = read_answer(answer, answered_evaluation);
     const auto is_last = [](const JsonValue& given) {
         const auto last = given.find("last");
         return last && last->truth();
     };
     if (read_answer(answer, is_last))
         stop();
-    return evaluation;
+    return measurement;
 }
 
 void WorkerEvaluator::expect(std::span<const Point> points)
@@ -187,7 +187,7 @@ std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> po
     std::string answer;
     const auto failed = ask(line_of({{"rank", message_json(points)}, {"rounds", rounds}}),
                             static_cast<double>(points.size() + 1) * seconds_, answer);
-    if (failed.outcome != Outcome::correct)
+    if (failed.outcome != MeasurementOutcome::correct)
         throw DeviceError("the ranking of the best failed: " + failed.reason);
     auto samples = read_answer(answer, answered_samples);
     if (samples.size() != points.size())
@@ -195,11 +195,11 @@ std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> po
     return samples;
 }
 
-Evaluation WorkerEvaluator::validate(const Point& point)
+PlanMeasurement WorkerEvaluator::validate(const Point& point)
 {
     std::string answer;
     auto failed = ask(line_of({{"validate", message_json(point)}}), 30 * seconds_, answer);
-    return failed.outcome == Outcome::correct ? read_answer(answer, answered_evaluation) : failed;
+    return failed.outcome == MeasurementOutcome::correct ? read_answer(answer, answered_evaluation) : failed;
 }
 
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,

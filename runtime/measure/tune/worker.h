@@ -27,10 +27,10 @@ public:
     /// InputError with the program's own message if it cannot start.
     [[nodiscard]] const std::string& greeting();
 
-    Evaluation evaluate(const Point& point, double best) override;
+    PlanMeasurement evaluate(const Point& point, double best) override;
     void expect(std::span<const Point> points) override;
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override;
-    Evaluation validate(const Point& point) override;
+    PlanMeasurement validate(const Point& point) override;
 
     /// How often the program has been started.
     [[nodiscard]] int starts() const { return starts_; }
@@ -40,7 +40,7 @@ private:
     /// Ends the running program and returns how it ended.
     std::string stop();
     /// Sends a line and waits for the answer. A failure becomes the outcome.
-    Evaluation ask(const std::string& request, double seconds, std::string& answer);
+    PlanMeasurement ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
     double seconds_;

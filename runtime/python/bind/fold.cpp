@@ -14,6 +14,7 @@
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
+#include "runtime/session/core.h"
 
 namespace segfold::python {
 namespace {
@@ -136,7 +137,7 @@ private:
     }
     void synchronize(std::uintptr_t stream)
     {
-        const cuda::CurrentContext current(*session_.backend().context());
+        const cuda::CurrentContext current(*core(session_).backend().context());
         const nb::gil_scoped_release released;
         cuda::check(cuda::driver().cuStreamSynchronize(reinterpret_cast<cuda::CUstream>(stream)),
                     "cuStreamSynchronize");
@@ -146,7 +147,7 @@ private:
         std::int64_t wide = 0;
         std::int32_t narrow = 0;
         const bool is_wide = views_.back().type == Type::i64;
-        const cuda::CurrentContext current(*session_.backend().context());
+        const cuda::CurrentContext current(*core(session_).backend().context());
         const auto queue = reinterpret_cast<cuda::CUstream>(stream);
         const auto address = reinterpret_cast<cuda::CUdeviceptr>(views_.back().data);
         const nb::gil_scoped_release released;
@@ -201,7 +202,7 @@ std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
     const auto fold =
         std::make_shared<Fold>(Fold{call.typed()->plans_in(session), call.inputs(), call.segments(),
                                     call.num_elements(), call.plan_options(), call.found()});
-    const auto planned = session.plan_for(fold, [&](std::int64_t num_elements, const auto& work) {
+    const auto planned = core(session).plan_for(fold, [&](std::int64_t num_elements, const auto& work) {
         run_by_size(num_elements, kElementsOfAShortNativeFold, work, call.arrays());
     });
     if (fold->found && !call.found())
@@ -292,7 +293,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
                 put_back(output, *places);
             }
     };
-    const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
+    const bool is_native = core(*session).backend().name() == "cpu" && cpu::reason_without_compiler().empty();
     run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
                 arrays);
     std::vector<nb::object> objects;
@@ -336,7 +337,7 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
              nullptr};
     auto work = [fold] {
         fold->folded = std::make_shared<Folded>(
-            fold->session->fold_anew(fold->typed->op, fold->inputs, fold->segments, fold->options));
+            core(*fold->session).fold_anew(fold->typed->op, fold->inputs, fold->segments, fold->options));
     };
     run_by_size(most_items(call), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
@@ -404,7 +405,7 @@ nb::object fold(Call& call)
     const auto& model = call.model();
     const auto stream = current_stream(model);
     const auto session = session_of_gpu(words.session, model.device());
-    PlanKey key(call.segments(), call.num_elements(), call.plan_options(), session->num_findings());
+    PlanKey key(call.segments(), call.num_elements(), call.plan_options(), core(*session).num_findings());
     key.is_on_device = true;
     key.stream = stream;
     auto& plans = *call.typed()->plans_in(*session);

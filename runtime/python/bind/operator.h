@@ -12,7 +12,8 @@
 #include "dsl/check/rows.h"
 #include "dsl/text/parser.h"
 #include "runtime/python/bind/sessions.h"
-#include "runtime/session/kept_plans.h"
+#include "runtime/session/core.h"
+#include "runtime/session/kept/kept_plans.h"
 
 namespace segfold::python {
 
@@ -42,7 +43,7 @@ struct TypedOperator {
     {
         auto found = plans.find(&session);
         if (found == plans.end())
-            found = plans.emplace(&session, session.plans_of(op)).first;
+            found = plans.emplace(&session, core(session).plans_of(op)).first;
         return found->second;
     }
     bool is_done_with_keys = false;  ///< no more is said of keys that come back

@@ -14,6 +14,7 @@
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/verbs.h"
+#include "runtime/session/core.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::python {
@@ -60,7 +61,7 @@ public:
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
         // A GPU's plan takes arrays of the GPU, and only a fold says how many segments it has found.
         // JAX lends no memory to be written.
-        if (session_->backend().context() != nullptr || call.finds_segments() ||
+        if (core(*session_).backend().context() != nullptr || call.finds_segments() ||
             call.model().kind() == Kind::jax) {
             require_sizes(call);
             call.set_words(words_);
@@ -90,8 +91,8 @@ public:
 
     [[nodiscard]] Plan& plan() const { return *plan_; }
     [[nodiscard]] const PyOperator& op() const { return op_; }
-    [[nodiscard]] std::string backend() const { return std::string(session_->backend().name()); }
-    [[nodiscard]] std::string description() const { return session_->backend().description(); }
+    [[nodiscard]] std::string backend() const { return std::string(core(*session_).backend().name()); }
+    [[nodiscard]] std::string description() const { return core(*session_).backend().description(); }
 
 private:
     void require_fits(const Call& call) const

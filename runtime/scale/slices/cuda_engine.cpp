@@ -1,14 +1,13 @@
 #include <future>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "dsl/error.h"
-#include "runtime/backends/bound_plan.h"
-#include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/backends/cuda/driver/module.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/cuda/compile/compile_batch.h"
 #include "runtime/backends/cuda/driver/pinned_buffer.h"
+#include "runtime/backends/cuda/program.h"
 #include "runtime/scale/slices/slice_engine.h"
 
 namespace segfold {
@@ -148,62 +147,45 @@ public:
 
     std::optional<double> prepare(std::span<const PlanChoice* const> plans) override
     {
-        using Compiling = std::future<std::shared_ptr<const cuda::Compiled>>;
-        std::vector<std::pair<const PlanChoice*, Compiling>> compiling;
+        std::vector<std::pair<const PlanChoice*, std::future<cuda::LoadedText>>> loading;
         for (const auto* plan : plans)
-            if (!programs_.contains(plan))
-                compiling.emplace_back(
-                    plan, std::async(std::launch::async, [this, plan] {
-                        return compiled_.get(
-                            cuda::variant_of(context_.info(), plan->emitted, plan->stage->name).request);
-                    }));
+            if (!texts_.contains(plan))
+                loading.emplace_back(plan, std::async(std::launch::async, [this, plan] {
+                                         return cuda::load(context_, plan->emitted, plan->stage->name,
+                                                           &compiled_);
+                                     }));
         std::optional<double> seconds;
-        for (auto& [plan, future] : compiling) {
-            const auto compiled = future.get();
-            if (!compiled->is_from_disk && known_.insert(compiled).second)
-                seconds = seconds.value_or(0) + compiled->seconds;
-            Program program{cuda::Module(context_, *compiled, plan->stage->name), {}};
-            for (const auto& launch : plan->emitted.launches)
-                program.kernels.emplace(launch.kernel, program.module.kernel(launch.kernel));
-            programs_.try_emplace(plan, std::move(program));
+        for (auto& [plan, future] : loading) {
+            auto text = future.get();
+            if (!text.compiled->is_from_disk && known_.insert(text.compiled).second)
+                seconds = seconds.value_or(0) + text.compiled->seconds;
+            texts_.try_emplace(plan, std::move(text));
         }
         return seconds;
     }
 
     void launch(const Launch& launch) override
     {
-        const auto& emitted = launch.plan.emitted;
-        const auto& kernels = programs_.at(&launch.plan).kernels;
-        BoundPlan bound(launch.workload.op, emitted, sizes_of(launch.workload.segments),
-                        context_.info().multiprocessors);
+        cuda::Program program(texts_.at(&launch.plan), launch.workload.op, launch.plan.emitted,
+                              sizes_of(launch.workload.segments), context_.info().multiprocessors);
         std::vector<std::int64_t> lengths;
         for (const auto& array : launch.workload.arrays)
             lengths.push_back(static_cast<std::int64_t>(array.length()));
-        bound.bind_inputs(launch.inputs, lengths, launch.outside);
-        bound.bind_segments(launch.segments);
-        bound.bind_results(launch.results);
-        for (std::size_t i = 0; i < bound.scratch().size(); ++i) {
-            const auto& scratch = bound.scratch()[i];
-            auto* const place = scratch_room(i, static_cast<std::size_t>(scratch.bytes));
-            // Another slice has left numbers there.
-            if (scratch.zero)
-                zero(place, static_cast<std::size_t>(scratch.bytes));
-            bound.bind_scratch(i, address(place));
-        }
-        for (std::size_t i = 0; i < bound.launches().size(); ++i) {
-            const auto& step = bound.launches()[i];
-            const auto& kernel = kernels.at(step.kernel);
-            kernel.check_arguments(bound.argument_sizes(i));
-            kernel.launch(work_.handle(), cuda::shape_of(step), bound.arguments(i));
-        }
+        auto& arguments = program.arguments();
+        arguments.bind_inputs(launch.inputs, lengths, launch.outside);
+        arguments.bind_segments(launch.segments);
+        arguments.bind_results(launch.results);
+        program.bind_scratch([&](std::size_t place, const ScratchBuffer& buffer) {
+            const auto bytes = static_cast<std::size_t>(buffer.bytes);
+            auto* const room = scratch_room(place, bytes);
+            if (buffer.zero)  // another slice has left numbers there
+                zero(room, bytes);
+            return address(room);
+        });
+        program.launch(work_.handle());
     }
 
 private:
-    struct Program {
-        cuda::Module module;
-        std::map<std::string, cuda::Kernel> kernels;
-    };
-
     [[nodiscard]] cuda::Stream& stream(Lane lane) { return lane == Lane::copies ? copies_ : work_; }
     static const cuda::Event& event_of(const Mark& mark) { return static_cast<const EventMark&>(mark).event; }
     static cuda::CUdeviceptr address(const std::byte* device)
@@ -229,16 +211,17 @@ private:
     cuda::Context context_;
     cuda::CompileCache& compiled_;
     std::set<std::shared_ptr<const cuda::Compiled>> known_;
-    std::map<const PlanChoice*, Program> programs_;
+    std::map<const PlanChoice*, cuda::LoadedText> texts_;
     std::vector<cuda::DeviceBuffer> scratch_;
     cuda::Stream copies_, work_;
 };
 
 }  // namespace
 
-std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context, cuda::CompileCache& programs)
+std::unique_ptr<SliceEngine> cuda_engine(Backend& backend)
 {
-    return std::make_unique<CudaEngine>(context, programs);
+    return backend.context() ? std::make_unique<CudaEngine>(*backend.context(), *backend.programs())
+                             : nullptr;
 }
 
 }  // namespace segfold

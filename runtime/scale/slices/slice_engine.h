@@ -11,10 +11,7 @@
 
 namespace segfold {
 
-namespace cuda {
-class CompileCache;
-class Context;
-}  // namespace cuda
+class Backend;
 
 /// Two queues of a device, one for copies and one for kernels, and their memory.
 ///
@@ -78,8 +75,7 @@ public:
     virtual void launch(const Launch& launch) = 0;
 };
 
-/// The engine of a GPU. `programs` must outlive it.
-[[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context,
-                                                       cuda::CompileCache& programs);
+/// The engine of a back end's GPU; null if it uses none. The back end must outlive it.
+[[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(Backend& backend);
 
 }  // namespace segfold

@@ -12,7 +12,6 @@
 #include "runtime/backends/backend.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
-#include "runtime/session/slicing.h"
 #include "runtime/support/processes/work_stopper.h"
 
 namespace segfold {
@@ -42,9 +41,9 @@ public:
     {
         for (std::int64_t slice = 0; slice < slicer.num_slices(); ++slice)
             partials_.emplace_back(joining_);
-        sliced.results = allocate_results(workload, SegmentForm::offsets);
+        done.results = allocate_results(workload, SegmentForm::offsets);
         if (workload.segments.keys)
-            sliced.results.keys = workload.segments.keys->copy();
+            done.results.keys = workload.segments.keys->copy();
     }
 
     /// Folds slice `own`, then other slices until none is left or one has failed.
@@ -56,13 +55,13 @@ public:
             for (auto slice = own; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
                 throw_if_stopped();
                 auto partial = folder.fold(slicer_.slice(slice), &times);
-                store(partial.take_results(), sliced.results);
+                store(partial.take_results(), done.results);
                 partials_[static_cast<std::size_t>(slice)] = std::move(partial);
             }
             const std::lock_guard lock(mutex_);
-            sliced.times.add(times);
-            if (folder.plan() != nullptr && (own == 0 || !sliced.plan))
-                sliced.plan = *folder.plan();
+            done.times.add(times);
+            if (folder.plan() != nullptr && (own == 0 || !done.chosen.plan))
+                done.chosen.plan = *folder.plan();
         } catch (...) {
             const std::lock_guard lock(mutex_);
             has_failed_ = true;
@@ -82,12 +81,12 @@ public:
         Partial all(joining_);
         for (auto& partial : partials_) {
             all += std::move(partial);
-            store(all.take_results(), sliced.results);
+            store(all.take_results(), done.results);
         }
         all.require_whole();
     }
 
-    Sliced sliced;
+    FoldRun done;
 
 private:
     const SliceProblem& problem_;
@@ -102,7 +101,7 @@ private:
 
 }  // namespace
 
-SliceDevice slice_device(Session& session)
+SliceDevice slice_device(SessionCore& session)
 {
     auto& backend = session.backend();
     return {[&session](const Workload& workload, const PlanText* plan, RunTimes& times) {
@@ -143,18 +142,19 @@ std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices
 
 }  // namespace
 
-SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
-                           const SliceOptions& options)
+SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaws laws,
+                           const FoldWishes& wishes, bool has_pieces_alone)
 {
     require_associative(laws, op, "slices cut");
     SliceProblem problem{op, std::move(laws)};
-    if (options.plan.is_reproducible) {
+    if (wishes.plan.is_reproducible) {
         make_reproducible(problem, Catalogue::standard());
         return problem;
     }
-    problem.choose = [&session, options, laws = problem.laws](const Problem& of, const Shape& shape) {
-        auto request = options.plan;
-        if (options.has_pieces_alone) {
+    problem.choose = [&session, wishes, has_pieces_alone, laws = problem.laws](const Problem& of,
+                                                                               const Shape& shape) {
+        auto request = wishes.plan;
+        if (has_pieces_alone) {
             const auto& catalogue = session.catalogue();
             if (of.form == SegmentForm::whole && request.stage)
                 if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of))
@@ -169,13 +169,13 @@ SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws la
         } else if (of.form == SegmentForm::whole) {
             request.settings.clear();
         }
-        return *session.choose(of, shape, laws, request, options.without_records).plan;
+        return *session.choose(of, shape, laws, request, wishes.without_records).plan;
     };
     return problem;
 }
 
-Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, const Workload& workload,
-                   std::int64_t num_slices)
+FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, const Workload& workload,
+                    std::int64_t num_slices)
 {
     if (num_slices < 1)
         throw InputError("the number of slices is " + std::to_string(num_slices) +
@@ -205,40 +205,28 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
         throw;
     }
     work.join();
-    return std::move(work.sliced);
+    return std::move(work.done);
 }
 
-Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, const SliceOptions& options)
+FoldRun fold_in_slices(std::span<SessionCore* const> devices, const Workload& workload,
+                       const FoldWishes& wishes)
 {
+    if (const auto reason = reason_against_slices(workload.op); !reason.empty() && !wishes.one_piece.empty())
+        throw InputError(reason + "; " + wishes.one_piece);
     auto& session = *devices.front();
     const auto laws = session.laws(workload);
     std::vector<SliceDevice> made;
     for (auto* device : devices)
         made.push_back(slice_device(*device));
-    auto own = options;
-    own.num_slices = slices_with_items(workload, options.num_slices);
-    own.has_pieces_alone = own.num_slices > 0 && (workload.segments.form == SegmentForm::whole ||
-                                                  !Slicer(workload, own.num_slices).has_inner());
-    auto sliced = fold_sliced(made, slice_problem(session, workload.op, laws, own), workload, own.num_slices);
-    sliced.warnings = law_warnings(laws, workload.op);
-    if (sliced.plan)
-        sliced.without_identity = laws.without_identity;
-    return sliced;
-}
-
-Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options)
-{
-    Session* const device = &session;
-    return fold_sliced(std::span(&device, 1), workload, options);
-}
-
-FoldedSlices fold_in_slices(Session& session, const Workload& workload, std::int64_t num_slices,
-                            const PlanRequest& plan)
-{
-    if (const auto reason = reason_against_slices(workload.op); !reason.empty())
-        throw InputError(reason + "; fold it in one piece, by FoldOptions::num_slices = 0");
-    auto sliced = fold_sliced(session, workload, {num_slices, plan});
-    return {std::move(sliced.results), std::move(sliced.plan), std::move(sliced.warnings)};
+    const auto num_slices = slices_with_items(workload, wishes.num_slices);
+    const bool has_pieces_alone = num_slices > 0 && (workload.segments.form == SegmentForm::whole ||
+                                                     !Slicer(workload, num_slices).has_inner());
+    auto run = fold_sliced(made, slice_problem(session, workload.op, laws, wishes, has_pieces_alone),
+                           workload, num_slices);
+    run.chosen.warnings = law_warnings(laws, workload.op);
+    if (run.chosen.plan)
+        run.chosen.explanation.without_identity = laws.without_identity.value_or("");
+    return run;
 }
 
 }  // namespace segfold

@@ -108,7 +108,7 @@ PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& 
             continue;
         if (!request.is_open())
             throw DeviceError(fmt::format("{}; {} needs {}", lacks,
-                                          print(tune::Point{stage->name, emitted.configuration}), bytes));
+                                          print(Point{stage->name, emitted.configuration}), bytes));
         PlanChoice next{catalogue.share(*stage), false, std::move(emitted)};
         next.passed_over = lacks;
         return next;
@@ -140,7 +140,7 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 }
 
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
-                           const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
+                           const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned)
 {
     const bool is_tuned = tuned != nullptr && request.is_open();
     const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
@@ -164,7 +164,7 @@ PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, cons
 }
 
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
-                       const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned,
+                       const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned,
                        const ScratchRoom* room, EmittedTexts* texts)
 {
     require_sound_identity(laws, problem.op);
@@ -180,11 +180,11 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     return suiting(std::move(choice), request, problem, shape, catalogue, *room);
 }
 
-tune::Lookup Chooser::look_up(const Problem& problem, const Shape& shape) const
+Lookup Chooser::look_up(const Problem& problem, const Shape& shape) const
 {
     if (records)
-        return tune::look_up(*records, {*device, problem, shape, *catalogue});
-    tune::Lookup lookup;
+        return segfold::look_up(*records, {*device, problem, shape, *catalogue});
+    Lookup lookup;
     lookup.reason = without_records;
     return lookup;
 }
@@ -200,7 +200,7 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
     const auto& plan = chosen.plan.emplace(choose_plan(request, problem, shape, laws, catalogue,
                                                        point ? &*point : nullptr, room, chooser.texts.get()));
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
+    explanation.rule = print(Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
     explanation.taken = fmt::format("{}, {}", plan.text(), plan.chosen_by());
     explanation.without_identity = laws.without_identity.value_or("");
     explanation.traffic = traffic;

@@ -35,7 +35,7 @@ struct PlanChoice {
     std::string passed_over = {};
 
     /// "warp_stream block_threads=256 items_per_thread=32"
-    [[nodiscard]] std::string text() const { return print(tune::Point{stage->name, emitted.configuration}); }
+    [[nodiscard]] std::string text() const { return print(Point{stage->name, emitted.configuration}); }
 
     /// "asked for", "tuning record", "rule of thumb", "next best: ..."
     [[nodiscard]] std::string chosen_by() const
@@ -68,7 +68,7 @@ struct PlannedPoint {
 
 /// What choose_plan() takes where there is room enough, by plan_facts(). Throws InputError as it does.
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
-                           const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned);
+                           const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned);
 
 /// The same with its text; what `texts` remembers is not emitted anew.
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
@@ -83,9 +83,8 @@ PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, cons
 /// scratch memory does not fit and the request is not open, or none fits. What `texts` remembers is not
 /// emitted anew.
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
-                       const OperatorLaws& laws, const Catalogue& catalogue,
-                       const tune::Point* tuned = nullptr, const ScratchRoom* room = nullptr,
-                       EmittedTexts* texts = nullptr);
+                       const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned = nullptr,
+                       const ScratchRoom* room = nullptr, EmittedTexts* texts = nullptr);
 
 /// law_warnings() of a fold of `op` by `taken`. Where NaN alone refutes associativity they name a stage that
 /// folds from left to right, as the reference does, and say nothing of that law where `taken` is one.
@@ -95,13 +94,13 @@ std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, con
 /// Whom a choice asks; the same for the folds of a session and for its plans.
 struct Chooser {
     std::shared_ptr<const Catalogue> catalogue;
-    std::shared_ptr<const tune::RecordStore> records = nullptr;  ///< null: none is asked
-    std::string without_records = {};                            ///< why
-    std::optional<DeviceIdentity> device = {};                   ///< as records know it
-    std::shared_ptr<EmittedTexts> texts = {};                    ///< that are not emitted anew
+    std::shared_ptr<const RecordStore> records = nullptr;  ///< null: none is asked
+    std::string without_records = {};                      ///< why
+    std::optional<DeviceIdentity> device = {};             ///< as records know it
+    std::shared_ptr<EmittedTexts> texts = {};              ///< that are not emitted anew
 
     /// What the records say.
-    [[nodiscard]] tune::Lookup look_up(const Problem& problem, const Shape& shape) const;
+    [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape) const;
 };
 
 /// What is chosen for.

@@ -44,11 +44,10 @@ std::int64_t scratch_bytes_of(const Emitted& emitted, const SegmentSizes& sizes,
 std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation)
 {
     const auto& lookup = explanation.lookup;
-    std::vector<std::pair<std::string, std::string>> facts = {
-        {"plan", explanation.taken},
-        {"lookup", std::string(tune::name(lookup.match))},
-        {"why", lookup.reason},
-        {"rule of thumb", explanation.rule}};
+    std::vector<std::pair<std::string, std::string>> facts = {{"plan", explanation.taken},
+                                                              {"lookup", std::string(name(lookup.match))},
+                                                              {"why", lookup.reason},
+                                                              {"rule of thumb", explanation.rule}};
     if (!explanation.resized.empty())
         facts.emplace_back("resized", explanation.resized);
     if (!explanation.without_identity.empty())
@@ -56,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
     if (!lookup.record.empty())
         facts.emplace_back("record", lookup.record);
     if (!lookup.considered.empty())
-        facts.emplace_back("considered", lines(lookup.considered, [](const tune::Considered& one) {
+        facts.emplace_back("considered", lines(lookup.considered, [](const Considered& one) {
                                return fmt::format("{:.4g} ms  {}  ({})", one.milliseconds, print(one.point),
                                                   one.why);
                            }));

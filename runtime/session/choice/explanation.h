@@ -15,7 +15,7 @@ namespace segfold {
 
 /// A lookup with what it is about.
 struct Explanation {
-    tune::Lookup lookup;
+    Lookup lookup;
     std::string rule;                   ///< the plan of the rule of thumb, or why it did not choose
     std::string taken;                  ///< the plan that runs, and who chose it
     Traffic traffic;                    ///< compulsory bytes

@@ -12,7 +12,7 @@
 #include "dsl/printer.h"
 #include "runtime/support/text_table.h"
 
-namespace segfold::tune {
+namespace segfold {
 namespace {
 
 constexpr double kFarthest = 1.5;  // doublings in all: beyond, a plan that wins here loses there
@@ -40,10 +40,10 @@ std::string text_of(const Shape& shape)
 struct Measured {
     Shape shape;
     double away = 0;
-    std::map<Point, const Record*> rows;
-    const Record* best = nullptr;
+    std::map<Point, const TuningRecord*> rows;
+    const TuningRecord* best = nullptr;
 
-    void add(const Record& record)
+    void add(const TuningRecord& record)
     {
         auto& row = rows[record.point];
         if (row == nullptr || record.phase >= row->phase)
@@ -52,16 +52,17 @@ struct Measured {
 };
 
 /// The row that decides at its own shape: pinned, else chosen last, else the fastest.
-const Record* winner(const Measured& measured)
+const TuningRecord* winner(const Measured& measured)
 {
-    const Record* best = nullptr;
+    const TuningRecord* best = nullptr;
     for (const auto& [point, row] : measured.rows) {
-        const auto rank = std::max(row->phase, Phase::ranked);
-        const auto best_rank = best == nullptr ? Phase::screened : std::max(best->phase, Phase::ranked);
+        const auto rank = std::max(row->phase, TuningPhase::ranked);
+        const auto best_rank =
+            best == nullptr ? TuningPhase::screened : std::max(best->phase, TuningPhase::ranked);
         if (best == nullptr || rank > best_rank ||
             (rank == best_rank &&
-             (rank == Phase::ranked ? row->evaluation.milliseconds < best->evaluation.milliseconds
-                                    : row > best)))  // rows are in the order in which they were written
+             (rank == TuningPhase::ranked ? row->measurement.milliseconds < best->measurement.milliseconds
+                                          : row > best)))  // rows are in the order in which they were written
             best = row;
     }
     return best;
@@ -69,10 +70,10 @@ const Record* winner(const Measured& measured)
 
 /// How a row that decides compares with the others of its shape: a search chooses a plan over faster ones
 /// where their lead may be chance.
-std::string rank_text(const Measured& measured, const Record& row)
+std::string rank_text(const Measured& measured, const TuningRecord& row)
 {
     const auto faster = std::ranges::count_if(measured.rows, [&](const auto& other) {
-        return other.second->evaluation.milliseconds < row.evaluation.milliseconds;
+        return other.second->measurement.milliseconds < row.measurement.milliseconds;
     });
     const auto plans = count_text(std::ssize(measured.rows), "plan");
     if (faster == 0)
@@ -107,14 +108,14 @@ public:
     }
 
 private:
-    void ignore(const Record& record, const std::string& why)
+    void ignore(const TuningRecord& record, const std::string& why)
     {
         if (reported_.insert(record.point).second)
             answer_.ignored.push_back(
                 fmt::format("{}: {} is ignored: {}", record.origin, print(record.point), why));
     }
 
-    [[nodiscard]] bool is_stale(const Record& record)
+    [[nodiscard]] bool is_stale(const TuningRecord& record)
     {
         const auto& catalogue = question_.catalogue;
         auto [known, is_new] = hashes_.try_emplace(record.point.stage);
@@ -134,7 +135,8 @@ private:
         for (const auto& record : store_.rows()) {
             if (is_host(record.device) != is_on_host)
                 continue;  // a GPU's stages and a host's have nothing to tell each other
-            if (class_here(record.problem) != wanted || record.evaluation.outcome != Outcome::correct)
+            if (class_here(record.problem) != wanted ||
+                record.measurement.outcome != MeasurementOutcome::correct)
                 continue;
             auto [known, is_new] = objections_.try_emplace(record.point);
             if (is_new)
@@ -163,7 +165,7 @@ private:
             shape.away = distance(shape.shape, question_.shape);
             for (const auto& [point, row] : shape.rows)
                 if (shape.best == nullptr ||
-                    row->evaluation.milliseconds < shape.best->evaluation.milliseconds)
+                    row->measurement.milliseconds < shape.best->measurement.milliseconds)
                     shape.best = row;
         }
         std::ranges::stable_sort(shapes_, {}, &Measured::away);
@@ -176,17 +178,18 @@ private:
     {
         double fastest = std::numeric_limits<double>::infinity();
         for (const auto& [point, row] : measured.rows)
-            fastest = std::min(fastest, row->evaluation.milliseconds);
+            fastest = std::min(fastest, row->measurement.milliseconds);
         const auto* row = winner(measured);
-        return std::ranges::any_of(stale_, [&](const Record* stale) {
-            const bool was_chosen_since = row->phase > Phase::ranked && row > stale;  // rows are in order
-            return is_same(stale->shape, measured.shape) && stale->phase >= Phase::ranked &&
-                   row->phase != Phase::pinned && !was_chosen_since &&
-                   stale->evaluation.milliseconds < (1 - kLeastGainOfRecord) * fastest;
+        return std::ranges::any_of(stale_, [&](const TuningRecord* stale) {
+            const bool was_chosen_since =
+                row->phase > TuningPhase::ranked && row > stale;  // rows are in order
+            return is_same(stale->shape, measured.shape) && stale->phase >= TuningPhase::ranked &&
+                   row->phase != TuningPhase::pinned && !was_chosen_since &&
+                   stale->measurement.milliseconds < (1 - kLeastGainOfRecord) * fastest;
         });
     }
 
-    Measured& shape_of(const Record& record)
+    Measured& shape_of(const TuningRecord& record)
     {
         for (auto& shape : shapes_)
             if (is_same(shape.shape, record.shape))
@@ -201,14 +204,14 @@ private:
         answer_.match = Match::exact;
         answer_.point = row->point;
         answer_.record = row->origin;
-        answer_.predicted_milliseconds = row->evaluation.milliseconds;
+        answer_.predicted_milliseconds = row->measurement.milliseconds;
         answer_.reason =
-            row->phase == Phase::pinned
+            row->phase == TuningPhase::pinned
                 ? fmt::format("a person has pinned it for {} on {}", text_of(row->shape), row->device.name)
                 : fmt::format("{} was tuned for {} on {}, {}", row->op, text_of(row->shape), row->device.name,
                               rank_text(measured, *row));
         for (const auto& [point, other] : measured.rows)
-            answer_.considered.push_back({point, other->evaluation.milliseconds, "measured"});
+            answer_.considered.push_back({point, other->measurement.milliseconds, "measured"});
         std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
     }
 
@@ -224,7 +227,7 @@ private:
         const auto row = measured.rows.find(point);
         return row == measured.rows.end()
                    ? kUnmeasured
-                   : row->second->evaluation.milliseconds / measured.best->evaluation.milliseconds;
+                   : row->second->measurement.milliseconds / measured.best->measurement.milliseconds;
     }
 
     void take_near()
@@ -248,7 +251,7 @@ private:
                                   log2_of(static_cast<double>(shapes_[i].shape.num_elements));
             weights += weight;
             logarithm +=
-                weight * (std::log(shapes_[i].best->evaluation.milliseconds) + growth * std::log(2.0));
+                weight * (std::log(shapes_[i].best->measurement.milliseconds) + growth * std::log(2.0));
         }
         for (const auto& point : points) {
             double loss = 0;
@@ -316,18 +319,18 @@ private:
         struct Winner {
             bool is_other;
             double away;
-            const Record* row;
+            const TuningRecord* row;
         };
         std::vector<Winner> winners;
         for (const auto* row : usable_)
-            if (row->phase >= Phase::ranked)
+            if (row->phase >= TuningPhase::ranked)
                 winners.push_back(
                     {row->device != question_.device, distance(row->shape, question_.shape), row});
         std::ranges::stable_sort(winners, [](const Winner& first, const Winner& second) {
-            return std::tuple(first.row->phase == Phase::ranked, first.is_other, first.away,
-                              first.row->evaluation.milliseconds) <
-                   std::tuple(second.row->phase == Phase::ranked, second.is_other, second.away,
-                              second.row->evaluation.milliseconds);
+            return std::tuple(first.row->phase == TuningPhase::ranked, first.is_other, first.away,
+                              first.row->measurement.milliseconds) <
+                   std::tuple(second.row->phase == TuningPhase::ranked, second.is_other, second.away,
+                              second.row->measurement.milliseconds);
         });
         for (const auto& one : winners)
             if (answer_.seeds.size() < kMostSeeds &&
@@ -339,9 +342,9 @@ private:
     const Question& question_;
     Lookup answer_;
     std::vector<Measured> shapes_;  ///< of this device, fresh rows only; the nearest first
-    std::vector<const Record*> usable_;
-    std::vector<const Record*> stale_;  ///< of this device and earlier texts
-    bool has_outrun_ = false;           ///< the rows of the very shape, by one of these
+    std::vector<const TuningRecord*> usable_;
+    std::vector<const TuningRecord*> stale_;  ///< of this device and earlier texts
+    bool has_outrun_ = false;                 ///< the rows of the very shape, by one of these
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;
@@ -393,4 +396,4 @@ bool is_same(const Shape& first, const Shape& second)
 
 std::string operator_hash(const Operator& op) { return hash_text(segfold::print(op)); }
 
-}  // namespace segfold::tune
+}  // namespace segfold

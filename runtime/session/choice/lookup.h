@@ -6,7 +6,7 @@
 
 #include "runtime/session/choice/record_store.h"
 
-namespace segfold::tune {
+namespace segfold {
 
 /// How a lookup came to its answer.
 enum class Match : std::uint8_t { exact, near_shape, other_device, none };
@@ -61,4 +61,4 @@ bool is_same(const Shape& first, const Shape& second);
 /// The text by which rows know an operator.
 std::string operator_hash(const Operator& op);
 
-}  // namespace segfold::tune
+}  // namespace segfold

@@ -2,7 +2,7 @@
 
 #include "dsl/error.h"
 
-namespace segfold::tune {
+namespace segfold {
 
 std::string print(const Point& point)
 {
@@ -28,4 +28,4 @@ std::optional<std::string> impossible(const Point& point, const Problem& problem
     return std::nullopt;
 }
 
-}  // namespace segfold::tune
+}  // namespace segfold

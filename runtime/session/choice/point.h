@@ -6,7 +6,7 @@
 
 #include "codegen/catalogue.h"
 
-namespace segfold::tune {
+namespace segfold {
 
 /// A stage in one configuration.
 struct Point {
@@ -26,4 +26,4 @@ std::string print(const Point& point);
 std::optional<std::string> impossible(const Point& point, const Problem& problem, const Shape& shape,
                                       const Catalogue& catalogue);
 
-}  // namespace segfold::tune
+}  // namespace segfold

@@ -16,7 +16,7 @@
 #include "dsl/error.h"
 #include "runtime/support/json_value.h"
 
-namespace segfold::tune {
+namespace segfold {
 namespace {
 
 constexpr std::int64_t kRecordVersion = 1;
@@ -43,18 +43,18 @@ Configuration configuration_of(const JsonValue& value)
 // strtod, because stod throws for what is below the smallest normal number.
 double rounded(double number) { return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr); }
 
-Evaluation evaluation_of(const JsonValue& row)
+PlanMeasurement measurement_of(const JsonValue& row)
 {
-    Evaluation evaluation;
-    evaluation.outcome = outcome_of(row.at("outcome"));
-    evaluation.reason = row.at("reason").text();
-    evaluation.milliseconds = time_of(row.at("milliseconds"));
-    if (evaluation.outcome == Outcome::correct && evaluation.milliseconds == 0)
+    PlanMeasurement measurement;
+    measurement.outcome = outcome_of(row.at("outcome"));
+    measurement.reason = row.at("reason").text();
+    measurement.milliseconds = time_of(row.at("milliseconds"));
+    if (measurement.outcome == MeasurementOutcome::correct && measurement.milliseconds == 0)
         row.at("milliseconds").refuse("what was measured took some time");
     for (const auto& sample : row.at("samples").elements())
-        evaluation.samples.push_back(time_of(sample));
-    evaluation.compile_milliseconds = time_of(row.at("compile_milliseconds"));
-    return evaluation;
+        measurement.samples.push_back(time_of(sample));
+    measurement.compile_milliseconds = time_of(row.at("compile_milliseconds"));
+    return measurement;
 }
 
 DeviceIdentity device_of(const JsonValue& field)
@@ -162,7 +162,7 @@ std::string print(const ProblemClass& problem)
                        problem.has_rows ? ", rows" : "", problem.has_map ? ", write-back" : "");
 }
 
-std::string_view name(Phase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
+std::string_view name(TuningPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
 
 std::string hash_text(std::string_view text)
 {
@@ -189,12 +189,12 @@ std::string stage_hash(const Stage& stage, const Catalogue& catalogue)
     return hash_text(text);
 }
 
-std::string print(const Record& record)
+std::string print(const TuningRecord& record)
 {
     const auto& [device, driver, compiler, op, op_hash, problem, layout, shape, point, hash, phase,
-                 evaluation, bytes, date, origin] = record;
+                 measurement, bytes, date, origin] = record;
     Json samples = Json::array();
-    for (const double sample : evaluation.samples)
+    for (const double sample : measurement.samples)
         samples.push_back(rounded(sample));
     Json configuration = Json::object();
     for (const auto& [name, value] : point.configuration)
@@ -237,17 +237,17 @@ std::string print(const Record& record)
                        {"configuration", std::move(configuration)},
                        {"stage_hash", hash},
                        {"phase", name(phase)},
-                       {"outcome", name(evaluation.outcome)},
-                       {"reason", evaluation.reason},
-                       {"milliseconds", rounded(evaluation.milliseconds)},
+                       {"outcome", name(measurement.outcome)},
+                       {"reason", measurement.reason},
+                       {"milliseconds", rounded(measurement.milliseconds)},
                        {"samples", std::move(samples)},
-                       {"compile_milliseconds", rounded(evaluation.compile_milliseconds)},
+                       {"compile_milliseconds", rounded(measurement.compile_milliseconds)},
                        {"bytes", bytes},
                        {"date", date}};
     return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Record parse_record(const std::string& place, std::string_view line)
+TuningRecord parse_record(const std::string& place, std::string_view line)
 {
     // Damage may make one object of two, of which the parser would keep the last; no text of a row holds
     // this.
@@ -268,7 +268,7 @@ Record parse_record(const std::string& place, std::string_view line)
     const JsonValue row(place + ": row", document);
     if (const auto version = row.at("version"); version.count() != kRecordVersion)
         version.refuse(fmt::format("this program reads version {}", kRecordVersion));
-    Record record;
+    TuningRecord record;
     record.device = device_of(row.at("device"));
     record.driver = row.at("driver").text();
     record.compiler = row.at("compiler").text();
@@ -282,17 +282,17 @@ Record parse_record(const std::string& place, std::string_view line)
                     shape.has("padded") ? shape.at("padded").count() : 0};
     record.point = {row.at("stage").text(), configuration_of(row.at("configuration"))};
     record.stage_hash = row.at("stage_hash").text();
-    record.phase = static_cast<Phase>(row.at("phase").choice(kPhases));
-    record.evaluation = evaluation_of(row);
+    record.phase = static_cast<TuningPhase>(row.at("phase").choice(kPhases));
+    record.measurement = measurement_of(row);
     record.bytes = row.at("bytes").count();
     record.date = row.at("date").text();
     record.origin = place;
     return record;
 }
 
-Records parse_records(const std::string& name, std::string_view text)
+TuningRecords parse_records(const std::string& name, std::string_view text)
 {
-    Records records;
+    TuningRecords records;
     for (int number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
         const auto line = text.substr(0, end);
@@ -314,4 +314,4 @@ Records parse_records(const std::string& name, std::string_view text)
     return records;
 }
 
-}  // namespace segfold::tune
+}  // namespace segfold

@@ -6,10 +6,10 @@
 
 #include "codegen/problem.h"
 #include "runtime/backends/device_identity.h"
-#include "runtime/session/choice/evaluation.h"
+#include "runtime/session/choice/plan_measurement.h"
 #include "runtime/session/choice/point.h"
 
-namespace segfold::tune {
+namespace segfold {
 
 /// What of a problem makes plans fast or slow; operators that agree in it share records.
 struct ProblemClass {
@@ -34,16 +34,16 @@ ProblemClass folded_on_host(ProblemClass problem);
 std::string print(const ProblemClass& problem);
 
 /// How far a row has come.
-enum class Phase : std::uint8_t {
+enum class TuningPhase : std::uint8_t {
     screened,  ///< a few runs
     ranked,    ///< many runs, by turns with its rivals
     chosen,    ///< won, and its results are right
     pinned     ///< chosen by a person; later rankings do not replace it
 };
 
-std::string_view name(Phase phase);
+std::string_view name(TuningPhase phase);
 
-struct Record {
+struct TuningRecord {
     DeviceIdentity device;
     std::string driver;    ///< the driver's CUDA version
     std::string compiler;  ///< "NVRTC 13.0"
@@ -54,8 +54,8 @@ struct Record {
     Shape shape;
     Point point;
     std::string stage_hash;  ///< of stage and parts without advice: another one makes the row a mere seed
-    Phase phase = Phase::screened;
-    Evaluation evaluation;
+    TuningPhase phase = TuningPhase::screened;
+    PlanMeasurement measurement;
     std::int64_t bytes = 0;   ///< compulsory
     std::string date;         ///< "2026-11-22T04:33:35Z"
     std::string origin = {};  ///< where it was read, "records.jsonl:12"; not written
@@ -67,19 +67,19 @@ std::string hash_text(std::string_view text);
 std::string stage_hash(const Stage& stage, const Catalogue& catalogue);
 
 /// One line without its end.
-std::string print(const Record& record);
+std::string print(const TuningRecord& record);
 /// Reads a line; `place` begins messages: "records.jsonl:12". Throws InputError with the field, the value
 /// there and what would be right.
-Record parse_record(const std::string& place, std::string_view line);
+TuningRecord parse_record(const std::string& place, std::string_view line);
 
 /// Rows of a text, and what was wrong with others.
-struct Records {
-    std::vector<Record> rows;
+struct TuningRecords {
+    std::vector<TuningRecord> rows;
     std::vector<std::string> complaints;  ///< one sentence for each line that was passed over
 };
 
 /// Reads a file's text. Bad lines are passed over and reported; one that ends the text without a line break
 /// was cut off, and is reported as such.
-Records parse_records(const std::string& name, std::string_view text);
+TuningRecords parse_records(const std::string& name, std::string_view text);
 
-}  // namespace segfold::tune
+}  // namespace segfold

@@ -21,7 +21,6 @@ namespace segfold {
 
 std::span<const EmbeddedFile> tuning_records();
 
-namespace tune {
 namespace {
 
 constexpr std::uint64_t kMostRecordBytes = std::uint64_t{1} << 30;
@@ -71,7 +70,7 @@ RecordFile::~RecordFile()
         ::close(descriptor_);
 }
 
-void RecordFile::append(const Record& record)
+void RecordFile::append(const TuningRecord& record)
 {
     // One write, so that rows of two programs never mix.
     const auto line = print(record) + "\n";
@@ -114,14 +113,14 @@ RecordStore RecordStore::open(const std::string& folder, bool for_host)
     return store;
 }
 
-RecordStore RecordStore::of(std::vector<Record> rows)
+RecordStore RecordStore::of(std::vector<TuningRecord> rows)
 {
     RecordStore store;
     store.rows_ = std::move(rows);
     return store;
 }
 
-void RecordStore::add(Records records)
+void RecordStore::add(TuningRecords records)
 {
     std::ranges::move(records.rows, std::back_inserter(rows_));
     std::ranges::move(records.complaints, std::back_inserter(complaints_));
@@ -138,5 +137,4 @@ std::string record_path(const std::string& folder, const DeviceIdentity& device)
     return fmt::format("{}/{}.jsonl", folder, stem.empty() ? "unknown" : stem);
 }
 
-}  // namespace tune
 }  // namespace segfold

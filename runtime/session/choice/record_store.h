@@ -5,7 +5,7 @@
 
 #include "runtime/session/choice/record.h"
 
-namespace segfold::tune {
+namespace segfold {
 
 /// The folder of a user's records: $SEGFOLD_TUNING_DIR, else $XDG_DATA_HOME/segfold/tuning, else
 /// ~/.local/share/segfold/tuning; empty where none of these says anything.
@@ -22,7 +22,7 @@ public:
     RecordFile& operator=(const RecordFile&) = delete;
 
     /// Throws InputError.
-    void append(const Record& record);
+    void append(const TuningRecord& record);
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
@@ -38,17 +38,17 @@ public:
     /// alone does without it. To read it takes longer than all else that a short run of the host does.
     static RecordStore open(const std::string& folder, bool for_host = false);
     /// The given rows alone.
-    static RecordStore of(std::vector<Record> rows);
+    static RecordStore of(std::vector<TuningRecord> rows);
 
-    [[nodiscard]] const std::vector<Record>& rows() const { return rows_; }
+    [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// Whether row `i` came with the program.
     [[nodiscard]] bool is_shipped(std::size_t i) const { return i < num_shipped_; }
 
 private:
-    void add(Records records);
+    void add(TuningRecords records);
 
-    std::vector<Record> rows_;
+    std::vector<TuningRecord> rows_;
     std::vector<std::string> complaints_;
     std::size_t num_shipped_ = 0;
 };
@@ -56,4 +56,4 @@ private:
 /// The file of a device's rows in `folder`: "nvidia_h200.jsonl".
 std::string record_path(const std::string& folder, const DeviceIdentity& device);
 
-}  // namespace segfold::tune
+}  // namespace segfold

@@ -8,6 +8,7 @@
 #include "runtime/measure/bench/plans.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/core.h"
 
 namespace segfold {
 
@@ -19,16 +20,16 @@ bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
     check_tables(workload);  // peers do not check tables
-    const auto laws = session.laws(workload);
+    const auto laws = core(session).laws(workload);
     auto problem = make_problem(workload, laws);
-    problem.target = session.backend().target();
+    problem.target = core(session).backend().target();
     bench::PlanSelection selection;
     for (const auto& stage : options.stages)
         selection.others.push_back({stage});
     std::vector<const Peer*> peers;
     for (const auto& name : options.peers)
         peers.push_back(&peer(name));
-    bench::Bench bench(session.backend());
+    bench::Bench bench(core(session).backend());
     std::vector<std::string> warnings;
     const bench::LadderRequest request{
         problem,
@@ -37,7 +38,7 @@ bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::
         std::string(name(workload.segments.form)),
         bench::ladder_plans(session, problem, shape_of(workload), laws, selection, warnings),
         peers,
-        session.catalogue(),
+        core(session).catalogue(),
         {.repeats = options.repeats}};
     return bench::climb(bench, request, {});
 }

@@ -10,6 +10,7 @@
 #include "runtime/measure/bench/markdown.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/choice/explanation.h"
+#include "runtime/session/core.h"
 
 namespace segfold::bench {
 namespace {
@@ -108,7 +109,7 @@ void measure(Swept& swept, const Case& wanted)
         print(wanted.layout) + (is_found(segments.form) ? fmt::format(" as {}", name(segments.form)) : ""),
         std::move(plans),
         peers,
-        session.catalogue(),
+        core(session).catalogue(),
         request.options,
         prepared.columns};
     auto record = climb(bench, ladder, {listener.progress, listener.measured});
@@ -127,7 +128,7 @@ double scratch_of_element(Session& session, const Operator& op, const OperatorLa
     const SegmentSizes sizes{elements, elements / length, elements, length, 32, features};
     auto problem = make_problem(op, request.given_as.value_or(form_of(layout.kind)),
                                 request.workload.index_bits.value_or(32), laws);
-    auto& backend = session.backend();
+    auto& backend = core(session).backend();
     problem.target = backend.target();
     std::int64_t most = 0;
     std::vector<std::string> warnings;  // reported when the plans are measured
@@ -135,8 +136,9 @@ double scratch_of_element(Session& session, const Operator& op, const OperatorLa
     for (const auto& plan : ladder_plans(session, problem, shape, laws, request.plans, warnings))
         if (plan.objection.empty())
             most = std::max(
-                most, scratch_bytes_of(emit(problem, *plan.stage, plan.configuration, session.catalogue()),
-                                       sizes, backend.device() ? backend.device()->multiprocessors : 1));
+                most,
+                scratch_bytes_of(emit(problem, *plan.stage, plan.configuration, core(session).catalogue()),
+                                 sizes, backend.device() ? backend.device()->multiprocessors : 1));
     return static_cast<double>(most) / static_cast<double>(elements);
 }
 
@@ -169,7 +171,7 @@ std::int64_t fitting_elements(double free_bytes, const Operator& op, const Layou
 
 void require_measurable(Session& session, const Operator& op, const SweepRequest& request)
 {
-    require_sound_identity(session.laws(sample(op, request.workload)), op);
+    require_sound_identity(core(session).laws(sample(op, request.workload)), op);
 }
 
 void bench_operator(Session& session, Bench& bench, const Operator& op, const SweepRequest& request,
@@ -177,7 +179,7 @@ void bench_operator(Session& session, Bench& bench, const Operator& op, const Sw
 {
     auto laws = session.laws(op);
     if (depends_on_data(laws) || doubt_of_scalars(op, laws.report) != ScalarDoubt::none)
-        laws = session.laws(sample(op, request.workload));
+        laws = core(session).laws(sample(op, request.workload));
     for (const auto& warning : law_warnings(laws, op))
         warn(listener, {warning});
     auto& timing = *bench.timing;

@@ -11,7 +11,7 @@
 #include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/sessions.h"
-#include "runtime/session/session.h"
+#include "runtime/session/core.h"
 
 namespace segfold::python {
 namespace {
@@ -248,7 +248,7 @@ nb::object new_on_device(const ArrayIn& model, Type type, const ShapeOut& shape,
         device.attr("__exit__")(nb::none(), nb::none(), nb::none());
         return array;
     }
-    return nb::cast(DeviceArray(*session.backend().context(), type, shape));
+    return nb::cast(DeviceArray(*core(session).backend().context(), type, shape));
 }
 
 nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length)

@@ -6,13 +6,11 @@
 #include <vector>
 
 namespace segfold {
+
 class JsonValue;
-}
 
-namespace segfold::tune {
-
-/// What became of an evaluation.
-enum class Outcome : std::uint8_t {
+/// What became of an measurement.
+enum class MeasurementOutcome : std::uint8_t {
     correct,    ///< measured, and its results are right
     abandoned,  ///< could not win any more; its time is that of one run
     compile,    ///< does not compile
@@ -23,17 +21,17 @@ enum class Outcome : std::uint8_t {
 };
 
 /// "correct", "abandoned", "compile", ...
-std::string_view name(Outcome outcome);
+std::string_view name(MeasurementOutcome outcome);
 /// The outcome that a JSON document names. Throws InputError that lists the names.
-Outcome outcome_of(const JsonValue& value);
+MeasurementOutcome outcome_of(const JsonValue& value);
 
 /// One point measured once.
-struct Evaluation {
-    Outcome outcome = Outcome::correct;
+struct PlanMeasurement {
+    MeasurementOutcome outcome = MeasurementOutcome::correct;
     double milliseconds = 0;  ///< the median; of what was abandoned that of one run; 0 where there is none
     std::vector<double> samples = {};
     std::string reason = {};  ///< why the outcome is not correct; of one that is, what could not be judged
     double compile_milliseconds = 0;
 };
 
-}  // namespace segfold::tune
+}  // namespace segfold

@@ -5,15 +5,13 @@
 #include <bit>
 #include <limits>
 
-#include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/laws/overflow_laws.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/kept_plans.h"
-#include "runtime/session/session.h"
+#include "runtime/session/core.h"
 
 namespace segfold {
 namespace {
@@ -144,7 +142,7 @@ std::shared_ptr<const SparedByOverflow> spared_too(const Workload& workload, con
 /// A plan of a fold, and what other folds of the operator have to ask.
 struct Making {
     std::shared_ptr<const Fold> fold;
-    Session& session;
+    SessionCore& session;
     std::uint64_t findings;
     PlanOptions options;
     FoldAsks known = {};           ///< of folds before
@@ -228,7 +226,7 @@ std::shared_ptr<const KeptPlan> known_plan(const Fold& fold, const PlanKey& key,
 
 }  // namespace
 
-PlannedFold Session::plan_for(const std::shared_ptr<Fold>& fold, const Runner& run)
+PlannedFold SessionCore::plan_for(const std::shared_ptr<Fold>& fold, const Runner& run)
 {
     auto& plans = *fold->of;
     const auto findings = num_findings();

@@ -30,7 +30,7 @@ struct PlanKey {
     std::uintptr_t stream = 0;
     std::string words;           ///< key_of() its options, and what its data and scalars ask for
     std::int64_t longest = 0;    ///< the longest segment of the host's arrays, where it was looked at
-    std::uint64_t findings = 0;  ///< Session::num_findings() when it was chosen
+    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when it was chosen
     int order_of_items = 0;      ///< bits of the number of items in all ranges of the host
     int index_bits = 0;          ///< that this number needs; 0 for others than ranges of the host
 
@@ -71,7 +71,7 @@ struct FoldAsks {
     /// The last fold that may; so may those of all its values and sizes. Null: none.
     std::shared_ptr<const SparedByOverflow> not_spared = nullptr;
     ScalarDoubt scalars = ScalarDoubt::none;
-    std::uint64_t findings = 0;  ///< Session::num_findings() when it was asked
+    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when it was asked
 };
 
 /// The plans of an operator that were used last, and what is known of its folds. Several threads may use it.

@@ -1,4 +1,4 @@
-#include "runtime/session/kept_plans.h"
+#include "runtime/session/kept/kept_plans.h"
 
 #include <fmt/format.h>
 

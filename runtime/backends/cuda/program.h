@@ -1,0 +1,64 @@
+#pragma once
+// An emitted text on a GPU: compiled, loaded, bound to arrays, launched.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "runtime/backends/bound_plan.h"
+#include "runtime/backends/cuda/compile/compile_batch.h"
+#include "runtime/backends/cuda/driver/launch_sequence.h"
+#include "runtime/backends/cuda/driver/module.h"
+
+namespace segfold::cuda {
+
+/// Returns the request to the compiler for a text, and the names of its kernels.
+[[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
+
+/// A text compiled for a GPU and loaded there. Copies share it.
+struct LoadedText {
+    std::shared_ptr<const Compiled> compiled;
+    Module module;
+};
+
+/// Compiles and loads a text; without `cache` the compiled image is kept on the disk alone. Throws
+/// DeviceError, which names the lines of the stage's own file.
+[[nodiscard]] LoadedText load(const Context& context, const Emitted& emitted, const std::string& name,
+                              CompileCache* cache = nullptr);
+
+/// The kernels of a loaded text with their arguments, for workloads of one size.
+///
+/// It owns no memory: whoever makes it gives it scratch memory and arrays, by address. Binding again only
+/// writes addresses.
+class Program {
+public:
+    /// A kernel and its launch.
+    struct Step {
+        Kernel kernel;
+        LaunchShape shape;
+    };
+
+    /// Throws SpecError if a size is impossible, DeviceError if the GPU does not allow a launch.
+    Program(const LoadedText& text, const Operator& op, const Emitted& emitted, const SegmentSizes& sizes,
+            int num_multiprocessors);
+
+    /// Binds scratch memory: `take` returns the address of each buffer. Kernels rely on zeros where
+    /// ScratchBuffer::zero says so, before the first launch.
+    void bind_scratch(const std::function<std::uint64_t(std::size_t place, const ScratchBuffer&)>& take);
+    /// The arguments; see BoundPlan.
+    [[nodiscard]] BoundPlan& arguments() { return bound_; }
+
+    [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+    /// Queues all kernels.
+    void launch(CUstream stream);
+    /// Appends all kernels to a sequence, which must not outlive the program.
+    void add_to(LaunchSequence& sequence);
+
+private:
+    BoundPlan bound_;
+    std::vector<Step> steps_;
+};
+
+}  // namespace segfold::cuda

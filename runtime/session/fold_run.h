@@ -1,0 +1,49 @@
+#pragma once
+// What a fold of a workload is to do, and what it leaves; internal.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/data/workload.h"
+#include "runtime/session/choice/choice.h"
+#include "runtime/session/plan_request.h"
+#include "runtime/session/validation.h"
+#include "runtime/support/run_times.h"
+
+namespace segfold {
+
+class SessionCore;
+
+/// Wishes for a fold.
+struct FoldWishes {
+    std::int64_t num_slices = 0;       ///< at most as many as elements in segments are made; 0: one piece
+    PlanRequest plan = {};             ///< with slices, of the segments inside them
+    std::string without_records = {};  ///< the reason to use no tuning record; empty: records are used
+    bool check = false;                ///< compare the results with the reference and Thrust
+    /// Called with the choice: before a fold in one piece, after one in slices.
+    std::function<void(const Chosen&)> on_choice = {};
+    std::function<void()> on_check = {};  ///< called before the comparison
+    /// How messages say that a fold in one piece is asked for; empty: by the program's flags.
+    std::string one_piece = {};
+};
+
+/// The results of a fold, and how it was run.
+struct FoldRun {
+    Results results;  ///< with the keys of the layout keys
+    Chosen chosen;    ///< with slices, of the segments inside them
+    RunTimes times;   ///< of all devices together
+    std::optional<Validation> validation;
+    std::vector<Law> doubtful_laws = {};  ///< refuted and relied on; of a fold with a check
+};
+
+/// Cuts the elements into slices, folds each alone on one of the devices, and joins them in order.
+///
+/// runtime/scale, which stands above this room, defines it. Throws what Session::fold() throws, and
+/// InputError for an operator that cannot be folded in slices.
+[[nodiscard]] FoldRun fold_in_slices(std::span<SessionCore* const> devices, const Workload& workload,
+                                     const FoldWishes& wishes);
+
+}  // namespace segfold
