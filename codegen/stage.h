@@ -22,8 +22,8 @@ struct Stage {
     std::string after;   ///< the stage on which it improves; empty for a first stage
     std::string source;  ///< origin of the idea
     std::vector<SegmentForm> forms;
-    std::vector<Formula>
-        needs;  ///< conditions on the operator: associative, commutative, identity, state_bytes <= 64
+    /// Conditions on the operator: associative, commutative, identity, state_bytes <= 64.
+    std::vector<Formula> needs;
     std::vector<std::pair<std::string, Formula>> needs_sizes;  ///< `let` lines before the last `needs`
     std::optional<Formula> suits;  ///< the stage's rank among the stages that can serve; uses plan_facts()
     std::vector<std::pair<std::string, Formula>> suits_sizes;  ///< `let` lines before `suits`

@@ -140,8 +140,8 @@ struct LawOptions {
     double most_seconds = 0.2;         ///< most time for all laws together
     std::uint64_t seed = 1;
     const DataRanges* data = nullptr;  ///< if given, elements lie in these ranges
-    const ScalarValues* scalars =
-        nullptr;  ///< null: all unknown; several values are tried for each unknown scalar
+    /// Values of the scalars; null if all are unknown. Several values are tried for each unknown scalar.
+    const ScalarValues* scalars = nullptr;
 };
 
 /// Limits of a search short enough to run before every emit. It finds obvious counter-examples.

@@ -210,8 +210,7 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto& instruction : program.code) {
         if (instruction.opcode == Opcode::jump || instruction.opcode == Opcode::jump_unless)
             continue;
-        if (instruction.opcode ==
-            Opcode::copy) {  // joins both sides of a condition, of which one reads a table
+        if (instruction.opcode == Opcode::copy) {  // joins two sides, one of which reads a table
             if (run.moved.insert(instruction.out).second) {
                 run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
                 run.types[instruction.out] = instruction.type;

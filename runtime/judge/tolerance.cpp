@@ -339,8 +339,7 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     if (workload_.op.laws.commutative) {
         if (!in_order)
             fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
-        if (fold.stripe_width >=
-            length)  // segments too short for the stripe take any width that changes the order
+        if (fold.stripe_width >= length)  // takes any width that changes the order
             fold.stripe_width =
                 length <= 2
                     ? 1

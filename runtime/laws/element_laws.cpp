@@ -37,8 +37,8 @@ TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, s
         auto tried = trial().try_identity(begin * stride, std::min(end * stride, size), step, elements);
         const std::lock_guard lock(mutex);
         all.tried += tried.tried;
-        if (tried.counter_example &&
-            begin < first) {  // keeps the counter-example of the first element, whichever thread was faster
+        // Keeps the counter-example of the first element, whichever thread was faster.
+        if (tried.counter_example && begin < first) {
             first = begin;
             all.counter_example = std::move(tried.counter_example);
         }

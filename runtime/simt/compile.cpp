@@ -98,8 +98,8 @@ private:
     std::shared_ptr<Workspace> workspace();
     const Toolchain& toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-    std::shared_ptr<Workspace> workspace_ =
-        std::make_shared<Workspace>();  ///< shared with running compilations
+    /// Running compilations share it.
+    std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();
     std::mutex mutex_;
     std::map<std::vector<std::string>, Toolchain> toolchains_;
     std::mutex toolchain_mutex_;

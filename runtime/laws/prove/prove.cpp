@@ -200,8 +200,7 @@ private:
         if (of_all.kind == Answer::Kind::unknown) {
             finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
             if (way.theory == Theory::bits)
-                return refute(finding, way,
-                              true);  // one element per state may be easier than any number of elements
+                return refute(finding, way, true);  // states of one element may be easier than all states
             return false;
         }
         if (of_all.kind == Answer::Kind::sat && !way.in_range && way.theory != Theory::all_reals &&

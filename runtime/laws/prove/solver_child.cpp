@@ -109,8 +109,7 @@ int main(int count, char** arguments)
         return 2;
     watch_channel();
     prctl(PR_SET_NAME, "segfold-solver");
-    std::signal(SIGINT,
-                SIG_IGN);  // the terminal sends it to the whole group; the asking process ends this one
+    std::signal(SIGINT, SIG_IGN);  // sent by the terminal; only the asking process ends this one
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_AS, static_cast<rlim_t>(std::atoll(arguments[2])) << 20);
     limit(RLIMIT_CPU, static_cast<rlim_t>(std::atoll(arguments[3])));
@@ -145,9 +144,8 @@ int main(int count, char** arguments)
         if (context == nullptr || text[0] != 'g') {
             if (context != nullptr)
                 z3.del_context(context);
-            z3.global_param_set(
-                "unsat_core",
-                text[0] == 'c' ? "true" : "false");  // this option cannot be set by a question's text
+            // A question's text cannot set this option.
+            z3.global_param_set("unsat_core", text[0] == 'c' ? "true" : "false");
             Handle config = z3.mk_config();
             context = z3.mk_context(config);
             z3.del_config(config);

@@ -77,8 +77,7 @@ struct Warp {
     std::uint32_t lanes = 0;  ///< lanes that exist
     std::uint32_t live = 0;   ///< lanes that have not returned
     std::uint32_t runnable = 0;
-    std::uint32_t spinning =
-        0;  ///< lanes that let other threads run, because the flag that they read has not changed
+    std::uint32_t spinning = 0;  ///< lanes that let others run, because the flag they read has not changed
     std::uint32_t at_barrier = 0;
     std::uint32_t phase = 0;   ///< block time of the last event that orders accesses of the warp's lanes
     std::uint32_t synced = 0;  ///< accesses made before this time are ordered for all lanes
@@ -92,8 +91,7 @@ struct Warp {
 /// A call of a barrier in the text, at which threads of a block arrive.
 struct BarrierCall {
     unsigned kind = 0;
-    unsigned statement =
-        0;  ///< number of the call in the text; all copies that the compiler makes of it share the number
+    unsigned statement = 0;  ///< number of the call in the text; the compiler's copies of it share the number
 
     bool operator==(const BarrierCall&) const = default;
 };

@@ -173,7 +173,7 @@ PendingCopies& copies_of(Worker& worker)
 }
 
 /// Starts an asynchronous copy. The target counts as written twice: now, and when the thread waits for the
-/// copy. In between it holds poison.
+/// copy. In between it holds nonsense.
 void copy_async(void* to, const void* from, unsigned bytes, const void* site)
 {
     check_copied(to, bytes, site);
