@@ -64,7 +64,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
            comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
-/// Facts for conditions in a text.
+/// Values of the names in conditions of a text.
 Facts text_facts(const Problem& problem)
 {
     auto facts = problem_facts(problem);

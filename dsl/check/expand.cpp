@@ -76,7 +76,7 @@ std::optional<bool> compare(std::string_view symbol, std::int64_t a, std::int64_
     return std::nullopt;
 }
 
-/// Value of an operation on counters; none if the operands are others, or if check() must refuse it.
+/// Value of an operation on counters; none for other operands, or if check() must refuse the operation.
 std::optional<Expression> folded(const ExpressionNode& node)
 {
     const auto& arguments = node.arguments;

@@ -32,7 +32,7 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // Compilers show this line where a state is set whole, which fields that know their lines cannot be.
+    // Each field records the line that sets it, so no state is assigned whole. Compilers show the next line.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 

@@ -85,7 +85,7 @@ Comparison compare_bits(const Workload& workload, const Results& actual, const R
     return comparison;
 }
 
-/// Adds the other results' values to a description of the actual ones.
+/// Adds the values of the other results to a description of the actual results.
 void add_other(std::optional<ComparedSegment>& described, const Results& other)
 {
     if (!described)

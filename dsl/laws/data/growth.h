@@ -10,7 +10,8 @@ namespace segfold {
 /// Returns the known ranges of the integers in the data.
 [[nodiscard]] KnownValues known_values(const Operator& op, const DataRanges& ranges);
 
-/// True if no order of combining such elements overflows where overflow matters. False if this is unknown.
+/// True if no order of combining elements with these values overflows where overflow matters. False if
+/// unknown.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
 /// How far overflow may break laws.
