@@ -66,7 +66,7 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
     if (text.starts_with("cc "))
         return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
                std::to_string(cc % 10);
-    // The sizes in the need, and the facts from which they are computed.
+    // The message also gives the sizes in the need, and the facts of which they are computed.
     auto words = words_of(text);
     for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
         if (words.contains(size->first))
@@ -107,8 +107,8 @@ std::vector<std::string> kernel_files(const std::filesystem::path& root)
     return paths;
 }
 
-/// Removes the files of vocabulary/ from `paths`. A copy of kernels/ has them, and they must equal the
-/// program's.
+/// Removes the files of vocabulary/ from `paths`. A copy of kernels/ holds them too, and they must equal
+/// those of the program.
 void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::string>& paths)
 {
     constexpr std::string_view kFolder = "vocabulary/";
@@ -126,7 +126,7 @@ void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::
 }
 
 /// Returns the text of a kernel file. Throws SpecError if a comment hides text. Messages name the file with
-/// `folder` in front.
+/// `folder` as a prefix.
 std::string checked_file(const std::filesystem::path& root, const std::string& path,
                          const std::string& folder)
 {
@@ -136,8 +136,8 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
-/// Requires a stage's name to be its file's name. Otherwise a file could replace one stage and be named as
-/// another.
+/// Requires a stage to have the name of its file. Otherwise a file could replace one stage but bear the name
+/// of another.
 void require_name_of_file(const Stage& stage)
 {
     const auto name = std::filesystem::path(stage.file).stem().string();
@@ -175,7 +175,7 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
     const auto found = std::ranges::find(all, name, &Named::name);
     if (found != all.end())
         return *found;
-    const std::string suggestion = suggest(all, name);  // stands before the list, which is long
+    const std::string suggestion = suggest(all, name);  // stands before the list, which may be long
     throw InputError("unknown " + what + " '" + std::string(name) + "'" +
                      (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
                      names_of(all));
@@ -270,7 +270,7 @@ std::string Catalogue::shown(const std::string& place) const
     return folder_.empty() || !place.starts_with(folder_) ? "kernels/" + place : place;
 }
 
-/// Sorts the stages so that each follows the one in its `after`. Ties are sorted by name.
+/// Sorts the stages so that each comes after the stage that its `after` names. Ties are sorted by name.
 void Catalogue::order()
 {
     auto& stages = *stages_;
@@ -298,7 +298,7 @@ const Stage& Catalogue::stage(std::string_view name) const
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
     if (const auto found = std::ranges::find_if(stages(), is_named); found != stages().end())
         return *found;
-    // Reading the other catalogue takes about 20 milliseconds, so only this message does it.
+    // Only this message needs the other catalogue, which takes about 20 milliseconds to read.
     const bool is_native = this == &native();
     const auto& others = (is_native ? standard() : native()).stages();
     if (std::ranges::any_of(others, is_named))

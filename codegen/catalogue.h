@@ -1,5 +1,5 @@
 #pragma once
-// The known stages and parts: those embedded in the program, or those in a folder.
+// The known stages and parts: embedded in the program, or in a folder.
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace segfold {
 
-/// True if a stage maps elements itself after folding them. It then needs no second launch for the map.
+/// True if a stage maps elements itself after it folds them. It then needs no second launch for the map.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
 class Catalogue {
@@ -27,16 +27,16 @@ public:
     /// The stages and parts in `directory`, which must be laid out like kernels/. Throws InputError,
     /// SpecError.
     static Catalogue from_directory(const std::string& directory);
-    /// The embedded stages and parts, overlaid with those in `directory`: a file replaces the embedded one of
-    /// the same path, or is added. Messages name these files with `directory` as a prefix. Throws InputError,
-    /// SpecError.
+    /// The embedded stages and parts, overlaid with the files in `directory`: a file replaces the embedded
+    /// file of the same path, or is added. Messages name these files with `directory` as a prefix. Throws
+    /// InputError, SpecError.
     static Catalogue overlaid(const std::string& directory);
 
-    /// The stages in the order of the ladder: each comes after the one that it improves on.
+    /// The stages in the order of the ladder: each comes after the stage on which it improves.
     [[nodiscard]] const std::vector<Stage>& stages() const { return *stages_; }
     /// Returns the stage called `name`. Throws InputError if there is none.
     [[nodiscard]] const Stage& stage(std::string_view name) const;
-    /// Returns one of its stages in a form that may outlive the catalogue.
+    /// Returns one of the catalogue's stages with shared ownership, so that it may outlive the catalogue.
     [[nodiscard]] std::shared_ptr<const Stage> share(const Stage& stage) const { return {stages_, &stage}; }
     /// The probes in the order of their names.
     [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
@@ -44,8 +44,8 @@ public:
     [[nodiscard]] const Probe& probe(std::string_view name) const;
     /// Returns the part at `path`. Throws SpecError if there is none.
     [[nodiscard]] PartText part(std::string_view path) const;
-    /// The path that users see for the `place` of a stage or part: "kernels/parts/reduce/run.cuh", or a path
-    /// in the overlaid folder.
+    /// The path that users see for a stage or part with this `place`: "kernels/parts/reduce/run.cuh", or a
+    /// path in the overlaid folder.
     [[nodiscard]] std::string shown(const std::string& place) const;
 
     /// The reason why `stage` cannot serve `problem`, as a sentence without a full stop; none if it can.
@@ -53,11 +53,11 @@ public:
     /// Returns unmet(stage, problem) for a problem whose plan_facts() are known.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
-    /// Throws InputError unless `stage` can serve `problem`. The message gives unmet() and the stages that
+    /// Throws InputError unless `stage` can serve `problem`. The message gives the reason and the stages that
     /// can.
     void require(const Stage& stage, const Problem& problem) const;
     /// The default stage: of all stages that can serve, the one whose `suits` gives the greatest rank. Of
-    /// equal ones it is the first in stages(). Rungs of the ladder do not count. Throws InputError if no
+    /// equal ranks, the first in stages() wins. Rungs of the ladder do not count. Throws InputError if no
     /// stage can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
     /// Returns rule_of_thumb() for a problem whose plan_facts() are known.

@@ -21,7 +21,7 @@ int at_most(const std::vector<int>& values, std::int64_t bound)
 const Formula* first_violation(const Stage& stage, const Configuration& configuration,
                                const FormulaNames& facts)
 {
-    // Without facts, conditions on the sizes of an operator have no value.
+    // Without facts, conditions cannot be evaluated if the stage has sizes.
     if (facts.empty() && !stage.sizes.empty())
         return nullptr;
     const auto names = names_of(stage, configuration, facts);

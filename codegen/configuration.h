@@ -14,15 +14,15 @@ using Configuration = std::map<std::string, int, std::less<>>;
 /// Names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes computed from both.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
-/// The default configuration: the first value of every tunable, unless a `prefer` line of the stage gives a
-/// bound. Then it is the greatest value up to that bound, or the least value if all are above.
+/// The default configuration: each tunable has its first value. If a `prefer` line of the stage gives a
+/// bound, it has the greatest value up to that bound, or the least value if all are above.
 ///
-/// `facts` are those of plan_facts(). If they are empty, `prefer` lines do not apply, and neither do `where`
-/// lines of a stage with `let` lines above them.
+/// `facts` are the plan_facts(). If they are empty, `prefer` lines do not apply. In a stage with `let` lines,
+/// neither do its `where` lines.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
-/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. It does
-/// not check `where` conditions, which need the problem; configure() does.
+/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. Does not
+/// check `where` conditions, which need the problem; configure() does.
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
 
 /// Returns the default configuration with the values of `chosen`.

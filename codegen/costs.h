@@ -1,23 +1,23 @@
 #pragma once
-// Estimates the cost of an operator's combine(), for texts and choices that depend on it.
+// Estimates the cost of an operator's combine(), on which texts and choices depend.
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// True if a further copy of combine() costs more compile time than a loop costs run time.
+/// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.
 bool is_costly(const Operator& op);
 
-/// True if combine() is long compared with a call. CUDA texts then hold one copy, which all places call.
+/// True if combine() is long compared with a call. CUDA texts then hold one copy, and all places call it.
 ///
-/// With a copy in each place, NVRTC took seconds for a plan. An append that the author wrote is copied even
-/// so.
+/// With a copy in each place, NVRTC took seconds for a plan. An append that the author wrote is copied all
+/// the same.
 bool is_called(const Operator& op);
 
 /// True if the fields of the state differ in size and the smallest has fewer than four bytes. Compilers do
 /// not vectorise loops over lanes that combine such states.
 bool has_mixed_fields(const Operator& op);
 
-/// True if the state has so many fields that native texts hold one copy of combine(), which all places call.
+/// True if the state has so many fields that native texts hold one copy of combine(), and all places call it.
 /// With a copy in each place, a compiler took minutes.
 bool has_many_fields(const Operator& op);
 

@@ -11,7 +11,7 @@ namespace segfold {
 /// "stages/row_tree.cu".
 std::span<const EmbeddedFile> embedded_kernels();
 
-/// Every .cpp and .h below kernels/cpu/, sorted by path, which starts with "cpu/".
+/// Every .cpp and .h file below kernels/cpu/, sorted by path; paths begin with "cpu/".
 std::span<const EmbeddedFile> embedded_native_kernels();
 
 /// Text of a file in kernels/, such as "measuring/read.cu". Throws InternalError if there is none.

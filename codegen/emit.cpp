@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kStepItemsSize = "step_items";
 
-/// Notes fields whose type in State differs from the operator's text.
+/// A note on the fields whose type in State differs from the type in the operator's text.
 std::string short_places_note(const Problem& problem)
 {
     std::vector<std::string> fields;
@@ -38,7 +38,7 @@ std::string short_places_note(const Problem& problem)
 
 using NumberValues = std::map<std::string, int, std::less<>>;
 
-/// `words` are the words of the text below. The heading names only tunables that occur there.
+/// `words` are the words of the text below. The heading names only tunables among them.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
                     const NumberValues& numbers, Numbers place, const Identifiers& words)
 {
@@ -64,7 +64,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
            comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
-/// Facts for conditions in a text.
+/// Values of the names in conditions of a text.
 Facts text_facts(const Problem& problem)
 {
     auto facts = problem_facts(problem);
@@ -81,8 +81,8 @@ std::string whole_text(const Stage& stage, const Operator& op)
                : stage.text;
 }
 
-/// Moves the launch of the map to the end, and makes results that only map sees scratch memory. A stage that
-/// maps itself keeps such results in registers; their memory then has one unused entry.
+/// Moves the launch of the map to the end. Results that only map sees become scratch memory. A stage that
+/// maps elements itself keeps such results in registers, and their memory has one unused entry.
 void settle_map(Emitted& emitted, const Operator& op, const Stage& stage)
 {
     if (!op.map)
@@ -138,7 +138,8 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
     return values;
 }
 
-/// Number of items of its row that a lane takes at a time: the stage's size `step_items`, if it has one.
+/// Number of items of its row that a lane takes at a time: the stage's size `step_items`, if it has this
+/// size.
 int step_items_of(const Stage& stage, const FormulaNames& sizes)
 {
     const auto found = sizes.find(kStepItemsSize);
@@ -160,7 +161,7 @@ FormulaNames facts_without_shape(const Problem& problem)
     return facts;
 }
 
-/// True if every condition that can be evaluated from `known` is true.
+/// True if every condition that can be evaluated with the names in `known` is true.
 bool is_allowed(const Stage& stage, FormulaNames known)
 {
     for (const auto& [name, formula] : stage.sizes)
@@ -170,7 +171,7 @@ bool is_allowed(const Stage& stage, FormulaNames known)
         stage.where, [&](const auto& where) { return where.is_over(known) && where.value(known) == 0; });
 }
 
-/// True if is_allowed() is true for some values of the `open` tunables.
+/// True if is_allowed() holds for some values of the `open` tunables.
 bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable* const> open)
 {
     if (open.empty())
@@ -181,8 +182,8 @@ bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable
     });
 }
 
-/// The greatest value of a tunable that is a number. It is taken over all configurations that differ from
-/// this one in numbers, and in tunables that `words` does not contain.
+/// The greatest value that a tunable has in any allowed configuration. Configurations may differ from this
+/// one in numbers, and in tunables that `words` does not contain.
 int greatest_value(const Stage& stage, const Tunable& tunable, const Configuration& configuration,
                    const NumberValues& numbers, const FormulaNames& facts, const Identifiers& words)
 {
@@ -195,7 +196,7 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
             known[other.name] = configuration.at(other.name);
     auto values = tunable.values;
     std::ranges::sort(values, std::greater());
-    // If the conditions exclude the configuration itself, allows any value.
+    // If the conditions exclude this configuration itself, the greatest value of all serves.
     if (!is_allowed(stage, known, open))
         return values.front();
     return *std::ranges::find_if(values, [&](int value) {
@@ -204,9 +205,9 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
     });
 }
 
-/// The constants of a text: kNAME of each tunable, or NAME if it is a number, and kMostNAME. With numbers at
-/// launch, kMostNAME is the tunable's greatest value beside the constants of the text; else it is the value
-/// itself.
+/// The constants of a text: kMostNAME of each tunable, and kNAME, or NAME if the tunable is a number. With
+/// numbers at launch, kMostNAME is the greatest value that the tunable may have beside the constants of the
+/// text; else it is the value itself.
 std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
                                         const NumberValues& numbers, Numbers place, const FormulaNames& facts,
                                         std::string_view written)
@@ -230,8 +231,8 @@ std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration&
     return constants;
 }
 
-/// Adds kNAME of each size that depends on no workload and, with numbers at launch, on no number. Skips sizes
-/// that `written` defines itself.
+/// Adds kNAME of each size that does not depend on a workload nor, with numbers at launch, on a number. Skips
+/// sizes that `written` defines itself.
 void add_sizes(std::vector<NamedConstant>& constants,
                const std::vector<std::pair<std::string, Formula>>& sizes, const Problem& problem,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
@@ -251,8 +252,8 @@ void add_sizes(std::vector<NamedConstant>& constants,
         }
 }
 
-/// Maps the lines of a text. Its order is `above`, some parts, `tiles`, the other parts, and the stage's own
-/// text.
+/// Maps the lines of a text, which consists of `above`, some parts, `tiles`, the other parts, and the stage's
+/// own text, in this order.
 std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
                                         const TracedWoven& woven, std::ptrdiff_t parts_above_tiles,
                                         const Catalogue& catalogue)
@@ -271,8 +272,8 @@ std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view
     return map;
 }
 
-/// Inserts the report of reads past a table's end at the beginning of every kernel with inputs. `lines` are
-/// the origins of the lines of `text`.
+/// At the beginning of every kernel with inputs, inserts code that reports reads past a table's end. `lines`
+/// are the origins of the lines of `text`.
 void add_outside_reads(std::string& text, std::vector<int>& lines)
 {
     constexpr std::string_view parameter = "Inputs inputs", body = "\n{\n";
@@ -307,7 +308,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     if (finds_offsets(stage, problem.form)) {
         facts["finds_offsets"] = 1;
-        facts["allows_empty"] = facts["tells_empty"] = 0;  // segments that kernels find have an item
+        facts["allows_empty"] = facts["tells_empty"] = 0;  // kernels find only segments with items
     }
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
@@ -331,7 +332,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     emitted.checked_tables = problem.checked_tables;
-    // Sizes that only choose the configuration depend on the operator, not on a workload.
+    // Sizes that only choose the configuration depend on the operator, not on the workload.
     const auto is_settled = [&](const auto& size) {
         return std::ranges::any_of(stage.sizes,
                                    [&](const auto& settled) { return settled.first == size.first; });
@@ -353,14 +354,14 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     check_parameters(emitted, stage.place);
     settle_map(emitted, problem.op, stage);
 
-    // A text with constants knows this size like a tunable, so that it can assert that its arrays fit.
+    // A text with constants also knows this size as a constant, so that it can assert that its arrays fit.
     auto constants =
         constants_of(stage, configuration, numbers, place, facts_without_shape(problem), written);
     add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0 && place == Numbers::constant)
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
-    // The generated pieces for tiles and items come after the parts that they need, and before the parts that
+    // The generated pieces for tiles and items stand after the parts that they use, and before the parts that
     // work on items.
     const auto generated =
         is_native ? std::vector<Piece>() : tile_section(problem, step_items_of(stage, sizes));
@@ -383,7 +384,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         '\n';
     emitted.source = above + below;
     emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin(), catalogue);
-    // If parts make up the whole text, removes the blank line after the last one.
+    // If the text consists of parts alone, removes the blank line after the last part.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();
     check_emitted(emitted.source, problem.written);

@@ -22,8 +22,8 @@ struct EmittedScratch {
     int result = -1;
 };
 
-/// A kernel with its parameters in order: "inputs", "segments", "results", the name of a scratch buffer, or
-/// the name of a number.
+/// A kernel and its parameters in order. A parameter is "inputs", "segments", "results", or the name of a
+/// scratch buffer or of a number.
 struct EmittedLaunch {
     std::string kernel;
     std::vector<std::string> parameters;
@@ -33,20 +33,20 @@ struct EmittedLaunch {
 
 /// CUDA text, and how to launch it.
 ///
-/// `inputs` is a struct with one pointer for each parameter of the operator. The pointer of a checked table
-/// is followed by the table's length, a pointer to an `unsigned` that becomes 1 after a read past the end,
-/// and 8 bytes of zeros. `results` is a struct with a pointer for each result, then one for each output, then
-/// the length of rows if there are any. kernels/README.md describes `segments`. Formulas may use
-/// num_elements, num_items, num_segments (unless kernels find the segments), num_multiprocessors,
-/// state_bytes, the tunables, and the stage's own sizes.
+/// `inputs` is a struct with one pointer for each parameter of the operator. After the pointer of a checked
+/// table come the table's length, a pointer to an `unsigned` that becomes 1 after a read past the end, and 8
+/// bytes of zeros. `results` is a struct with a pointer for each result, then for each output, then the
+/// length of rows if there are any. kernels/README.md describes `segments`. Formulas may use num_elements,
+/// num_items, num_segments (unless kernels find the segments), num_multiprocessors, state_bytes, the
+/// tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
     std::shared_ptr<const LineMap> lines;  ///< origins of the text's lines, for messages
     Dialect dialect = Dialect::cuda;       ///< the dialect of the stage
-    SegmentForm form;     ///< the form that kernels read: the problem's, or its converted form
+    SegmentForm form;     ///< the form that kernels read: the problem's form, or its converted_form()
     int index_bits = 32;  ///< width of the problem's indices
-    /// True if kernels read the number of items, or the first item of a segment: somebody must count items
-    /// if only the ends of ranges are given.
+    /// True if kernels read the number of items, or the first item of a segment. If only the ends of ranges
+    /// are given, the host must then count items.
     bool counts_items = false;
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order; a size may use earlier ones
@@ -57,21 +57,21 @@ struct Emitted {
     std::vector<std::string> checked_tables;  ///< the checked tables of the problem
     bool is_associative = true;               ///< true if the problem's laws include associativity
     Configuration configuration;
-    /// True if the data alone determine the order of combination. Grids are then sized as for one fixed GPU,
+    /// True if only the data determine the order of combination. Grids then have the sizes for one fixed GPU,
     /// and products and sums are not fused.
     bool is_reproducible = false;
 };
 
-/// The text of a part for a problem, such as parts/bf16.cuh, which is among the operator's pieces.
+/// The text of a part for a problem. Some parts, such as parts/bf16.cuh, are pieces of the operator's
+/// section.
 std::string part_text(std::string_view path, const Problem& problem,
                       const Catalogue& catalogue = Catalogue::standard());
 
-/// Writes the CUDA text of `stage` for `problem`. It is a pure function: the same arguments give the same
-/// bytes.
+/// Writes the CUDA text of `stage` for `problem`. A pure function: the same arguments give the same bytes.
 ///
-/// For a stage that takes neither flags nor keys, the text reads offsets, which the host makes from these.
-/// The heading names the tunables that are constants of the text. Throws InputError if the stage cannot serve
-/// the problem, and SpecError if its file is faulty.
+/// If the segments are flags or keys and the stage takes neither, the text reads offsets, which the host
+/// makes of them. The heading names the tunables that are constants of the text. Throws InputError if the
+/// stage cannot serve the problem, and SpecError if its file is faulty.
 Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
              const Catalogue& catalogue = Catalogue::standard(), Numbers numbers = Numbers::constant);
 

@@ -137,7 +137,7 @@ std::int64_t state_bytes(const Operator& op)
     for (const auto& field : op.state)
         add(size_bytes(field.type));
     if (!op.has_identity())
-        add(1);  // the flag that tells whether there is a state
+        add(1);  // the flag that tells whether the state holds any element
     return static_cast<std::int64_t>((bytes + alignment - 1) / alignment * alignment);
 }
 

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The known sizes of a problem when a stage is chosen.
+/// The sizes of a problem, as far as they are known when a stage is chosen.
 struct Shape {
     std::int64_t num_elements = 0;  ///< counts an element once for each segment that covers it
     std::int64_t num_segments = 0;
@@ -16,7 +16,7 @@ struct Shape {
     std::int64_t padded = 0;        ///< elements after padding of segments (LengthRange); 0 if unknown
 };
 
-/// Facts about an operator's tree alone. A Problem computes them once.
+/// Facts that depend only on an operator's tree. A Problem computes them once.
 FormulaNames operator_facts(const Operator& op);
 
 /// Facts for needs and for conditions in a text: the operator's facts, usable laws, the form of the segments,
@@ -24,9 +24,9 @@ FormulaNames operator_facts(const Operator& op);
 FormulaNames problem_facts(const Problem& problem);
 
 /// Facts for `suits`, `where` and `prefer` lines: problem_facts(), the shape, and mean_length, the number of
-/// elements for each segment (64 if no sizes are known).
+/// elements per segment (64 if the sizes are unknown).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
-/// Replaces the shape in given facts.
+/// Replaces the shape in `facts`.
 FormulaNames with_shape(FormulaNames facts, const Shape& shape);
 
 /// Bytes of one element in all columns that `lift` reads.

@@ -3,11 +3,11 @@
 
 namespace segfold {
 
-/// The source of the numbers that `//% number NAME` declares.
+/// How a text gets the numbers that `//% number NAME` declares.
 ///
-/// `constant` writes them into the text, which runs faster. `at_launch` passes them as parameters: one
-/// compiled text then serves all configurations that differ in these numbers alone, of which a tuner compares
-/// many.
+/// `constant` writes them into the text, which then runs faster. `at_launch` passes them as kernel
+/// parameters: one compiled text then serves all configurations that differ only in numbers, and a tuner
+/// compares many of these.
 enum class Numbers { constant, at_launch };
 
 }  // namespace segfold

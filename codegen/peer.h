@@ -1,6 +1,6 @@
 #pragma once
-// Peers: CUB or Thrust folds the same operator, in a CUDA or C++ file of its own. Benchmarks compare them
-// with the stages.
+// Peers fold the same operator with CUB or Thrust, in a CUDA or C++ file of their own. Benchmarks compare
+// them with the stages.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -23,14 +23,14 @@ struct Peer {
     std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"
     std::string_view library;  ///< "cub" or "thrust"
     std::vector<SegmentForm> forms;
-    bool is_by_key = false;          ///< reads an i32 key for each element: the number of its segment
+    bool is_by_key = false;  ///< reads an i32 key for each element, which is the number of its segment
     bool needs_commutative = false;  ///< gives wrong results if the order of operands matters
-    std::string_view header;         ///< path of a CCCL header that it needs
+    std::string_view header;         ///< path of a CCCL header that the peer includes
     std::string_view header_text;    ///< text that the header must contain; empty: any text
     std::string_view system = {};    ///< "omp" or "tbb" for Thrust on the host's cores; empty for GPUs
     std::int64_t most_length = std::numeric_limits<std::int64_t>::max();  ///< most elements in a segment
 
-    /// True if it folds in the host's memory.
+    /// True if the peer folds in the host's memory.
     [[nodiscard]] bool is_of_host() const { return !system.empty(); }
 };
 
@@ -51,8 +51,8 @@ std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 struct EmittedPeer {
     std::string source;
     bool needs_keys = false;  ///< the call must set PeerCall::keys
-    /// For peers by key, which see and count only segments with elements. True if the result of the i-th such
-    /// segment goes to place i, false if it goes to the segment's own place.
+    /// For peers by key, which see only segments with elements. If true, the result of the i-th such segment
+    /// goes to place i; if false, to the segment's own place.
     bool is_compacted = false;
     bool needs_run_segments = false;  ///< the call must set PeerCall::segment_of_run
 };
@@ -60,12 +60,13 @@ struct EmittedPeer {
 /// The function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
 inline constexpr const char* kPeerFunction = "segfold_peer";
 
-/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. It is
-/// a pure function: the same arguments give the same bytes.
+/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. A pure
+/// function: the same arguments give the same bytes.
 ///
 /// Elements are lifted as the library reads them, and totals are finished as it writes them, so nothing is
 /// stored in between. If lift or finish changes nothing, or combine is a plain sum, the library gets plain
-/// pointers and its own plus, for which it has fast paths. Throws InputError if the peer cannot serve.
+/// pointers or its own plus, for which it has fast paths. Throws InputError if the peer cannot serve the
+/// problem.
 EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
 
 }  // namespace segfold

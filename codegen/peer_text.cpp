@@ -18,8 +18,8 @@ namespace {
 
 using enum SegmentForm;
 
-/// Returns a piece of kernels/vocabulary/peer.cuh. runtime/measure/bench/peers/peer_library.h declares the
-/// same struct for the call.
+/// Returns a piece of kernels/vocabulary/peer.cuh. For the caller, runtime/measure/bench/peers/peer_library.h
+/// declares the same struct.
 std::string peer_piece(std::string_view piece, const Holes& holes = {})
 {
     return vocabulary("peer.cuh", piece, holes);
@@ -34,10 +34,10 @@ std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::str
     return items;
 }
 
-/// A list with one empty item if `is_there`, else an empty list.
+/// A list of one empty item if `is_there`, else an empty list.
 std::vector<Holes> present(bool is_there) { return std::vector<Holes>(is_there ? 1 : 0); }
 
-/// The column that lift returns unchanged, so that its elements are the states; null if there is none.
+/// The column that lift returns unchanged, so that its elements are states; null if there is none.
 const Parameter* lifted_column(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.lift.lets.empty())
@@ -55,7 +55,7 @@ bool stores_state(const Operator& op)
     return op.state.size() == 1 && op.has_identity() && !op.finish && !op.empty;
 }
 
-/// True for `a + b` of a type whose sums C++ does not widen.
+/// True if combine is `a + b` and the type is one that C++ does not widen.
 bool is_plus(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.combine.lets.empty())
@@ -149,7 +149,7 @@ private:
         return text + (is_thrust() ? "#include <cstddef>\n#include <new>\n" : "");
     }
 
-    /// Emits Lift, which finds an element for load_item.
+    /// Emits Lift, which finds an element and calls load_item.
     [[nodiscard]] std::string lift() const
     {
         std::vector<std::string> members, place;
@@ -172,7 +172,7 @@ private:
                "\n";
     }
 
-    /// Emits Finish, which turns a total's place in the output into a segment and its length.
+    /// Emits Finish, which turns the index of a total in the output into a segment and its length.
     [[nodiscard]] std::string finish() const
     {
         std::vector<std::string> members, place;
@@ -186,7 +186,7 @@ private:
             if (finish_uses_segment_)
                 segment = "segment";
         }
-        // Peers by key see no empty segment, so `empty` needs no length.
+        // Peers by key see no empty segment, so their `empty` needs no length.
         if (finish_uses_length_ || (op_.empty && !peer_.is_by_key)) {
             const std::string at = maps_runs ? "segment" : "place";
             if (problem_.form == offsets || problem_.form == ranges) {
@@ -218,7 +218,7 @@ private:
             text += peer_piece("identity") + "\n";
         if (is_thrust() && !peer_.is_of_host())
             text += peer_piece("Arena") + "\n";
-        if (peer_.is_of_host())  // members of a struct are inline anyway
+        if (peer_.is_of_host())  // no CUDA specifiers; members are inline anyway
             for (auto at = text.find(kCudaFunction); at != text.npos; at = text.find(kCudaFunction))
                 text.erase(at, kCudaFunction.size());
         return text + "}  // namespace\n\n";
@@ -268,7 +268,7 @@ private:
         return is_cut && (!peer_.is_by_key || finish_uses_length_ || lift_needs_place_);
     }
 
-    /// The begins and ends of the segments, for CUB's segmented functions.
+    /// The arrays of the segments' first elements and ends, for CUB's segmented functions.
     [[nodiscard]] std::string bounds() const
     {
         if (problem_.form == offsets)
@@ -331,7 +331,7 @@ private:
         };
         if (peer_.name == "cub_segmented")
             return cub("call->num_segments, " + bounds() + ", combination, initial");
-        if (peer_.name == "cub_segmented_hint")  // no public function takes the longest length
+        if (peer_.name == "cub_segmented_hint")  // no public function takes the length of the longest segment
             return cub("call->num_segments, " + bounds() +
                        ", combination, initial, size_t(call->segment_length)");
         if (peer_.name == "cub_fixed_size")

@@ -20,10 +20,10 @@ struct Probe {
     std::string text;            ///< the file, directives included
 };
 
-/// CUDA text of a probe, and the data of its only launch.
+/// CUDA text of a probe, and what its only launch needs.
 ///
-/// Formulas may use num_elements and the tunables. Parameters have the names of the buffers to which they
-/// point; `num_elements` is an int.
+/// Formulas may use num_elements and the tunables. A parameter has the name of the buffer to which it points,
+/// or is the int `num_elements`.
 struct EmittedProbe {
     std::string source;
     std::vector<Scratch> inputs;   ///< filled with words of probe_word()
@@ -35,12 +35,12 @@ struct EmittedProbe {
     Configuration configuration;
 };
 
-/// Reads a probe's front matter. `folder` is the user's folder, if the file comes from one. Throws SpecError
-/// with file and line.
+/// Reads a probe's front matter. `folder` is the user's folder if the file is in one. Throws SpecError with
+/// file and line.
 Probe read_probe(std::string file, std::string text, const std::string& folder = "");
 
-/// Returns the first value of every tunable, or the chosen one. Throws InputError for a name or value that
-/// the probe does not have, and for values that a `where` line excludes.
+/// Gives every tunable its chosen value, or its first. Throws InputError for a name or value that the probe
+/// does not have, and for values that a `where` line excludes.
 Configuration configure(const Probe& probe, const std::map<std::string, int>& chosen);
 
 /// Writes the CUDA text of a probe. It is a pure function. Throws SpecError if the file is faulty.

@@ -1,5 +1,5 @@
 #pragma once
-// A problem is an operator, the form of its segments and the width of indices, without sizes. Texts are
+// A problem is an operator, the form of its segments and the width of indices. It has no sizes. Texts are
 // emitted for problems.
 #include <cstdint>
 #include <memory>
@@ -11,22 +11,23 @@
 
 namespace segfold {
 
-/// The laws on which a stage may rely: those that are claimed and not refuted.
+/// The laws on which a stage may rely: laws that are claimed and not refuted.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
     bool assumes_associative = false;  ///< associativity is refuted, but the user asked to rely on it
 
-    /// False if only the fold from left to right is right, even though stages may combine in another order.
+    /// False if only the fold from left to right gives right results, even if stages may combine in another
+    /// order.
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
 /// Most bytes of `__shared__` variables in a kernel on any GPU. A launch may ask for more dynamic memory.
 inline constexpr std::int64_t kMostStaticSharedBytes = std::int64_t{48} * 1024;
 
-/// Capabilities of a device that matter to texts and plans. The defaults are those of a Hopper GPU and of any
-/// host.
+/// Capabilities of a device that matter to texts and plans. The defaults describe a Hopper GPU, and hold for
+/// any host.
 struct Target {
     /// True if copies to shared memory can bypass registers: compute capability 8.0 and later.
     bool has_async_copies = true;
@@ -35,7 +36,7 @@ struct Target {
     int compute_capability = 90;  ///< ten times the major number plus the minor one
     /// For a host: true if its compiler knows _Float16 and its processor converts it.
     bool has_f16_conversions = false;
-    bool has_wide_vectors = true;  ///< of a host: a register holds sixteen words, as AVX-512's do
+    bool has_wide_vectors = true;  ///< of a host: true if a register holds sixteen words, as in AVX-512
 };
 
 class FormulaNames;
@@ -44,8 +45,8 @@ struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32);
 
     Operator written;  ///< checked, as the author wrote it; shown in headings of texts
-    /// The same operator after rewriting: with 32-bit indices, states keep places and counts in 32 bits, and
-    /// sums of bytes have an append.
+    /// The operator after rewriting: with 32-bit indices, states keep places and counts in 32 bits; sums of
+    /// bytes have an append.
     Operator op;
     std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
     SegmentForm form;
@@ -54,7 +55,7 @@ struct Problem {
     /// For form ranges: true if kernels get the ends of segments, false if they get the offsets of their
     /// items.
     bool has_ends = false;
-    UsableLaws laws;  ///< as declared, unless the caller refutes one
+    UsableLaws laws;  ///< the declared laws, unless the caller refutes one
     Target target;
     /// Tables whose reads are checked. The caller must ensure that other tables are never read past their
     /// ends.

@@ -19,12 +19,13 @@ struct Stage {
     bool is_rung = false;  ///< from ladder/: only for measurements, never a default
     Dialect dialect = Dialect::cuda;  ///< native for files of cpu/
     std::string name, title;
-    std::string after;   ///< the stage it improves on; empty for a first one
+    std::string after;   ///< the stage on which it improves; empty for a first stage
     std::string source;  ///< origin of the idea
     std::vector<SegmentForm> forms;
-    std::vector<Formula> needs;  ///< on an operator: associative, commutative, identity, state_bytes <= 64
+    /// Conditions on the operator: associative, commutative, identity, state_bytes <= 64.
+    std::vector<Formula> needs;
     std::vector<std::pair<std::string, Formula>> needs_sizes;  ///< `let` lines before the last `needs`
-    std::optional<Formula> suits;  ///< its rank among the stages that can serve; uses plan_facts()
+    std::optional<Formula> suits;  ///< the stage's rank among the stages that can serve; uses plan_facts()
     std::vector<std::pair<std::string, Formula>> suits_sizes;  ///< `let` lines before `suits`
     std::vector<Tunable> tunables;
     std::vector<std::pair<std::string, Formula>>
@@ -32,16 +33,16 @@ struct Stage {
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
         prefer;                        ///< tunable, bound on its value; in order; use plan_facts()
-    std::vector<std::string> numbers;  ///< from `number` lines in any paragraph: tunables and sizes
+    std::vector<std::string> numbers;  ///< names in `number` lines of all paragraphs: tunables and sizes
     std::string text;                  ///< the file, directives included
 };
 
-/// The form in which a stage reads segments of form `form`: that form or its converted form; none if the
+/// The form in which a stage reads segments of form `form`: that form or its converted_form(); none if the
 /// stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 
-/// True if a stage that works on offsets gets flags or keys, from which a kernel of its own first makes
-/// offsets.
+/// True if `form` is flags or keys and the stage works on offsets. Another kernel of the stage then makes
+/// offsets first.
 bool finds_offsets(const Stage& stage, SegmentForm form);
 
 /// Value of `suits`; 0 for a stage without it. `facts` are plan_facts(). Throws SpecError.
@@ -54,8 +55,8 @@ struct Plumbing {
     std::vector<Launch> launches;
 };
 
-/// Reads a stage file's front matter. `folder` is the user's folder, if the file comes from one. Throws
-/// SpecError with file and line.
+/// Reads a stage file's front matter. `folder` is the user's folder if the file is in one. Throws SpecError
+/// with file and line.
 Stage read_stage(std::string file, std::string text, const std::string& folder = "");
 
 /// Reads `let`, `scratch` and `launch` from the directives that weaving returns.

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
 /// Asks the system for pages of 2 MiB in the part of the memory that holds whole ones. A fold reads many
-/// places at once, and looking up pages of 4 KiB takes up to a third of its time. NumPy does the same for its
-/// arrays.
+/// places at once; with pages of 4 KiB, it spends up to a third of its time on finding pages. NumPy asks for
+/// them too.
 void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 {
 #if defined(__linux__)
@@ -30,7 +30,7 @@ void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 #endif
 }
 
-/// Size of an array in bytes. Throws InputError if it does not fit into 64 bits; the product would wrap, and
+/// Size of an array in bytes. Throws InputError if it does not fit into 64 bits: the product would wrap, and
 /// the array would be shorter than it claims.
 std::size_t bytes_of(Type type, std::size_t length)
 {

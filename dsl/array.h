@@ -93,7 +93,7 @@ public:
     /// memory does not suffice.
     Array(Type type, std::size_t length);
 
-    /// Wraps the caller's memory, which is only read and must outlive the array.
+    /// Wraps the caller's memory, which must outlive the array and is never written.
     static Array borrow(Type type, const void* data, std::size_t length)
     {
         Array array;
@@ -131,7 +131,7 @@ public:
         return other;
     }
 
-    /// False if the memory is the caller's, or if there is none.
+    /// False if the memory is the caller's, or if the array has none.
     [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
 
     /// Keeps the first `length` elements and all of the memory. `length` must not exceed the present length.
@@ -153,7 +153,7 @@ public:
     [[nodiscard]] std::byte* data() { return data_; }
     [[nodiscard]] const std::byte* data() const { return data_; }
 
-    /// The elements as `T`, whose size must be the type's.
+    /// The elements as `T`, which must have the size of the array's type.
     template <class T>
     [[nodiscard]] std::span<T> as()
     {
@@ -182,7 +182,7 @@ private:
     std::byte* data_ = nullptr;  ///< owned or borrowed
 };
 
-/// A column with the name by which an operator or a file knows it.
+/// An array and its name in an operator or a file.
 struct NamedArray {
     std::string name;
     Array array;

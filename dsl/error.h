@@ -15,13 +15,13 @@ private:
     int exit_code_;
 };
 
-/// Text the user wrote (an operator, a stage file) is wrong; the message holds place, excerpt and caret.
+/// Text that the user wrote (an operator, a stage file) is wrong. The message holds place, excerpt and caret.
 class SpecError : public Error {
 public:
     explicit SpecError(const std::string& message) : Error(message, 2) {}
 };
 
-/// Arrays, files or flags are wrong; the message names what, the value found, and what would be right.
+/// Arrays, files or flags are wrong. The message names the object, the value found and the right one.
 class InputError : public Error {
 public:
     explicit InputError(const std::string& message) : Error(message, 2) {}

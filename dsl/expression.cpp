@@ -47,7 +47,7 @@ constexpr Precedence kPrecedences[] = {
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
-/// Deepest tree that may be built. It is far deeper than check() allows; recursion walks and frees trees.
+/// Deepest tree that may be built, since recursion walks and frees trees. check() allows far less.
 constexpr int kDeepestTree = 16 * kDeepestExpression;
 
 ExpressionNode node(ExpressionKind kind, Position position)
@@ -178,7 +178,7 @@ Expression make_limit(std::string name, Type type, Position position)
 
 Expression make_unary(std::string symbol, Expression argument, Position position)
 {
-    // A minus before a number belongs to the number. Lowest integers can thus be written, and `-1` is a
+    // A minus before a number belongs to the number. So the lowest integer can be written, and `-1` is a
     // literal.
     const bool number = symbol == "-" && argument.has_value() &&
                         (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);

@@ -40,16 +40,16 @@ inline constexpr int kMostNodes = 20000;
 
 class Expression;
 
-/// A node of the tree. Only the members that mention its kind have a meaning.
+/// A node of the tree. A member has a meaning only for the kinds that its comment names.
 struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
     std::string name;    ///< name, field, call: the function, gather: the table, constant, limit
     std::string symbol;  ///< unary, binary: "+", "<=", ...; convert: kGenericConversion, until check()
-    Operand operand = Operand::state;   ///< field: the state that it belongs to
-    bool negative = false;              ///< integer: below zero; boolean: unused
-    std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
-    double real = 0;                    ///< real: the nearest double
-    int rest = 0;                       ///< real: the side of the exact number, as in NearReal
+    Operand operand = Operand::state;  ///< field: the state that it belongs to
+    bool negative = false;             ///< integer: below zero; boolean: unused
+    std::uint64_t magnitude = 0;       ///< integer: |value|; boolean: 0 or 1
+    double real = 0;                   ///< real: the nearest double
+    int rest = 0;  ///< real: on which side of `real` the exact number lies, as in NearReal
     std::vector<Expression> arguments;  ///< in the order of the text
     std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
     Position position;
@@ -103,7 +103,7 @@ Expression make_conditional(Expression condition, Expression yes, Expression no,
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
 
-/// Symbol of `T(x)` and `Acc(x)` in a text for any type. check() removes those that convert nothing.
+/// Symbol of conversions `T(x)` and `Acc(x)` in a generic text. check() removes those that convert nothing.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 

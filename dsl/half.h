@@ -18,7 +18,8 @@ constexpr std::uint16_t f32_to_f16(float value)
     const int exponent = static_cast<int>(magnitude >> 23) - 127;
     if (exponent < -25)
         return static_cast<std::uint16_t>(sign);
-    // Shifts the 24-bit significand to its place and rounds by the bits shifted out. Denormals shift further.
+    // Shifts the 24-bit significand to its place and rounds by the bits shifted out. A denormal is shifted
+    // further.
     const std::uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;
     const int drop = exponent < -14 ? 13 + (-14 - exponent) : 13;
     const std::uint32_t kept = significand >> drop;

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 9> kKindNames = {"whole", "uniform", "off
 constexpr std::array<std::string_view, 6> kFormNames = {"whole",  "uniform", "offsets",
                                                         "ranges", "flags",   "keys"};
 
-constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: integers up to it are exact in a double
+constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: a double holds all integers up to it
 constexpr double kLargestLength = 1099511627776.0;      // 2^40
 
 constexpr DistributionParameter kMean = {"mean", 0.25, kLargestLength, std::nullopt, false};
@@ -74,7 +74,7 @@ constexpr std::string_view kKnownLayouts =
     "rows=FILE.mtx and "
     "generated ones such as geometric:mean=32";
 
-/// Throws InputError. The message begins with the layout's text, to show which argument is meant.
+/// Throws InputError that begins with the layout's text, to show which argument is meant.
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)
 {
     throw InputError(fmt::format("layout '{}': {}", text, problem));
@@ -107,7 +107,7 @@ std::vector<std::string_view> split_at_commas(std::string_view text)
     }
 }
 
-/// End of the first array in `text`: behind the bracket of a list of numbers, or before the comma after a
+/// End of the first array in `text`: after the bracket of a list of numbers, or before the comma after a
 /// file.
 std::size_t end_of_array(std::string_view text)
 {

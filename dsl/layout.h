@@ -1,5 +1,5 @@
 #pragma once
-// How the user states segments, and the forms of that which kernels read.
+// How the user states segments, and the forms in which kernels read them.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,10 +25,10 @@ enum class LayoutKind : std::uint8_t {
 
 /// The forms in which kernels receive segments. Every layout is turned into one of these.
 ///
-/// From flags and keys, kernels find the segments and their number themselves.
+/// With flags and keys, kernels find the segments and their number themselves.
 enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys };
 
-/// Name of a kind, such as "whole" or "uniform". Throws InputError for a number that is no kind.
+/// Name of a kind, such as "whole" or "uniform". Throws InputError for an invalid value.
 std::string_view name(LayoutKind kind);
 std::string_view name(SegmentForm form);
 
@@ -47,10 +47,10 @@ struct Layout {
 /// Reads "whole", "uniform=4", "offsets=FILE", "ranges=BEGIN,END", "rows=A.mtx", "geometric:mean=32,seed=7",
 /// "giant:half".
 ///
-/// A comma in a file's name cannot be written for `ranges`. Throws InputError naming the part that is wrong.
+/// For `ranges`, the name of a file cannot contain a comma. Throws InputError that names the wrong part.
 Layout parse_layout(std::string_view text);
 
-/// Text of a layout: `parse_layout(print(x)) == x`.
+/// Text of a layout that parse_layout() reads back as the same layout.
 std::string print(const Layout& layout);
 
 /// The form in which kernels receive a layout; needs no file.
@@ -60,7 +60,7 @@ SegmentForm form_of(LayoutKind kind);
 /// keys, else `form` itself.
 SegmentForm converted_form(SegmentForm form);
 
-/// True for flags and keys: the number of segments is known only after a kernel has run.
+/// True for flags and keys: only a kernel finds the number of segments.
 bool is_found(SegmentForm form);
 
 /// A number that shapes a generated layout.
@@ -84,7 +84,7 @@ struct Distribution {
 /// All distributions of generated layouts.
 std::span<const Distribution> distributions();
 
-/// Value of a generated layout's parameter: the stated one, else the default.
+/// Value of a generated layout's parameter: the stated value, else the default.
 double parameter(const Layout& layout, std::string_view name);
 
 }  // namespace segfold

@@ -53,7 +53,7 @@ bool rounds(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
 }
 
-/// True for values that are no product. A compiler cannot fuse such a value with an addition to it.
+/// True for values that are no product. A compiler cannot fuse such a value with an addition.
 bool is_no_product(const Expression& expression, const Operator& op)
 {
     switch (expression->kind) {
@@ -73,8 +73,8 @@ bool is_no_product(const Expression& expression, const Operator& op)
     }
 }
 
-/// True if a node rounds in a way that may differ between back ends. A single correctly rounded operation
-/// does not.
+/// True if a node rounds in a way that may differ between back ends, unlike a single correctly rounded
+/// operation.
 bool rounds_freely(const ExpressionNode& node, const Operator& op)
 {
     if (!rounds(node))
@@ -146,8 +146,8 @@ bool uses_name(const Block& block, std::string_view name)
 
 bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
-// combine() never rounds. Other parts round only f32 and f64, by single + - * / and sqrt that no compiler may
-// fuse: i32(x * 8.0) is exact, x * y + z is not.
+// True if combine never rounds, and other parts round only f32 and f64, by single + - * / and sqrt that no
+// compiler may fuse: i32(x * 8.0) is exact, x * y + z is not.
 bool is_exact(const Operator& op)
 {
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };

@@ -12,7 +12,7 @@ namespace segfold {
 /// An input of an operator. A column is read at the element's index, a table at any index. A scalar is one
 /// value for all elements.
 ///
-/// A scalar is a table of one entry, given at launch; expressions read entry 0.
+/// A scalar is a table of one entry that is given at launch; expressions read entry 0.
 struct Parameter {
     std::string name;
     Type type;
@@ -52,7 +52,7 @@ struct Assignment {
 };
 
 /// Locals, then one value for every field of the state or of the result. check() puts the values into the
-/// order of the fields.
+/// fields' order.
 struct Block {
     std::vector<Let> lets;
     std::vector<Assignment> assignments;
@@ -63,20 +63,20 @@ struct Block {
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kMostFields = 256;
 
-/// The author's claims beyond associativity. They are checked before use.
+/// The author's claims beyond associativity. Checks of laws try them.
 struct Laws {
     bool commutative = false;
     bool idempotent = false;
     bool operator==(const Laws&) const = default;
 };
 
-/// An associative operator with its lift and finish: everything that is needed to fold a segment.
+/// An associative operator with its lift and finish: everything needed to fold a segment.
 ///
 /// combine(earlier, later) is associative; the left operand always covers earlier elements. A segment folds
 /// to finish(combine(...combine(lift(e0), lift(e1))..., lift(en))). If every state field has an identity, the
-/// operator is a monoid. If none has, it is a semigroup, and only `empty` gives an empty segment a result.
-/// `append` serves stages that fold element by element, and must equal combine with lift. A `map` is applied
-/// to each element with the finished results of its segment.
+/// operator is a monoid. If none has, it is a semigroup, and an empty segment has a result only through
+/// `empty`. Stages that fold element by element use `append`, which must equal combine with lift. `map`
+/// computes outputs of each element from the finished results of its segment.
 struct Operator {
     std::string name;
     std::string description;  ///< the comment lines above it, without comment marks
@@ -89,12 +89,12 @@ struct Operator {
     std::string earlier = "a";  ///< combine's names for its operands
     std::string later = "b";
     Block combine;
-    /// combine(earlier, lift(element)) in fewer steps. Uses fields of the earlier state, and lift's names
-    /// except tables. Elements come in ascending order of their index.
+    /// combine(earlier, lift(element)) in fewer steps. Uses fields of the earlier state, and the names of
+    /// lift except tables. Elements come in ascending order of their index.
     std::optional<Block> append;
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
-    std::optional<Block> map;     ///< write-back: the outputs of an element, from its segment's results
+    std::optional<Block> map;     ///< write-back: makes the outputs of an element from its segment's results
     Laws laws;
     Position position;
     SourcePointer source;            ///< the text of the operator, for messages; may be null
@@ -118,11 +118,10 @@ std::vector<ResultField> returned_fields(const Operator& op);
 /// Removes `map`: the operator then returns the results that `map` would see.
 Operator without_map(Operator op);
 
-/// True if an expression of the block uses `name` (index, position, segment, length).
+/// True if an expression of the block uses `name`: index, position, segment or length.
 bool uses_name(const Block& block, std::string_view name);
 
-/// Tells how to give empty segments a result if the operator gives none: "give its state fields an identity
-/// ...".
+/// Advice for an operator that gives empty segments no result: "give its state fields an identity ...".
 std::string advice_on_empty_segments(const Operator& op);
 
 /// True if combine() never rounds: the state then has the same bits for any grouping.

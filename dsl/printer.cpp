@@ -13,8 +13,8 @@ namespace {
 constexpr int kUnaryLevel = 11;
 constexpr int kPrimaryLevel = 12;
 
-/// Prints trees so that reading gives the same tree. Left operands print at their operator's precedence,
-/// right operands one level tighter.
+/// Prints trees so that the parser reads the same tree again. A left operand is printed at its operator's
+/// precedence, a right operand one level tighter.
 class Printer {
 public:
     explicit Printer(const Operator* op) : op_(op) {}
@@ -122,7 +122,8 @@ private:
     const Operator* op_;
 };
 
-/// Prints a description as comments that the lexer accepts, even if C++ code put control characters there.
+/// Prints a description as comments that the lexer accepts, even if it comes from C++ and has control
+/// characters.
 std::string print_description(std::string_view rest)
 {
     std::string text;
@@ -189,7 +190,8 @@ std::string print_laws(const Laws& laws)
     return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
 }
 
-/// Prints a number beside the midpoint of two others: all digits of the midpoint, and its side.
+/// Prints a number close to the midpoint of two others: all digits of the midpoint, and one more for its
+/// side.
 std::string all_digits(NearReal number)
 {
     constexpr std::size_t kEnough = 24;  // changing the last of this many digits changes no double

@@ -17,7 +17,7 @@ std::string print(const Expression& expression, const Operator* op = nullptr);
 /// The text behind `->`: "f32", "(mean: f32, each y: f32)".
 std::string results_text(const Operator& op);
 
-/// The shortest text that reads back as `value` in every type, with a point or an exponent: "0.5", "1.0",
+/// The shortest text that every type reads back as `value`, with a point or an exponent: "0.5", "1.0",
 /// "1e+30".
 std::string print_real(double value, int rest = 0);
 

@@ -61,7 +61,7 @@ int compare(const Decimal& left, const Decimal& right)
 }
 
 /// Returns `value` if its last bit is 1 or `rest` is 0, else its neighbour on the side of `rest`. Rounding
-/// that to fewer bits gives the same value as rounding the exact number.
+/// the returned number to fewer bits gives the same value as rounding the exact number.
 template <class Float, class Bits>
 Float to_odd(Float value, int rest)
 {
@@ -113,7 +113,7 @@ NearReal near_decimal(std::string_view decimal, double real)
 NearReal near_integer(bool negative, std::uint64_t magnitude)
 {
     const auto real = static_cast<double>(magnitude);
-    // No magnitude reaches 2^64, but `real` may round up to it.
+    // The magnitude is below 2^64, but `real` may round up to 2^64.
     const auto back = real < 0x1p64 ? static_cast<std::uint64_t>(real) : ~std::uint64_t{0};
     const int rest = real < 0x1p64 ? (magnitude > back) - (magnitude < back) : -1;
     return negative ? near_real(-real, -rest) : near_real(real, rest);

@@ -7,8 +7,8 @@
 
 namespace segfold {
 
-/// A number that a double may be unable to hold: the nearest double, and the side of it on which the number
-/// lies.
+/// A number that a double may be unable to hold: the nearest double, and the side of the double on which the
+/// number lies.
 ///
 /// Rounding twice goes wrong only if the double lies midway between two numbers of a narrower type. `rest` is
 /// 0 in all other cases.
@@ -19,10 +19,9 @@ struct NearReal {
     bool operator==(const NearReal&) const = default;
 };
 
-/// The number that `decimal` states. It consists of digits, with or without a point, an exponent and a sign.
-/// `real` is the nearest double.
+/// Reads digits, with or without a point, an exponent and a sign. `real` is the double nearest to `decimal`.
 [[nodiscard]] NearReal near_decimal(std::string_view decimal, double real);
-/// The integer of this sign and magnitude.
+/// The integer with this sign and magnitude.
 [[nodiscard]] NearReal near_integer(bool negative, std::uint64_t magnitude);
 /// The number near `real`, on the side given by the sign of `rest`.
 [[nodiscard]] NearReal near_real(double real, int rest);
@@ -30,7 +29,7 @@ struct NearReal {
 /// The nearest number of a floating-point type; infinity if the number is too large.
 [[nodiscard]] double round_to(Type type, NearReal number);
 
-/// The bits of a number that `type` holds, in the low bits of the result.
+/// The bits of `value` in the low bits of the result. `type` must hold the value.
 [[nodiscard]] std::uint64_t bits_of_real(Type type, double value);
 
 }  // namespace segfold

@@ -22,7 +22,7 @@ inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type:
 /// True if `type` is one of kTypes. A cast of a wrong number may give another value.
 constexpr bool is_type(Type type) { return static_cast<std::size_t>(type) < kTypes.size(); }
 
-/// Throws InputError for a value outside of kTypes. `what` says where it was found.
+/// Throws InputError for a value outside of kTypes. `what` tells where the value was found.
 [[noreturn]] void refuse_type(Type type, std::string_view what = "");
 
 /// Name in the language: "bool", "i32", "bf16", ... Throws InputError for a value outside of kTypes.
@@ -31,7 +31,7 @@ std::string_view name(Type type);
 /// The type called `name`; none if there is no such type.
 std::optional<Type> find_type(std::string_view name);
 
-/// size_bytes() for a type of kTypes. Calls no host function, so that it runs on a GPU.
+/// size_bytes() for a type of kTypes. It calls no host function, so it can run on a GPU.
 constexpr std::size_t size_bytes_of_type(Type type)
 {
     constexpr std::uint8_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
@@ -52,7 +52,7 @@ constexpr bool is_integer(Type type) { return type >= Type::i8 && type <= Type::
 constexpr bool is_signed_integer(Type type) { return type >= Type::i8 && type <= Type::i64; }
 constexpr bool is_unsigned_integer(Type type) { return type >= Type::u8 && type <= Type::u64; }
 
-/// The type for sums of many values of `type`: f32 for f16 and bf16, else `type` itself.
+/// The type in which many values of `type` are summed: f32 for f16 and bf16, else `type` itself.
 constexpr Type accumulator_type(Type type)
 {
     return is_float(type) && size_bytes(type) == 2 ? Type::f32 : type;

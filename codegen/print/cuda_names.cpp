@@ -11,9 +11,9 @@
 namespace segfold {
 namespace {
 
-/// Names beginning with a small letter that users' names must not have in CUDA text. is_taken() adds rules,
-/// and the file scope of kernels/ adds names. tests/codegen/cuda_names_test.cpp derives all of them and
-/// reports missing ones.
+/// Names with a small first letter that users' names must not have in CUDA text. is_taken() adds rules, and
+/// the file scope of kernels/ adds names. tests/codegen/cuda_names_test.cpp derives all of these and reports
+/// missing ones.
 constexpr std::string_view kTaken[] = {
     // Words of C++, with additions of g++ and nvcc.
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
@@ -69,7 +69,7 @@ const Identifiers& taken_names()
             add_words(words, found);
         for (const auto& file : embedded_kernels()) {
             if (file.path.starts_with("measuring/"))
-                continue;  // no operator shares a text with it
+                continue;  // no operator shares a text with this file
             add_file_scope_words(file.text, found);
             for (const auto& directive : directives_of(file.text))
                 if (directive.word == "number")
@@ -104,7 +104,7 @@ bool is_vector(std::string_view name)
     return std::ranges::find(kElements, name) != std::end(kElements);
 }
 
-/// True for a function of f32 whose f64 twin is a function of the language or of CUDA.
+/// True for a function of f32, such as expf, that has an f64 twin in the language or in CUDA.
 bool is_function_of_f32(std::string_view name)
 {
     if (!name.ends_with('f'))
@@ -139,7 +139,7 @@ std::string cuda_name(Type type)
 std::string cuda_identifier(std::string_view name)
 {
     constexpr std::string_view kOwn = "own";
-    // Since _x becomes own_x, own_x must become ownown_x.
+    // _x becomes own_x, so own_x must become ownown_x.
     auto rest = name;
     while (rest.starts_with(kOwn))
         rest.remove_prefix(kOwn.size());

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kUnaryLevel = 11, kPrimaryLevel = 12;
 
-/// Greatest literal that needs no suffix beside a value of a wider type.
+/// Greatest literal that needs no suffix next to a value of a wider type.
 constexpr std::uint64_t kHighestInt = 0x7fffffff;
 
 bool is_bitwise(const std::string& symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
@@ -27,7 +27,7 @@ bool is_comparison(const std::string& symbol)
     return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
-/// The least binding strength at which an operand of `symbol` needs no parentheses.
+/// The lowest binding strength at which an operand of `symbol` needs no parentheses.
 int operand_level(const std::string& symbol, const Expression& operand, bool right)
 {
     const auto& inner = operand->symbol;
@@ -39,7 +39,7 @@ int operand_level(const std::string& symbol, const Expression& operand, bool rig
     return precedence(symbol) + (right ? 1 : 0);
 }
 
-/// The unsigned type in which a signed type wraps.
+/// The unsigned type in which a signed type is computed, so that it wraps.
 Type wrapping_type(Type type) { return size_bytes(type) == 8 ? Type::u64 : Type::u32; }
 
 /// True for signed arithmetic that may overflow. Narrow types are computed in int, which holds every result.
@@ -71,7 +71,7 @@ std::string with_type_name(std::string_view stem, Type type)
     return fmt::format("{}_{}", stem, name(type));
 }
 
-/// CUDA's name of a function of f32 ("expf") or f64 ("exp").
+/// CUDA's name of a function for f32 ("expf") or f64 ("exp").
 std::string math_name(const std::string& function, Type type)
 {
     const std::string stem = function == "min"   ? "fmin"
@@ -160,7 +160,7 @@ std::string CudaPrinter::number(const ExpressionNode& node, int& level) const
         level = std::signbit(real) ? kUnaryLevel : kPrimaryLevel;
         return text;
     }
-    // C++ has no literal for lowest values: it reads a minus and a number that is too large.
+    // C++ has no literal for the lowest value: it reads a minus sign and a number that is too large.
     if (node.negative && node.magnitude == std::uint64_t{1} << (size_bytes(type) * 8 - 1) &&
         size_bytes(type) >= 4)
         return type == Type::i32 ? "kLowestI32" : "kLowestI64";
@@ -243,7 +243,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
         const auto text = wrapped_arithmetic(node);
         return precedence(node.symbol) < loosest ? "(" + text + ")" : text;
     }
-    // Only the low bits count, so conversions in between may be skipped.
+    // Only the low bits matter, so conversions in between may be skipped.
     const bool converts = node.kind == ExpressionKind::convert && !is_float(*node.arguments[0]->type);
     const auto& argument = converts ? node.arguments[0] : expression;
     if (converts && *argument->type == *node.type)
@@ -299,9 +299,9 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
         level = kPrimaryLevel;
         return with_type_name("to", type) + "(" + text + ")";
     }
-    // The product of two u16 overflows int, to which they are promoted.
+    // The product of two u16 overflows int, the type to which C++ promotes them.
     const bool overflows = type == Type::u16 && symbol == "*";
-    // NVRTC may turn such a comparison into a test for zero.
+    // NVRTC may turn such a comparison into a test for zero; see opaque.h.
     const bool tests_zero = !is_native_ && is_narrow(operands) && is_comparison(symbol) &&
                             (is_unsigned_integer(operands) || symbol == "==" || symbol == "!=");
     const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {
@@ -357,8 +357,8 @@ std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
     return text;
 }
 
-/// Prints a plain division if the divisor is a positive literal; else a call of a function that handles 0 and
-/// -1.
+/// Prints a plain division if the divisor is a positive literal. Otherwise prints a call of a function that
+/// handles 0 and -1.
 std::string CudaPrinter::divide(const ExpressionNode& node, int& level) const
 {
     const Type type = *node.type;
@@ -384,7 +384,7 @@ std::string CudaPrinter::divide_whole(const ExpressionNode& node) const
     return "divide_whole(" + value(left, 0) + ", " + divisor + ")";
 }
 
-/// Prints a function of floats; isnan and isfinite give int.
+/// Prints a function of floats. CUDA's isnan and isfinite return int.
 std::string CudaPrinter::real_call(const ExpressionNode& node) const
 {
     const Type type = *node.arguments[0]->type;
@@ -423,11 +423,11 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
     if (node.name == "abs")
         return is_unsigned_integer(type) ? raw(first, level)
                                          : with_type_name("absolute", type) + "(" + value(first, 0) + ")";
-    // Narrow values are widened with zeros, whatever their sign.
+    // Widens narrow values with zeros, whatever their sign.
     const auto widened = type == Type::i8    ? "u8(" + value(first, 0) + ")"
                          : type == Type::i16 ? "u16(" + value(first, 0) + ")"
                                              : value(first, 0);
-    // A count of bits may become a test for zero too.
+    // A count of bits may also become a test for zero.
     const auto bits = narrow && may_be_sum(op_, first) ? hide(widened) : widened;
     if (is_native_ && node.name == "popcount")
         return std::string(wide ? "__builtin_popcountll(" : "__builtin_popcount(") + bits + ")";
@@ -450,7 +450,7 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     const Type from = *argument->type;
     if (to == from)
         return raw(argument, level);
-    // A conversion to float may become a test for zero, as one to bool may.
+    // A conversion to float may become a test for zero, as a conversion to bool may.
     const bool tests_zero =
         !is_native_ && (to == Type::boolean || is_float(to)) && is_narrow(from) && may_be_sum(op_, argument);
     const auto plain = is_place(*argument) ? argument->name
@@ -481,7 +481,7 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
         return cuda_name(to) + "(" + plain + ")";
     if (is_native_)
         return cuda_name(to) + "(" + plain + ")";
-    // True between narrow and wide integers.
+    // True if the argument is an int in C++, or is promoted to int.
     const bool is_int = from == Type::i32 || is_narrow(from) || (is_place(*argument) && index_bits_ == 32);
     const auto hidden = hide(is_int ? plain : "int(" + plain + ")");
     return to == Type::i32 ? hidden : cuda_name(to) + "(" + hidden + ")";

@@ -13,8 +13,8 @@ namespace segfold {
 /// Prints the expressions of one operator.
 ///
 /// Signed arithmetic that may overflow is printed as unsigned arithmetic, so that it wraps as the language
-/// requires. f16 and bf16 are computed in float and rounded after every operation. There are parentheses
-/// wherever C needs them, and where people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
+/// requires. f16 and bf16 are computed in float and rounded after every operation. Parentheses stand where C
+/// needs them, and where people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
     /// Reads of `checked_tables` become calls of gather().
@@ -26,29 +26,28 @@ public:
           is_native_(dialect == Dialect::native)
     {}
 
-    /// Prints the expression to initialise a variable of its type, or a field in braces.
+    /// Prints an expression that initialises a variable of its type, or a field in braces.
     [[nodiscard]] std::string expression(const Expression& expression) const;
 
 private:
-    /// Prints text whose C++ type is the expression's, in parentheses if it binds more loosely than
-    /// `loosest`.
+    /// Prints the expression in its own C++ type, in parentheses if it binds more loosely than `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
-    /// Prints an operand like value(), but omits the suffix of a short literal if `neighbour` determines its
+    /// Prints an operand like value(). Omits the suffix of a short literal if `neighbour` determines its
     /// type.
     [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour,
                                      int loosest) const;
     /// Prints a condition like value(), except that int may stand for bool.
     [[nodiscard]] std::string truth(const Expression& expression, int loosest) const;
-    /// Prints a signed value in the unsigned type of its width; arithmetic on it stays unsigned.
+    /// Prints a signed value in the unsigned type of its width. Arithmetic on it is unsigned.
     [[nodiscard]] std::string wrapped(const Expression& expression, int loosest) const;
     [[nodiscard]] std::string wrapped_arithmetic(const ExpressionNode& node) const;
-    /// Prints an f16 or bf16 value as float; any other value unchanged.
+    /// Prints an f16 or bf16 value as float, and any other value unchanged.
     [[nodiscard]] std::string as_float(const Expression& expression, int loosest) const;
 
-    /// Hides the int `text` from NVRTC, which changes the meaning of some arithmetic. Other compilers see it
-    /// plainly.
+    /// Hides the int `text` from NVRTC, which would change the meaning of some arithmetic. Native text stays
+    /// plain.
     [[nodiscard]] std::string hide(const std::string& text) const;
-    /// The name of a function of floats for `type`.
+    /// The name of a function of floats in its version for `type`.
     [[nodiscard]] std::string function_name(const std::string& function, Type type) const;
 
     /// The functions below set `level` to the binding strength of their text, unless it is a primary

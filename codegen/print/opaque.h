@@ -1,6 +1,6 @@
 #pragma once
 // Decides which emitted values must be hidden from compilers that would change their meaning.
-// helper_functions.cpp explains how they are hidden.
+// helper_functions.cpp explains how.
 #include <string>
 
 #include "dsl/operator.h"
@@ -17,12 +17,12 @@ inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16;
 /// negative.
 bool is_place(const ExpressionNode& node);
 
-/// Hides the int `text`, so that the compiler cannot see how it was computed.
+/// Hides how the int `text` was computed from the compiler.
 inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
 
 /// True if a compiler may take a narrow operation for a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
 ///
-/// Comparing a sum with zero is another case, since x + y == 0 is x == -y; see may_be_sum().
+/// Comparing a sum with zero is another such case, since x + y == 0 is x == -y; see may_be_sum().
 bool may_negate(const std::string& symbol);
 
 /// True if the value may be the result of a narrow `+`, or comes from outside of the expression.
@@ -33,10 +33,10 @@ bool may_be_sum(const Operator& op, const Expression& expression);
 /// Before sm_100, NVRTC may widen -x to 64 bits as the widened ~x plus 1, which is wrong if -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
 
-/// True if a compiler may see both operands as constants. It then folds the minimum of 0 and -0 to either of
+/// True if a compiler may see constants in both operands. It then folds the minimum of 0 and -0 to either of
 /// them.
 ///
-/// Two fields do not count: they are constants only in the identity.
+/// Two fields do not count, because they are constants only in the identity.
 bool may_be_constants(const Operator& op, const Expression& left, const Expression& right);
 
 }  // namespace segfold

@@ -7,8 +7,8 @@
 namespace segfold {
 namespace {
 
-/// True for an f32 that is a whole number of moderate size: no quotient of two of them is denormal or
-/// overflows.
+/// True for an f32 that is a whole number of moderate size, so that no quotient of two such numbers is
+/// denormal or overflows.
 bool is_whole(const ExpressionNode& node)
 {
     constexpr double kHighest = 1 << 24;

@@ -7,24 +7,25 @@
 
 namespace segfold {
 
-/// True if texts have a function append(): the operator has one, and its lift reads no table.
+/// True if texts have a function append(): the operator has an append, and its lift reads no table.
 bool has_append(const Operator& op);
 
-/// True if append() takes the parameter, a column or a scalar. Without identity it takes all that lift takes,
-/// because it must lift the first element of a run.
+/// True if append() takes the parameter, a column or a scalar. Without identity, append() lifts the first
+/// element of a run, so it takes everything that lift takes.
 bool append_uses(const Operator& op, const Parameter& parameter);
 /// True if append() takes `place`, which is index, position or segment.
 bool append_uses(const Operator& op, std::string_view place);
 
-/// A parameter in the form for lift() and append(): "float x", "const float* t".
+/// A parameter as an argument of lift() and append(): "float x", "const float* t".
 std::string as_argument(const Parameter& parameter);
 
-/// Returns append(state, ...) with the statements `body`. `present` is the name of the flag of a state that
-/// may be absent.
+/// Returns append(state, ...) with the statements `body`. In a state that may be absent, `present` is the
+/// name of the flag.
 std::string append_function(const Operator& op, const std::string& present, const std::string& body);
 
-/// Returns a struct of the columns that append() takes, so that they may be loaded before the run is known,
-/// with load_element(inputs, index) and append_element(run, inputs, element, index, position, segment).
+/// Returns a struct of the columns that append() takes, so that they may be loaded before the run is known.
+/// The functions below are load_element(inputs, index) and append_element(run, inputs, element, index,
+/// position, segment).
 std::string element_struct(const Operator& op);
 std::string load_element_function(const Operator& op);
 std::string append_element_function(const Operator& op);

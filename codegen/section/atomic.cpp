@@ -19,7 +19,7 @@ bool are_both_operands(const Expression& left, const Expression& right, const st
            right->operand != Operand::state;
 }
 
-/// "+", "min", ... if the expression applies it to `field` of both operands.
+/// The operation, "+", "min", ..., if the expression applies one to `field` of both operands; else empty.
 std::string operation_on_both(const Expression& expression, const std::string& field)
 {
     const bool has_two =
@@ -30,7 +30,8 @@ std::string operation_on_both(const Expression& expression, const std::string& f
     return expression->kind == ExpressionKind::call ? expression->name : expression->symbol;
 }
 
-/// "Add", "Min", ... if combine() does exactly that to the only field of both states; else empty.
+/// "Add", "Min", ... if this operation on the only field of both states is all that combine() does; else
+/// empty.
 std::string operation_of(const Operator& op)
 {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOperations = {
@@ -62,7 +63,7 @@ std::optional<std::string> atomic_function(const Operator& op)
 std::string atomic_combine_text(const Operator& op)
 {
     const auto function = *atomic_function(op);
-    // Only minima and maxima differ between signed and unsigned 64-bit integers.
+    // Signed and unsigned 64-bit integers differ only in minima and maxima.
     const bool as_unsigned =
         op.state.front().type == Type::i64 && function != "atomicMin" && function != "atomicMax";
     const std::string arguments =

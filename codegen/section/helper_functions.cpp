@@ -65,7 +65,7 @@ void add_division(std::vector<Piece>& pieces, Type type)
     const bool overflows = is_signed_integer(type) && !narrow;
     const std::string negated = type == Type::i64 ? "i64(0ull - u64(x))" : "int(0u - unsigned(x))";
     const auto value = [&](const std::string& text) { return narrow ? t + "(" + text + ")" : text; };
-    // x / -1 is a negation.
+    // The quotient x / -1 is a negation.
     const auto quotient = narrow && is_signed_integer(type) ? "opaque(x / y)" : "x / y";
     const auto add = [&](const std::string& function, const std::string& comment, const std::string& of_zero,
                          const std::string& of_minus_one, const std::string& otherwise) {
@@ -101,17 +101,18 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
          Piece::Kind::declaration});
 }
 
-/// Adds opaque(). Narrow arithmetic passes through it, as do narrow values converted to wide ones and back.
+/// Adds opaque(). Narrow arithmetic passes through it, and so do narrow values converted to wide ones and
+/// back.
 ///
-/// If NVRTC finds a negation or an absolute value of 16 bits, even in bytes widened to 16 or in the low half
-/// of an int, ptxas (of CUDA 13.0, for every architecture) takes the sign of the result as if it had not
-/// wrapped: -(-32768) is then 32768 in later code. opaque.h lists further uses.
+/// NVRTC may find a negation or an absolute value of 16 bits, even in bytes widened to 16 or in the low half
+/// of an int. ptxas (of CUDA 13.0, for every architecture) then takes the sign of the result as if it had not
+/// wrapped: -(-32768) is 32768 in later code. opaque.h lists further uses.
 void add_opaque(std::vector<Piece>& pieces)
 {
     pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});
 }
 
-/// Adds a function for operands of fminf and fmaxf, if NVRTC would otherwise fold 0 and -0 to either.
+/// Adds a function for operands of fminf and fmaxf if NVRTC would otherwise fold 0 and -0 to either of them.
 void add_opaque_real(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);
@@ -156,7 +157,7 @@ void add_conversion(std::vector<Piece>& pieces, Type type, Dialect dialect)
     pieces.push_back({function, vocabulary(file, "conversion", holes), Piece::Kind::declaration});
 }
 
-/// Turns a CUDA function into a C++ one, which needs to hide nothing.
+/// Turns a CUDA function into a C++ function, which has nothing to hide.
 std::string as_native(std::string text)
 {
     const auto replace = [&](std::string_view from, std::string_view to) {

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// All of them, in the order in which they must stand; most files need none.
+/// Returns all of these in the order in which they must stand; most files need none.
 std::vector<Piece> helper_pieces(Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

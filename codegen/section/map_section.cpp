@@ -17,7 +17,7 @@ namespace {
 constexpr int kMapItems = 4;         ///< consecutive elements for each thread
 constexpr int kMapVectorBytes = 16;  ///< bytes of the widest memory access
 
-/// Values for the holes of kernels/vocabulary/map.cuh: those of an array, and of each access to kMapItems of
+/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to kMapItems of
 /// its elements.
 Holes holes_of_array(const std::string& name, Type type, const char* chunk)
 {
@@ -89,12 +89,12 @@ std::vector<const Let*> lets_of_segment(const Operator& op)
     return lets;
 }
 
-/// The places in a map where names are needed.
+/// Where the names of a map are needed.
 struct NamesByPlace {
     std::vector<const Let*> lets;    ///< locals that are the same for all elements of a segment
     std::set<std::string> once;      ///< the names of these locals
     std::set<std::string> needed;    ///< needed to compute each element
-    std::set<std::string> for_lets;  ///< needed to compute these locals, as far as they are needed
+    std::set<std::string> for_lets;  ///< needed to compute the locals in `lets` that are needed
 };
 
 NamesByPlace names_by_place(const Operator& op)
@@ -113,8 +113,8 @@ NamesByPlace names_by_place(const Operator& op)
     return names;
 }
 
-/// Adds the pieces of stages that map the elements of a tile. Values of a segment, and locals that are the
-/// same for all of its elements, are computed once for each segment.
+/// Adds the pieces for stages that map the elements of a tile. Computes values of a segment, and locals that
+/// are the same for all of its elements, once per segment.
 void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
 {
     const auto& op = problem.op;

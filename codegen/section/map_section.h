@@ -1,6 +1,5 @@
 #pragma once
-// Emits the parts of the kernel for write-back: the operator's `map` as a function, and the elements that it
-// reads and writes.
+// Emits the code for write-back: the operator's `map` as a function, and reads and writes of its elements.
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,7 +10,7 @@
 
 namespace segfold {
 
-/// The kernel's name, and the parts that hold it for numbers and for rows. It is launched last.
+/// The kernel's name, and the parts that contain it for numbers and for rows. It is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
@@ -23,15 +22,15 @@ std::string map_element_function(const Problem& problem, const std::vector<std::
 /// The names that a map uses, directly or through its locals.
 std::set<std::string> names_of_map(const Block& map);
 
-/// Bytes that fused stages keep for each segment of a tile: the results and the locals that are the same for
-/// all of its elements, if map needs them. 0 without a map.
+/// Bytes that a fused stage keeps for each segment of a tile: results, and locals that are the same for all
+/// elements, if map needs them. 0 without a map.
 std::int64_t value_bytes(const Operator& op);
 
 /// The pieces that write-back may use; none for an operator without `map`.
 std::vector<Piece> map_section(const Problem& problem);
 
-/// The piece that takes elements out of a tile, for stages that fold and map tiles. It comes after the pieces
-/// of tile_section().
+/// The piece that takes elements out of a tile, for stages that fold and map tiles. It must stand after the
+/// pieces of tile_section().
 std::vector<Piece> map_tile_section(const Problem& problem);
 
 }  // namespace segfold

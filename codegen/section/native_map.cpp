@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// The parameters of map_element(), and the arguments for columns of numbers or of rows.
+/// The parameters of map_element(), and the arguments that pass columns of numbers or of rows.
 struct MapArguments {
     std::vector<std::string> parameters, given;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Emits write-back in native texts: `map` as a function of an element and its segment's results.
+// Emits write-back in native texts: `map` as a function of an element and the results of its segment.
 #include <vector>
 
 #include "codegen/section/operator_section.h"

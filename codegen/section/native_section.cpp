@@ -19,14 +19,14 @@ Piece declaration_of(std::string_view file, const std::string& piece, std::strin
             std::move(second_name)};
 }
 
-/// Makes a function of single values.
+/// Returns the piece of a function on single values.
 Piece declaration(const std::string& piece, std::string name, const Holes& holes = {},
                   std::string second_name = {})
 {
     return declaration_of("native.h", piece, std::move(name), holes, std::move(second_name));
 }
 
-/// Makes a piece that works on the states or items of all lanes.
+/// Returns a piece that works on the states or items of all lanes.
 Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = {},
                std::string second_name = {})
 {
@@ -35,7 +35,7 @@ Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = 
 
 bool is_short(Type type) { return size_bytes(type) < 4; }
 
-/// The type of a value in an array of lanes. It has at least 32 bits, as the elements of vectors have.
+/// The type of a value in an array of lanes. It has at least 32 bits, like the elements of vectors.
 std::string lane_type(Type type) { return is_short(type) ? "unsigned" : cuda_name(type); }
 
 /// Converts a value to a word.

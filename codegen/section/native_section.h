@@ -6,21 +6,21 @@
 
 namespace segfold {
 
-/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and the
-/// distance of prefetches.
+/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and how
+/// far ahead data are prefetched.
 std::vector<NamedConstant> native_constants();
 
-/// The 16-bit formats, and the small functions that printed expressions call, in the order that the text
-/// needs.
+/// Returns the 16-bit formats, and the small functions that printed expressions call, in the order in which
+/// they must stand.
 std::vector<Piece> native_helper_pieces(const Target& target);
 
-/// The struct of a checked table, and gather(); see kernels/vocabulary/native.h.
+/// Returns the struct of a checked table, and gather(); see kernels/vocabulary/native.h.
 Piece native_table_piece(const std::string& table_name, Type type, const std::string& zero);
 
-/// Returns `States`, `choose`, `Items`, `take_items` and `lift_item`, which come after the operator's
+/// Returns `States`, `choose`, `Items`, `take_items` and `lift_item`. They must stand after the operator's
 /// functions.
 ///
-/// `present` names the flag of an operator without identity.
+/// `present` is the name of the flag of an operator without identity.
 std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& present);
 
 }  // namespace segfold

@@ -28,8 +28,8 @@ constexpr const char* kPresent = "present";
 
 /// Emits the struct of a checked table, and the function that reads it.
 ///
-/// Reads past the end are noted in a register until the thread leaves the kernel. A note in memory would keep
-/// the compiler from having the loads of several items under way at once.
+/// Reads past the end are noted in a register until the thread leaves the kernel. With a note in memory, the
+/// compiler could not keep the loads of several items in flight at once.
 Piece checked_table(Type type, Dialect dialect)
 {
     const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
@@ -49,7 +49,7 @@ Piece checked_table(Type type, Dialect dialect)
 /// Prints the functions of one operator.
 class Section {
 public:
-    /// `lifted` is the problem's operator, or for rows its operator on one feature.
+    /// `lifted` is the problem's operator; for rows, its operator on one feature.
     Section(const Problem& problem, const Operator& lifted, Dialect dialect)
         : op_(lifted),
           given_(problem.op.parameters),
@@ -102,11 +102,11 @@ public:
     }
 
 private:
-    /// True if the state is a plain number: one field, with an identity. Without identity, a flag tells
-    /// whether there is a state.
+    /// True if the state is a plain number: one field, with an identity. A state without identity also has a
+    /// flag that tells whether it holds any element.
     [[nodiscard]] bool scalar_state() const { return op_.state.size() == 1 && op_.has_identity(); }
 
-    /// The name of that flag, which differs from every field's.
+    /// The name of the flag, which differs from every field's name.
     [[nodiscard]] std::string present() const
     {
         std::string name = kPresent;
@@ -206,13 +206,14 @@ private:
             add_names(argument, names);
     }
 
-    /// Prints locals as constants: those that something kept uses, and those that read a checked table.
+    /// Prints locals as constants, if kept text uses them or they read a checked table.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;
         for (const auto& assignment : block.assignments)
             add_names(assignment.value, mentioned);
-        // Evaluates a local even if it is unused, since that shows reads past a table's end.
+        // A local that reads a checked table is evaluated even if it is unused, to note reads past the
+        // table's end.
         const auto is_seen = [&](const Let& let) {
             return std::ranges::any_of(checked_tables_,
                                        [&](const auto& table) { return gathers(let.value, table); });
@@ -300,7 +301,7 @@ private:
         return text;
     }
 
-    /// The block that makes the results of a state.
+    /// The block that makes the results from a state.
     [[nodiscard]] Block finishing() const
     {
         if (op_.finish)

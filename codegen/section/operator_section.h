@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A declaration that an emitted file may need, and the name by which other text uses it.
+/// A declaration that an emitted file may need, and the name under which other text uses it.
 struct Piece {
     std::string name;
     std::string text;  ///< ends with a newline
@@ -31,15 +31,15 @@ bool tells_empty(const Operator& op);
 /// True if `lift` reads the parameter, a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 
-/// True if `lift` reads a table that is no scalar.
+/// True if `lift` reads a table other than a scalar.
 bool lift_gathers(const Operator& op);
 
 /// A constant of the text, such as {"kBlockThreads", 256}.
 using NamedConstant = std::pair<std::string, int>;
 
-/// Returns every piece of the operator's section in the order that the text needs.
+/// Returns every piece of the operator's section in the order in which they must stand.
 ///
-/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts use it.
+/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts need it.
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
                                     Dialect dialect = Dialect::cuda);

@@ -31,7 +31,7 @@ Holes array_holes(const std::string& name, Type type)
              {"bytes", std::to_string(size_bytes(type))}}};
 }
 
-/// Values for the holes of MapRow, and of the functions that load it and the results.
+/// Values for the holes of MapRow, and of the functions that load a MapRow and the results.
 struct LoadHoles {
     Holes row;
     Holes results;
@@ -83,8 +83,8 @@ std::set<std::string> columns_of_map(const Operator& op)
     return columns;
 }
 
-/// Values for the holes of map_row(), or of map_kept() if elements are `kept`. A Row has the columns in
-/// `held`.
+/// Values for the holes of map_row(), or of map_kept() if elements are `kept`. `held` are the columns in a
+/// Row.
 Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;

@@ -14,10 +14,10 @@ namespace segfold {
 /// with_reads_as_columns() of the problem's operator.
 std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows);
 
-/// The columns and places that the index of a read uses.
+/// The columns and places on which the index of a read depends.
 std::set<std::string> names_of_place(const RowRead& read);
 
-/// Returns the function that computes the index of a read from the numbers that it needs.
+/// Returns the function that computes the index of a read from the numbers on which it depends.
 std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
                            Dialect dialect);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;  ///< bytes of the widest memory access
 
-/// Accesses that read a step's items of one column: `chunks` of them, of `items` elements each.
+/// The memory accesses that read a step's items of one column: `chunks` accesses of `items` elements each.
 struct Chunks {
     Chunks(Type type, int step_items)
         : bytes(size_bytes(type)),
@@ -33,7 +33,7 @@ struct Chunks {
                     ///< three instructions
 };
 
-/// The statement that reads element `k` of a step and puts it among `items`, which are zero before.
+/// The statement that reads element `k` of a step into `items`, which were zero before.
 std::string put_of(const std::string& name, const Chunks& chunks)
 {
     return chunks.in_words
@@ -42,7 +42,7 @@ std::string put_of(const std::string& name, const Chunks& chunks)
                : fmt::format("items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k]", name, chunks.items);
 }
 
-/// Values for the holes of kernels/vocabulary/tile.cuh: those of a column, and of each access that reads a
+/// Values for the holes of a column in kernels/vocabulary/tile.cuh, and for each memory access that reads a
 /// step of it.
 Holes holes_of(const Parameter& column, int step_items)
 {
@@ -68,7 +68,7 @@ Holes holes_of(const Parameter& column, int step_items)
     return holes;
 }
 
-/// Reads an element of a column of single bytes that a step holds as words.
+/// Reads an element of a column of single bytes. A step holds them as words.
 std::string byte_of(Type type, const std::string& name)
 {
     const auto shifted = fmt::format("items.{}[0].words[k / 4] >> k % 4 * 8", name);
@@ -77,8 +77,8 @@ std::string byte_of(Type type, const std::string& name)
 }
 
 /// Emits the function `piece` of the vocabulary, which lifts an element or appends it to a run. `is_used`
-/// tells which parameters and places the function takes. `element(column, name)` returns the expression that
-/// reads a column's element; `name` is the column's name in CUDA.
+/// tells whether the function takes a parameter or place. `element(column, name)` returns the expression for
+/// an element of a column; `name` is the column's name in CUDA.
 template <class IsUsed, class Element>
 std::string item_function(const char* piece, const Operator& op, const IsUsed& is_used,
                           const Element& element)

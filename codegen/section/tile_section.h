@@ -9,21 +9,21 @@ namespace segfold {
 /// The columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// The column whose elements already are the states: `lift` returns the element unchanged. Null if lift does
-/// anything else, and without an identity.
+/// The column whose elements already are states: `lift` returns the element unchanged. Null if lift does
+/// anything else, or without an identity.
 const Parameter* kept_column(const Operator& op);
 
-/// True if items may be copied straight to the place of their states, bypassing registers: each state is an
+/// True if items may be copied straight to where their states belong, bypassing registers: each state is an
 /// element of four or eight bytes, and the target copies asynchronously.
 bool copies_items(const Problem& problem);
 
-/// Number of items that a lane takes at a time, unless the stage sets it.
+/// Number of items that a lane takes at a time, unless the stage states another.
 constexpr int kFewestStepItems = 4;
 
-/// Pieces that come after the parts, because they call parts/elements/warp_tile.cuh: Tile, copy_tile(),
+/// Pieces that must stand after the parts, because they call parts/elements/warp_tile.cuh: Tile, copy_tile(),
 /// Items, take_items(), load_items(), is_aligned(), load_vectors(), lift_item(), lift_at(), take_map_items(),
 /// and element_address() if there is a kept_column(). `step_items` is 4, 8 or 16. If it is above 4 and a
-/// column has single bytes, load_items() must not be used, because items are held as words.
+/// column has single bytes, items are held as words, and load_items() must not be used.
 std::vector<Piece> tile_section(const Problem& problem, int step_items = kFewestStepItems);
 
 }  // namespace segfold

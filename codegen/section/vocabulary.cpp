@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPiece = "//% piece ", kEach = "//% each ", kEnd = "//% end";
 
-/// The holes of a text and of the texts around it, from outside to inside.
+/// The holes of a text and of the texts that enclose it, the outermost first.
 using Scope = std::vector<const Holes*>;
 
 [[noreturn]] void fail(std::string_view what, std::string_view name)
@@ -25,7 +25,7 @@ using Scope = std::vector<const Holes*>;
 
 using Lines = std::vector<std::string_view>;
 
-/// The lines of every piece by "FILE PIECE", without blank lines at the end.
+/// The lines of every piece, without blank lines at the end. Keys are "FILE PIECE".
 std::map<std::string, Lines, std::less<>> read_pieces()
 {
     std::map<std::string, Lines, std::less<>> pieces;

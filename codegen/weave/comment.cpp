@@ -46,8 +46,8 @@ public:
     /// Returns the next comment with its marks, for `//` without the newline. Empty at the end.
     std::string_view next()
     {
-        // Speeds up reading: whole texts are read for each plan, and most characters begin no comment or
-        // quotation.
+        // Skips to the next character that may begin a comment or quotation. Whole texts are read for each
+        // plan, so this must be fast.
         const auto is_of_interest = [](char c) { return c == '/' || c == '"' || c == '\''; };
         for (;;) {
             const auto* const end = source_.data() + source_.size();
@@ -95,7 +95,7 @@ private:
     std::size_t begin_ = 0;
 };
 
-/// Bytes of the character at `at` if no comment may hold it; else 0.
+/// Bytes of the character at `at` if a comment must not hold it; else 0.
 std::size_t forbidden_length(std::string_view source, std::size_t at)
 {
     const char c = source[at];
@@ -106,7 +106,7 @@ std::size_t forbidden_length(std::string_view source, std::size_t at)
     return unshown_length(source.substr(at));
 }
 
-/// Describes what a compiler may read differently from a person in the comment at `begin`; empty if nothing.
+/// Describes what in the comment a compiler may read in another way than a person; empty if nothing.
 std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
 {
     for (std::size_t i = 0; i < comment.size();) {
@@ -121,8 +121,8 @@ std::string fault_of(std::string_view source, std::size_t begin, std::string_vie
 
 /// The operator in the heading of `source`, without comment marks; empty if there is none.
 ///
-/// Its first line begins with `operator `. Lines of the description above it may begin so too, but no line
-/// below it does.
+/// Its first line begins with `operator `. Lines of the description above may also begin so, but no line
+/// below does.
 std::string shown_operator(std::string_view source)
 {
     std::string text;

@@ -138,8 +138,8 @@ bool is_over_names(const Expression& expression, const FormulaNames& names)
 
 namespace {
 
-/// Reads the formula at `place` of a stage's file. The parser counts columns from the formula's beginning,
-/// not the line's. So the message names the line only, and its excerpt shows the column.
+/// Reads the formula at `place` of a stage's file. The parser counts columns from the beginning of the
+/// formula, not of the line. So the message names only the line, and its excerpt shows the column.
 Expression read(const std::string& place, const std::string& text)
 {
     try {

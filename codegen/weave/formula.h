@@ -1,5 +1,5 @@
 #pragma once
-// The integer expressions of stage files: sizes of grids and scratch, needs, conditions on tunables.
+// The integer expressions of stage files: sizes of grids and scratch memory, needs, conditions on tunables.
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
@@ -14,8 +14,8 @@
 
 namespace segfold {
 
-/// Values of the names in formulas; bools are 0 and 1. The map is cheap to copy, since choosing a stage makes
-/// several copies.
+/// Values of the names in formulas; bools are 0 and 1. The object is cheap to copy, since choosing a stage
+/// makes several copies.
 class FormulaNames {
 public:
     using Entry = std::pair<std::string, std::int64_t>;

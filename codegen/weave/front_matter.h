@@ -1,6 +1,6 @@
 #pragma once
-// Reads the lines of front matter that stages and probes share. Every reader throws SpecError that begins
-// with `place`.
+// Reads the lines that the front matter of stages and of probes have in common. Every reader throws SpecError
+// that begins with `place`.
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +32,7 @@ struct Launch {
     std::optional<Formula> shared;  ///< bytes of dynamic shared memory for each block; may use plan_facts()
 };
 
-/// Splits `text` at separators, and trims blanks around the items.
+/// Splits `text` at separators, and removes blanks around the items.
 std::vector<std::string> split(std::string_view text, char separator);
 
 /// Reads "NAME = VALUE, VALUE, ..."; FIRST..LAST stands for all values from first to last.

@@ -20,7 +20,8 @@ bool may_break(std::string_view line, std::size_t space)
            std::ranges::any_of(before, [&](auto symbol) { return rest.starts_with(symbol); });
 }
 
-/// The best place to break within `width`, else the first one beyond it; npos if there is none.
+/// The best place to break within `width`; if there is none, the first place beyond it; npos if there is none
+/// at all.
 std::size_t find_break(std::string_view line, std::size_t width)
 {
     std::size_t best = std::string_view::npos;

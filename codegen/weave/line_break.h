@@ -8,8 +8,8 @@ namespace segfold {
 /// Width of emitted text, comment marks included.
 inline constexpr std::size_t kWidestLine = 110;
 
-/// Breaks lines wider than `width` where the fewest parentheses are open: before an operator or after a
-/// comma. Text after a break is indented by four more blanks. A line without such a place stays unchanged.
+/// Breaks lines wider than `width` before an operator or after a comma, where the fewest parentheses are
+/// open. Text after a break is indented by four more blanks. A line that cannot be broken stays unchanged.
 std::string break_lines(std::string_view text, std::size_t width = kWidestLine);
 
 /// Removes the first line from `text` and returns it without its newline.

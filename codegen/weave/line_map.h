@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// A file, and for each line taken from it the line's number there; 0 for an added blank line.
+/// Lines taken from a file: for each, its number in that file; 0 for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;
@@ -45,8 +45,8 @@ private:
     std::vector<Origin> origins_;
 };
 
-/// Replaces NAME:LINE and NAME(LINE) in a compiler's messages by the lines' origins, where NAME is
-/// `text_name`. The line numbers of shown code change likewise. Lines without an origin stay.
+/// Replaces NAME:LINE and NAME(LINE) in a compiler's messages by the origin of the line; NAME is `text_name`.
+/// Renumbers shown code in the same way. Lines without an origin stay.
 [[nodiscard]] std::string name_origins(std::string_view messages, std::string_view text_name,
                                        const LineMap& lines);
 

@@ -16,7 +16,7 @@ constexpr std::array<bool, 256> kIsWord = [] {
     return is_word;
 }();
 
-/// The meaning of a character in the search for names at file scope.
+/// The role of a character in the search for names at file scope.
 enum class Mark : unsigned char { none, word, quote, directive, opens, closes };
 
 constexpr std::array<Mark, 256> kMarks = [] {
@@ -59,9 +59,9 @@ void add_file_scope_words(std::string_view text, Identifiers& words)
 {
     const std::string without = without_comments(text);
     const std::string_view code = without;
-    std::vector<bool> counts;  // for each open bracket: true if it leads out of file scope
+    std::vector<bool> counts;  // for each open bracket: true if its contents are not at file scope
     std::size_t depth = 0;
-    bool opens_scope = false;  // true behind `extern "C"` and `namespace NAME`
+    bool opens_scope = false;  // true after `extern "C"` and `namespace NAME`
     std::string_view before;
     for (std::size_t at = 0; at < code.size();) {
         const auto begin = at++;
@@ -70,7 +70,7 @@ void add_file_scope_words(std::string_view text, Identifiers& words)
             case Mark::word: {
                 while (at < code.size() && is_word(code[at]))
                     ++at;
-                if (depth != 0)  // inside of other brackets, nothing leads back to file scope
+                if (depth != 0)  // inside other brackets, nothing is at file scope
                     break;
                 const auto word = code.substr(begin, at - begin);
                 if (!words.contains(word))
@@ -123,7 +123,7 @@ std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words)
     std::string text;
     const Piece* before = nullptr;
     for (const auto* piece : kept) {
-        // Aliases and constants stay in groups; a blank line separates other declarations.
+        // Aliases stay together, and so do constants. A blank line stands before every other declaration.
         if (before && (before->kind != piece->kind || piece->kind == Piece::Kind::declaration))
             text += '\n';
         text += piece->text;

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the names in an emitted text, and the pieces of the operator's section that it needs.
+// Finds the names in an emitted text, and the pieces of the operator's section that the text needs.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -29,11 +29,11 @@ void add_words(std::string_view text, Identifiers& words);
 Identifiers words_of(std::string_view text);
 
 /// Adds every identifier at file scope of C++ `text`: declared names and the types in their declarations.
-/// These are outside of all braces, parentheses and brackets, except those of `extern "C" { }` and
-/// namespaces. Comments and lines that begin with `#` do not count.
+/// File scope is outside of all braces, parentheses and brackets, except the braces of `extern "C" { }` and
+/// of namespaces. Comments and lines that begin with `#` do not count.
 void add_file_scope_words(std::string_view text, Identifiers& words);
 
-/// Returns the pieces that a text with these words uses, directly or through other pieces, in groups.
+/// Returns the pieces that a text of these words uses, directly or through other pieces, in groups.
 std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words);
 
 }  // namespace segfold

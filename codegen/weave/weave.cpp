@@ -40,7 +40,7 @@ struct Taken {
     }
 };
 
-/// Removes blank lines that a dropped paragraph left doubled, or next to a brace.
+/// Removes blank lines that a dropped paragraph left next to another blank line or to a brace.
 Taken tidy(const Taken& taken)
 {
     Taken result;
@@ -60,7 +60,7 @@ Taken tidy(const Taken& taken)
     return result;
 }
 
-/// Weaves one file. Walks of the parts that it uses share the list of parts already used.
+/// Weaves one file and the parts that it uses. The parts share a list of those already used.
 class Weaver {
 public:
     Weaver(Facts facts, const ReadPart& read_part) : names_(std::move(facts)), read_part_(read_part) {}

@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// Names for conditions `//% if FORMULA`: facts, such as {"commutative", 1}, and tunables.
+/// Values of the names in conditions `//% if FORMULA`: facts, such as {"commutative", 1}, and tunables.
 using Facts = FormulaNames;
 
-/// The text of a part, and its name in messages; if that is empty, its path.
+/// The text of a part, and its name in messages; an empty name stands for its path.
 struct PartText {
     PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: a text is a part's
         : text(part_text), place(std::move(part_place))
@@ -33,7 +33,7 @@ struct Directive {
 };
 
 struct Woven {
-    std::vector<std::string> parts;     ///< every part used, once; a part comes after those that it uses
+    std::vector<std::string> parts;     ///< every used part once; a part comes after the parts that it uses
     std::string body;                   ///< the stage's own text without directives
     std::vector<std::string> numbers;   ///< from `//% number NAME`, in order
     std::vector<Directive> directives;  ///< of kept paragraphs in the stage file and the parts, in order;
@@ -44,8 +44,7 @@ struct Woven {
 ///
 /// `//% number NAME` becomes the parameter `int NAME,` if the fact at_launch is true, and nothing otherwise.
 /// A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws SpecError
-/// with file and line for an unknown fact, an unbalanced block, an unknown part, or parts that use each
-/// other.
+/// with file and line for an unknown fact, an unbalanced block, an unknown part, or a cycle of parts.
 Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part);
 
 /// Returns all directives of a file, in every paragraph.

@@ -16,7 +16,7 @@ std::string count(std::size_t number, const std::string& what)
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-/// Checks an operator. After a fault it goes on with everything that does not depend on it.
+/// Checks an operator. After a fault, checks everything that does not depend on the faulty part.
 class Checker {
 public:
     Checker(Operator op, const Unread& unread, Complaints& complaints)
@@ -80,7 +80,7 @@ private:
                                           : "it begins a local name: let NAME = VALUE;");
     }
 
-    /// Checks the sizes on which all later walks rely, and that C++ left no value out.
+    /// Checks the sizes on which all later walks rely, and that no expression built in C++ lacks a value.
     void check_sizes() const
     {
         int size = 0;
@@ -199,7 +199,7 @@ private:
                 });
     }
 
-    /// The names that lift may use; append may not use tables.
+    /// The names that lift may use. append may use the same names, except tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -431,7 +431,7 @@ private:
         fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
     }
 
-    /// Index in `fields` of the field that is assigned. Throws if there is none or it was set before.
+    /// Index in `fields` of the assigned field. Throws if there is no such field, or if it was set before.
     template <class Fields>
     std::size_t place_of(Assignment& assignment, const Fields& fields, const std::vector<Assignment>& ordered,
                          const std::string& part, const std::string& kind) const

@@ -1,5 +1,5 @@
 #pragma once
-// Checks of names and types: finds every fault that the text of an operator shows by itself.
+// Checks names and types: finds every fault that the text of an operator shows by itself.
 #include <map>
 #include <set>
 #include <string>
@@ -12,7 +12,7 @@ namespace segfold {
 /// Returns `op` with every name resolved, every literal and expression typed, and every block's assignments
 /// in the order of the fields they set. Checking a checked operator changes nothing.
 ///
-/// Throws SpecError. If the operator came from a text, the message has place and caret.
+/// Throws SpecError. If the operator came from a text, the message has the place and a caret.
 Operator check(Operator op);
 
 /// True for the reserved words: names of parts, of constants and of places such as `index`.
@@ -22,7 +22,7 @@ bool is_reserved(std::string_view name);
 /// name a user's own variable.
 bool is_taken(std::string_view name);
 
-/// The parts of a text that could not be read. Faults that may only follow from them are not reported.
+/// The parts of a text that could not be read. Faults that may only follow from these are not reported.
 struct Unread {
     std::set<std::string> declared;                       ///< names in unread parameters, fields and results
     std::map<std::string, std::set<std::string>> blocks;  ///< part -> names in its unread statements

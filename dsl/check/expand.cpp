@@ -8,10 +8,10 @@
 namespace segfold {
 namespace {
 
-/// Marks a number as a loop's counter, in a member that other numbers leave empty.
+/// The mark of a loop's counter. It stands in a member that other numbers leave empty.
 constexpr const char* kCounter = "counter";
 
-/// Most nodes created while expanding. The finished operator may have kMostNodes.
+/// Most nodes that the expansion may create. The finished operator may have kMostNodes.
 constexpr int kMostMade = 8 * kMostNodes;
 
 bool is_literal(const ExpressionNode& node)
@@ -76,7 +76,7 @@ std::optional<bool> compare(std::string_view symbol, std::int64_t a, std::int64_
     return std::nullopt;
 }
 
-/// Value of an operation on counters; none if it is no such operation or must be refused later.
+/// Value of an operation on counters; none for other operands, or if check() must refuse the operation.
 std::optional<Expression> folded(const ExpressionNode& node)
 {
     const auto& arguments = node.arguments;
@@ -294,7 +294,8 @@ private:
         return made(std::move(result));
     }
 
-    /// Replaces an argument's name, or a member of it, by its value, which may be a whole state or array.
+    /// Returns the value of an argument's name, or of a member of an argument. The value may be a whole state
+    /// or array.
     static Expression meant(const Expression& expression, const Given* given)
     {
         if (given == nullptr)
@@ -328,7 +329,8 @@ private:
         return result;
     }
 
-    /// Expands `bins[i]` or `a.bins[i]`: an entry of a local array or of the state's. Reads of tables stay.
+    /// Expands `bins[i]` or `a.bins[i]` to an entry of a local array or of an array of the state. Leaves
+    /// reads of tables unchanged.
     Expression entry(const Expression& expression, const Given* given)
     {
         ExpressionNode node = *expression;

@@ -28,13 +28,13 @@ using Arrays = std::map<std::string, std::int64_t, std::less<>>;
 /// Declarations of a text that an Operator does not hold.
 struct Shorthands {
     std::vector<OwnFunction> functions;
-    std::set<std::string> unread;  ///< functions with a fault, about which no further message is given
+    std::set<std::string> unread;  ///< functions with a fault; no further message is about them
     Arrays state;
     Arrays results;
 };
 
-/// Marks a comparison that compares an entry's number with a computed index; check() removes the mark. The
-/// index must be an integer.
+/// Marks a comparison of an entry's number with a computed index, which must be an integer. check() removes
+/// the mark.
 inline constexpr const char* kChoosesEntry = "index";
 
 /// Largest array, and most rounds of one loop.
@@ -52,8 +52,8 @@ std::optional<std::int64_t> constant_value(const Expression& expression);
 
 /// Expands calls of functions and entries of arrays in an operator that has not been checked.
 ///
-/// Assignments and locals may be named "bins[3]"; a gather whose symbol names an operand is `a.bins[3]`. Adds
-/// faults to `complaints`, and to `unread` the statements that they make unusable.
+/// An assignment or a local may be named "bins[3]". A gather whose symbol is an operand's name stands for
+/// `a.bins[3]`. Adds faults to `complaints`, and the statements that they make unusable to `unread`.
 void expand(Operator& op, const Shorthands& shorthands, Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

@@ -18,14 +18,14 @@ struct Demand {
     bool takes_any;
 };
 
-/// Walks over expressions like Typing, and records the types that they call for in untyped locals.
+/// Walks over expressions as Typing does, and records the types for which they call in untyped locals.
 class Demands {
 public:
     explicit Demands(const Typing& typing) : typing_(typing) {}
 
     void expect(const std::string& local) { demands_[local]; }
 
-    /// Walks over `expression`, in whose place a number would have type `context`.
+    /// Walks over an expression. A number in its place would have type `context`.
     void walk(const Expression& expression, std::optional<Type> context)
     {
         const auto& node = *expression;
@@ -90,7 +90,7 @@ private:
             local->second.push_back({{*type, name.position}, takes_any});
     }
 
-    /// The type of the operands of `node`: the first one that an operand states, else `context`.
+    /// The type of the operands of `node`: the first type that an operand states, else `context`.
     [[nodiscard]] std::optional<Type> common(const ExpressionNode& node, std::optional<Type> context) const
     {
         if (node.symbol == "&&" || node.symbol == "||")

@@ -1,5 +1,5 @@
 #pragma once
-// Finds types for locals whose values consist of untyped numbers alone. Their uses decide.
+// Finds types for locals whose values consist of untyped numbers alone. Uses of these locals decide.
 #include <map>
 #include <optional>
 #include <string>
@@ -30,10 +30,10 @@ struct TypedValue {
 /// Collects the uses of the locals in `lets` whose values state no type by themselves. The keys are the names
 /// of the locals.
 ///
-/// A use calls for the type that a number would take in the same place: that of the assigned field, of the
-/// other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
-/// count only if no other use decides. A local that is itself untyped passes on the type that its own uses
-/// call for. `typing` knows all names of the block except its locals; `assigned` holds the values of its
+/// A use calls for the type that a number would take in the same place: the type of the assigned field, of
+/// the other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
+/// count only if no other use decides. If the value of another untyped local uses p, the uses of that local
+/// decide. `typing` knows all names of the block except its locals. `assigned` holds the values of its
 /// fields.
 std::map<std::string, LetUses> let_uses(Typing typing, const std::vector<Let>& lets,
                                         const std::vector<TypedValue>& assigned);

@@ -33,7 +33,7 @@ struct Rows {
         return std::ranges::any_of(node.arguments, [&](const auto& argument) { return has(op, argument); });
     }
 
-    /// Adds the fields that `block` sets to rows to `set`. Returns true if `set` has grown.
+    /// Adds to `set` the fields that `block` sets to rows. Returns true if `set` has grown.
     bool follow(const Operator& op, const Block& block, std::set<std::string>& set)
     {
         const auto before = set.size();
@@ -81,7 +81,7 @@ void find_read_faults(const Operator& op, const Rows& rows, const Expression& ex
         find_read_faults(op, rows, node.arguments[i], always && (i == 0 || !chooses), faults);
 }
 
-/// Replaces the names of `lets` in `expression` by their values.
+/// Replaces the names of locals in `expression` by their values in `lets`.
 Expression without_lets(const Expression& expression, const std::map<std::string, Expression>& lets)
 {
     if (expression->kind == ExpressionKind::name)

@@ -1,5 +1,5 @@
 #pragma once
-// Operators over rows: applying them to each feature alone, and finding what prevents it.
+// Operators over rows: applies them to one feature, and finds what prevents it.
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ struct RowFault {
 /// of rows must be read unconditionally, at an index that does not depend on a row.
 [[nodiscard]] std::vector<RowFault> row_faults(const Operator& checked);
 
-/// A read of a table of rows. An expression means one feature of the row that it reads.
+/// A read of a table of rows. An expression stands for one feature of the row.
 struct RowRead {
     std::string column;  ///< unique name of the column by which lift reads the row
     std::string table;

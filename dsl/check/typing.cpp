@@ -59,7 +59,7 @@ std::string conversion(Type type, const Expression& expression)
     return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
 }
 
-/// The one of two types that keeps more values of the other.
+/// Of two types, the one that keeps more values of the other.
 Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))
@@ -69,13 +69,13 @@ Type wider(Type left, Type right)
     return size_bytes(right) > size_bytes(left) ? right : left;
 }
 
-/// What to write for a number that a floating-point type does not hold.
+/// Advice for a number that a floating-point type does not hold.
 std::string inf_or_wider(const ExpressionNode& number)
 {
     return std::string("use inf, or ") + (fits(number, Type::f32) ? "f32" : "f64");
 }
 
-/// True if an operation takes two of this type.
+/// True if an operation takes two operands of this type.
 bool takes(const std::string& symbol, Type type)
 {
     if (is_logical(symbol))
@@ -87,7 +87,7 @@ bool takes(const std::string& symbol, Type type)
     return symbol == "==" || symbol == "!=" || is_number(type);
 }
 
-/// What an operation takes.
+/// The operands that an operation takes, for messages.
 std::string taken_by(const std::string& symbol)
 {
     if (is_logical(symbol))
@@ -414,7 +414,7 @@ Expression Typing::convert(const Expression& expression)
     if (node.symbol == kGenericConversion && context == node.type)
         return resolve(node.arguments[0], context);
     if (!context) {
-        // A bare number takes the type of the conversion, if that type has such numbers.
+        // A bare number takes the target type of the conversion, if that type has such numbers.
         const auto& bare = node.arguments[0]->kind == ExpressionKind::unary ? node.arguments[0]->arguments[0]
                                                                             : node.arguments[0];
         const bool fraction = bare->kind == ExpressionKind::real || bare->kind == ExpressionKind::constant;

@@ -19,7 +19,7 @@ struct Scope {
     std::map<std::string, Operand, std::less<>> operands;   ///< combine's two operands
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields of the state directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
-    std::set<std::string, std::less<>> silent;  ///< names that a message was about already; no other follows
+    std::set<std::string, std::less<>> silent;  ///< names that already have a message; no other follows
     std::string part;                           ///< the part's name, such as "lift"
 };
 
@@ -27,7 +27,7 @@ struct Scope {
 bool has_fraction(const Expression& expression);
 
 /// Resolves and types the expressions of one block. Throws PlacedError, or Silence if an expression uses a
-/// name that a message was about already.
+/// name that already has a message.
 class Typing {
 public:
     Typing(const Operator& op, Scope scope) : op_(op), scope_(std::move(scope)) {}
@@ -36,17 +36,17 @@ public:
     /// names the target in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// Resolves and types the value of a `let`. `context` is the type that its uses call for, if any.
+    /// Resolves and types the value of a `let`. `context` is the type for which its uses call, if any.
     Expression value(const Expression& expression, std::optional<Type> context);
 
     /// Adds a local.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
-    /// Adds a name about which no message is given.
+    /// Adds a name for which no message is given.
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 
-    /// The type that an expression states by itself. None for numbers, for expressions of numbers alone, and
-    /// if it is unknown.
+    /// The type that an expression states by itself; none if it is made of numbers alone, or if the type is
+    /// unknown.
     [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
 
 private:
@@ -67,14 +67,14 @@ private:
     [[nodiscard]] bool is_scalar(std::string_view name) const;
     [[nodiscard]] const StateField* find_field(std::string_view name) const;
     [[nodiscard]] std::vector<std::string_view> known_names() const;
-    /// Tells how to reach a name that is not known here; empty if the name is known nowhere.
+    /// Tells how to reach a name that is unknown in this block; empty if the name is unknown everywhere.
     [[nodiscard]] std::string way_to(std::string_view name) const;
     /// A type for examples in messages: one that the operator uses, floating-point if `real`.
     [[nodiscard]] Type likely_type(bool real) const;
     /// Throws PlacedError: nothing gives `at` a type. The message shows how to convert `example`.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
                                      const Expression& example) const;
-    /// True if the expression uses a name that a message was about already.
+    /// True if the expression uses a name that already has a message.
     [[nodiscard]] bool is_silent(const Expression& expression) const;
     [[noreturn]] void fail(const Expression& at, const std::string& message,
                            const std::string& hint = {}) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Warnings about text that its author can hardly mean.
+// Warnings about text that its author probably does not mean.
 #include <string>
 #include <vector>
 

@@ -99,8 +99,8 @@ public:
         return *this;
     }
 
-    /// Appends an element to a state. Define it if that takes fewer steps than lift and combine; the value
-    /// must equal combine(a, lift). Reads columns and scalars, as lift does. Elements come in the order of
+    /// Appends an element to a state. Define it if it takes fewer steps than lift and combine. Its value must
+    /// equal combine(a, lift). It may read columns and scalars, as lift does. Elements come in the order of
     /// their index.
     ///
     ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
@@ -169,8 +169,8 @@ public:
     }
 
     /// Write-back: maps each element with the finished results of its segment. Sets every Each, or returns
-    /// the only one. The argument is optional. It is the state; if there is no finish, its fields are the
-    /// results.
+    /// the only one. `body` may take the state as its argument; if there is no finish, the state's fields are
+    /// the results.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });
@@ -218,10 +218,10 @@ private:
         using type = Value<std::conditional_t<ValueType<T>, T, bool>>;
     };
 
-    /// The last state as finish and map take it.
+    /// The type in which finish and map take the final state.
     using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
 
-    /// Hands `body` the last state, and its value, if it returns one, to `give`.
+    /// Passes the final state to `body`. If `body` returns a value, passes that to `give`.
     template <class Body, class Give>
     static void call_with_state(const Recording& recording, const Body& body, const Give& give)
     {
@@ -273,21 +273,22 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// The type of a value for a result of a known type. A plain number takes the type of the result.
+    /// The type of a value for a result that declares its type; none for a plain number, which takes that
+    /// type.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 
-    /// The type of a result that nothing else declares. Plain 0 and 0.5 fit any type; 0.5f is a float.
+    /// The type of a result that declares none. Plain 0 and 0.5 fit any type and give none; 0.5f is a float.
     template <class V>
     static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
                                              ? std::optional(kTypeOf<Common<V>>)
                                              : std::nullopt;
 };
 
-/// Defines an operator whose state is `S`. Calls `body` with a Definition<S>.
+/// Defines an operator with the state `S`. Calls `body` with a Definition<S>.
 ///
-/// The operator has the same tree as its text form. Throws SpecError, whose message begins with the faulty
-/// line of the C++ source.
+/// The operator has the same tree as one read from text. Throws SpecError that begins with the faulty line of
+/// the C++ source.
 template <class S, class Body>
 Operator define(std::string name, const Body& body, SourceLocation at = SourceLocation::current())
 {
@@ -307,7 +308,7 @@ Operator define(std::string name, const Field<T>& field, const Body& body,
     return op.build();
 }
 
-/// `let name = value;`: names a value for the rest of its part. The value is computed once.
+/// `let name = value;` in the text form. Names a value for the rest of its part; it is computed once.
 template <ValueOrPlain A>
 auto let(const std::string& name, const A& value, SourceLocation at = SourceLocation::current())
 {
@@ -315,25 +316,25 @@ auto let(const std::string& name, const A& value, SourceLocation at = SourceLoca
     return Value<T>(let_handle(name, Argument<T>(value, at).term(), kTypeOf<T>, place(at)));
 }
 
-/// The element's place in the input, in lift and map.
+/// The element's index in the input. For lift and map.
 inline Value<std::int64_t> index(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("index", place(at)));
 }
 
-/// The element's place in its segment, in lift and map.
+/// The element's index in its segment. For lift and map.
 inline Value<std::int64_t> position(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("position", place(at)));
 }
 
-/// The segment's number, in lift, finish, empty and map.
+/// The segment's number. For lift, finish, empty and map.
 inline Value<std::int64_t> segment(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("segment", place(at)));
 }
 
-/// The number of elements of the segment, in finish, empty and map.
+/// The number of elements of the segment. For finish, empty and map.
 inline Value<std::int64_t> length(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("length", place(at)));

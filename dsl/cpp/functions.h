@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// The type of a plain number if nothing else decides: the type of its width.
+/// The type of a plain number if nothing else decides. It depends on the number's width.
 template <Plain N>
 using PlainType = std::conditional_t<
     std::same_as<N, bool> || std::floating_point<N>, N,
@@ -24,7 +24,7 @@ using PlainType = std::conditional_t<
             std::conditional_t<sizeof(N) == 2, std::uint16_t,
                                std::conditional_t<sizeof(N) == 4, std::uint32_t, std::uint64_t>>>>>;
 
-/// An argument of a function: a value, or a plain number beside one.
+/// An argument of a function: a value, or a plain number that stands beside a value.
 template <class A>
 concept ValueOrPlain = AnyValue<A> || Plain<A>;
 
@@ -54,14 +54,14 @@ struct CommonOf<A, B, Rest...> {
 template <class... A>
 using Common = typename decltype(CommonOf<A...>::type())::type;
 
-/// A call of a function. Its arguments have type `T`, and so has its value unless `R` names another type.
+/// A call of a function. Its arguments have type `T`. Its value has type `R`, which is `T` by default.
 template <class T, class R = T, class... A>
 Value<R> call_function(const char* function, const SourceLocation& at, const A&... arguments)
 {
     return Value<R>(Terms::call(function, {Argument<T>(arguments, at).term()...}, kTypeOf<T>, place(at)));
 }
 
-/// A call of a function of floating-point values.
+/// A call of a function with floating-point arguments.
 template <class R = void, class... A>
 auto call_real(const char* function, const SourceLocation& at, const A&... arguments)
 {
@@ -71,7 +71,7 @@ auto call_real(const char* function, const SourceLocation& at, const A&... argum
     return call_function<T, std::conditional_t<std::is_void_v<R>, T, R>>(function, at, arguments...);
 }
 
-/// The lesser of two; a number wins against NaN, and -0 is less than 0.
+/// The lesser of two values. A number wins against NaN, and -0 is less than 0.
 template <ValueOrPlain A, ValueOrPlain B>
 requires(AnyValue<A> || AnyValue<B>) auto min(const A& a, const B& b,
                                               SourceLocation at = SourceLocation::current())
@@ -80,7 +80,7 @@ requires(AnyValue<A> || AnyValue<B>) auto min(const A& a, const B& b,
     return call_function<Common<A, B>>("min", at, a, b);
 }
 
-/// The greater of two; a number wins against NaN, and -0 is less than 0.
+/// The greater of two values. A number wins against NaN, and -0 is less than 0.
 template <ValueOrPlain A, ValueOrPlain B>
 requires(AnyValue<A> || AnyValue<B>) auto max(const A& a, const B& b,
                                               SourceLocation at = SourceLocation::current())
@@ -89,7 +89,7 @@ requires(AnyValue<A> || AnyValue<B>) auto max(const A& a, const B& b,
     return call_function<Common<A, B>>("max", at, a, b);
 }
 
-/// The lesser of two handles of one kind. This overload is more specialised than std::min, so that calls stay
+/// The lesser of two handles of one kind. It is more specialised than std::min, so that calls stay
 /// unambiguous under `using namespace std`.
 template <template <class> class Handle, class T>
 requires AnyValue<Handle<T>>
@@ -98,8 +98,8 @@ auto min(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocat
     return min<Handle<T>, Handle<T>>(a, b, at);
 }
 
-/// The greater of two handles of one kind. This overload is more specialised than std::max, so that calls
-/// stay unambiguous under `using namespace std`.
+/// The greater of two handles of one kind. It is more specialised than std::max, so that calls stay
+/// unambiguous under `using namespace std`.
 template <template <class> class Handle, class T>
 requires AnyValue<Handle<T>>
 auto max(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocation::current())
@@ -267,8 +267,8 @@ Value<std::int32_t> clz(const A& x, SourceLocation at = SourceLocation::current(
     return call_function<Common<A>, std::int32_t>("clz", at, x);
 }
 
-/// `condition ? yes : no`. Only the chosen side is evaluated. If both sides are plain numbers, the first one
-/// gives the type.
+/// `condition ? yes : no`. Only the chosen side is evaluated. If both sides are plain numbers, `yes` gives
+/// the type.
 template <AnyValue C, ValueOrPlain A, ValueOrPlain B>
 auto select(const C& condition, const A& yes, const B& no, SourceLocation at = SourceLocation::current())
 {

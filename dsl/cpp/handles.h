@@ -16,14 +16,14 @@ class Field;
 template <ValueType T, int N>
 class FieldArray;
 
-/// The base of a state: derive from it and give it fields.
+/// The base of a state. Derive a struct from it and give it fields:
 ///
 ///     struct Moments : segfold::State {
 ///         Field<int> n{"n", 0};
 ///         Field<float> mean{"mean", 0}, m2{"m2", 0};
 ///     };
 ///
-/// Fields have identities, or none of them has one; then the operator is a semigroup.
+/// Either all fields have an identity, or none; without identities, the operator is a semigroup.
 struct State {
     template <class T>
     using Field = segfold::Field<T>;
@@ -32,15 +32,15 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // Compilers show this line where a state is set whole, which fields that know their lines cannot be.
+    // Each field records the line that sets it, so no state is assigned whole. Compilers show the next line.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
 private:
-    Term whole_;  ///< of an operand: any field of it
+    Term whole_;  ///< any field of the operand, if this is one
 };
 
-/// A field of a state: of an operand it is a value, of the state that a part makes it is set, once.
+/// A field of a state. In an operand it is a value; in the state that a part makes it must be set once.
 template <ValueType T>
 class Field : public Value<T> {
 public:
@@ -53,7 +53,7 @@ public:
     {}
     Field(const Field&) = default;
 
-    /// Never chosen: `s.n = a.n` takes the one below, which knows its line.
+    /// Never chosen: `s.n = a.n` calls the overload for Argument, which knows its line.
     Field& operator=(const Field&) requires(sizeof(T) == 0);
     Field& operator=(const Argument<T>& value)
     {
@@ -99,7 +99,7 @@ private:
     StateField declared_;
 };
 
-/// Which field of an array is meant, and the line that says it.
+/// An index of a field array, with its source line.
 class ArrayEntry {
 public:
     ArrayEntry(int number, SourceLocation at = SourceLocation::current())
@@ -113,7 +113,7 @@ private:
     Position position_;
 };
 
-/// A fixed array of fields, `bins: i32[8] = 0` of the text form; loops over it are those of C++.
+/// A fixed array of fields: `bins: i32[8] = 0` in the text form. Loops over it are C++ loops.
 template <ValueType T, int N>
 class FieldArray {
 public:
@@ -132,7 +132,7 @@ public:
             entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
     }
 
-    /// Throws SpecError where the array has no such entry.
+    /// Throws SpecError if the array has no such entry.
     Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
     const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
 
@@ -149,7 +149,7 @@ private:
     std::vector<Field<T>> entries_;
 };
 
-/// A column of the input: its value is that of the element.
+/// A column of the input. Its value is the element's.
 template <ValueType T>
 class Column : public Value<T> {
 public:
@@ -179,7 +179,7 @@ private:
     Term term_;
 };
 
-/// A side table, read at any place: `t[i]`.
+/// A side table, read at any index: `t[i]`.
 template <ValueType T>
 class Table {
 public:
@@ -200,7 +200,7 @@ private:
     Term term_;
 };
 
-/// One value for all elements, given by the launch: another one needs no compiling.
+/// One value for all elements, passed at launch. Another value needs no new compilation.
 template <ValueType T>
 class Scalar : public Value<T> {
 public:
@@ -209,7 +209,7 @@ public:
     {}
 };
 
-/// A column of rows: its value is one feature of the element's row.
+/// A column of rows. Its value is one feature of the element's row.
 template <ValueType T>
 class Row : public Value<T> {
 public:
@@ -218,7 +218,7 @@ public:
     {}
 };
 
-/// A table of rows, read at any place: `t[i]` is one feature of that row.
+/// A table of rows, read at any index: `t[i]` is one feature of row i.
 template <ValueType T>
 class RowTable : public Table<T> {
 public:
@@ -227,7 +227,7 @@ public:
     {}
 };
 
-/// An array as long as the input, which map sets: write-back.
+/// Write-back: an array as long as the input, set by map.
 template <ValueType T>
 class Each {
 public:
@@ -245,7 +245,7 @@ private:
     Term term_;
 };
 
-/// A result, which finish and empty set. Without finish, the results are the fields in their order.
+/// A result, set by finish and empty. Without finish, the results are the state's fields in their order.
 template <ValueType T>
 class Result {
 public:
@@ -253,7 +253,7 @@ public:
         : term_(op.add_result(std::move(name), kTypeOf<T>, place(at)))
     {}
     Result(const Result&) = default;
-    /// The finished result of the element's segment, in map: `x - mean()`.
+    /// In map: the finished result of the element's segment, as in `x - mean()`.
     [[nodiscard]] Value<T> operator()(SourceLocation at = SourceLocation::current()) const
     {
         return Value<T>(Term{make_name(term_.name, place(at)), term_.home});

@@ -16,7 +16,7 @@ thread_local Making* t_making = nullptr;
 
 constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append"};
 
-/// Turns reads of results in map into names. Other expressions stay as they are.
+/// Turns reads of results in map into names. Leaves other expressions unchanged.
 Expression with_results_named(const Expression& expression)
 {
     const auto& node = *expression;
@@ -330,7 +330,7 @@ Term Recorder::add_output(std::string name, Type type, Position at)
     return {Expression(), home_, false, std::move(name)};
 }
 
-/// Locals of plain numbers that are never used take their C++ type.
+/// Gives locals of plain numbers their C++ type if they are never used.
 void Recorder::settle_lets()
 {
     for (const auto& [block, place, type] : untyped_lets_)

@@ -15,24 +15,24 @@ namespace segfold {
 class Recorder;
 struct State;
 
-/// While this object lives, every use of a handle is recorded in one part of an operator.
+/// While this object lives, uses of handles are recorded in one part of an operator.
 class Recording {
 public:
     enum class Part : std::uint8_t { lift, combine, finish, empty, map, append };
 
-    /// Throws SpecError if the operator has this part already.
+    /// Throws SpecError if the operator already has this part.
     Recording(Recorder& recorder, Part part, Position at);
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
-    /// Sets the only field or result. `type` is none for a plain number. `first` is the type for a result
-    /// that nothing else declares; none if the value does not state one.
+    /// Sets the only field or result. `type` is the value's type; none for a plain number. `first` is the
+    /// type for a result that declares none; none if the value does not state a type.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
-    /// Sets the only output of a map. `type` and `first` have the meaning that they have in give().
+    /// Sets the only output of a map. `type` and `first` mean the same as in give().
     void give_output(const Term& value, std::optional<Type> type, Position at,
                      std::optional<Type> first = {});
-    /// Sets every field to that of the operand.
+    /// Copies every field from the operand.
     void give(const State& operand, Position at);
     /// Returns the only field of an operand.
     [[nodiscard]] Term field(Operand operand) const;
@@ -54,7 +54,7 @@ private:
     Recording* outer_;
 };
 
-/// Sets a field or a result in the part that is being recorded. Throws SpecError if no part is.
+/// Sets a field or a result in the part that is being recorded. Throws SpecError outside of a part.
 void set_handle(const Term& target, const Term& value, Position at);
 Term let_handle(const std::string& name, const Term& value, Type type, Position at);
 /// Returns one of the names index, position, segment and length.
@@ -62,13 +62,13 @@ Term place_handle(const char* name, Position at);
 /// Throws SpecError unless an array of `count` fields has entry `number`.
 void require_entry(const std::string& array, int number, int count, Position at);
 
-/// While this object lives, a new State is an operand of a recording, the state that it sets, or a
+/// While this object lives, a new State is an operand of a recording, or the state that the part sets, or a
 /// declaration.
 class Making {
 public:
-    /// Makes states an operand. Without an operand, they are the state that the part sets.
+    /// New states are this operand. Without an operand, they are the state that the part sets.
     Making(const Recording& recording, std::optional<Operand> operand);
-    /// Makes states declare their fields to `recorder`.
+    /// New states declare their fields to `recorder`.
     explicit Making(Recorder& recorder);
     ~Making();
     Making(const Making&) = delete;
@@ -104,7 +104,7 @@ public:
     /// Adds a scalar, one value for all elements, and returns its handle.
     Term add_scalar(std::string name, Type type, Position at);
     Term add_result(std::string name, Type type, Position at);
-    /// Adds an output, an array as long as the input that map sets.
+    /// Adds an output: an array as long as the input, set by map.
     Term add_output(std::string name, Type type, Position at);
 
 protected:
@@ -126,8 +126,8 @@ private:
 
     Operator operator_;
     HomePointer home_;
-    Recorder* outer_;                ///< the definition in whose body this one is nested
-    Recording* outer_recording_;     ///< the part of the outer definition being recorded
+    Recorder* outer_;                ///< the definition that encloses this one
+    Recording* outer_recording_;     ///< the part of the enclosing definition that is being recorded
     std::array<bool, 6> said_ = {};  ///< parts that have been recorded
     /// A `let` of plain numbers. Its uses decide its type.
     struct UntypedLet {

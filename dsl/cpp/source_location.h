@@ -12,8 +12,8 @@ namespace segfold {
 #ifdef __cpp_lib_source_location
 using SourceLocation = std::source_location;
 #else
-/// The part of std::source_location that the language uses. Clang before 16 with GCC's library lacks the
-/// original.
+/// The part of std::source_location that the language uses. Clang before 16 lacks the original when it uses
+/// GCC's library.
 class SourceLocation {
 public:
     /// As a default argument, returns the place of the call.

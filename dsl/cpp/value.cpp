@@ -23,7 +23,7 @@ std::string describe(const Home& home)
     return (home.part.empty() ? "" : home.part + " of ") + "operator '" + home.op + "'";
 }
 
-/// The home of a value made of both. Throws SpecError if no part of one definition may use both.
+/// The home of a value made of two others. Throws SpecError if no part of one definition may use both.
 HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
 {
     if (!right || left == right)
@@ -36,7 +36,7 @@ HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
                      "make values where they are used");
 }
 
-/// Converts an untyped `let` to its type; numbers stay as they are.
+/// Converts an untyped `let` to its type. Leaves numbers unchanged.
 Term without_locals(const Term& term, Type type)
 {
     return term.expression->kind == ExpressionKind::name ? Terms::stated(term, type) : term;
@@ -84,7 +84,8 @@ void Terms::refuse_moved(const char* what, Position at)
 
 Term Terms::read(const Term& term, Position at)
 {
-    // Terms that can only be set have a name.
+    // A term without an expression is a handle that can only be set if it has a name, else one that was moved
+    // from.
     if (!term.expression.has_value() && !term.home && term.name.empty())
         refuse_moved("value", at);
     if (!term.expression.has_value() && !term.home)

@@ -52,7 +52,7 @@ inline constexpr int kTypeNumber<float> = static_cast<int>(Type::f32);
 template <>
 inline constexpr int kTypeNumber<double> = static_cast<int>(Type::f64);
 
-/// A C++ type that the language has too.
+/// A C++ type for which the language has a type.
 template <class T>
 concept ValueType = (kTypeNumber<T> != -1);
 
@@ -71,13 +71,13 @@ concept NumberType = RealType<T> || IntegerType<T>;
 template <ValueType T>
 using Acc = std::conditional_t<accumulator_type(kTypeOf<T>) == kTypeOf<T>, T, float>;
 
-/// A number or truth value of C++. In place of a Value it is a literal. Character types do not count.
+/// A C++ number or truth value. Where a Value is expected, it is a literal. Character types do not count.
 template <class N>
 concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, char> &&
                 !std::same_as<N, wchar_t> && !std::same_as<N, char8_t> && !std::same_as<N, char16_t> &&
                 !std::same_as<N, char32_t> && !std::same_as<N, long double>;
 
-/// The part of a definition to which a handle belongs. If `definition` is null, the definition itself.
+/// The part of a definition to which a handle belongs; the definition itself if `definition` is null.
 struct Home {
     std::string op;    ///< the operator's name
     std::string part;  ///< such as "lift"; empty for handles of no part: columns, tables, results
@@ -94,8 +94,8 @@ inline Position place(const SourceLocation& at)
 
 /// The content of a Value, except its type.
 struct Term {
-    Expression expression;  ///< null: may be set but not read
-    HomePointer home;       ///< null: made of plain numbers
+    Expression expression;  ///< null: the handle may be set but not read
+    HomePointer home;       ///< null: the term is made of plain numbers
     bool untyped = false;   ///< made of plain numbers alone, which take their type from the context
     std::string name = {};  ///< set only for handles that may be set
 };
@@ -112,21 +112,21 @@ struct Terms {
     static Term constant(const char* name, Position at);
     static Term limit(const char* name, Type type, Position at);
 
-    /// Returns `term`, read at the place `at`. Throws SpecError if it may only be set, or was moved from.
+    /// Returns `term` with the place `at`. Throws SpecError if the term may only be set, or was moved from.
     static Term read(const Term& term, Position at);
-    /// Throws SpecError for the use of a handle that was moved from.
+    /// Throws SpecError: a handle that was moved from is used.
     [[noreturn]] static void refuse_moved(const char* what, Position at);
-    /// `type` is the argument's.
+    /// `type` is the type of the argument.
     static Term unary(const char* symbol, const Term& argument, Type type, Position at);
-    /// `type` is the operands'.
+    /// `type` is the type of the operands.
     static Term binary(const char* symbol, const Term& left, const Term& right, Type type, Position at);
-    /// `type` is that of `yes` and `no`.
+    /// `type` is the type of `yes` and `no`.
     static Term conditional(const Term& condition, const Term& yes, const Term& no, Type type, Position at);
-    /// `type` is the arguments'.
+    /// `type` is the type of the arguments.
     static Term call(const char* function, std::initializer_list<Term> arguments, Type type, Position at);
     static Term gather(const Term& table, const Term& index, Position at);
     static Term convert(Type to, const Term& argument, Type from, Position at);
-    /// Returns `term` as an expression that states its type by itself.
+    /// Returns `term` as an expression that states its type.
     static Term stated(const Term& term, Type type);
 };
 
@@ -141,7 +141,7 @@ concept AnyValue = requires
 }
 &&std::derived_from<A, Value<typename A::ScalarType>>;
 
-/// A Value<T>, or a plain number in its place, with the source line.
+/// A Value<T>, or a plain number in its place, together with the source line.
 template <ValueType T>
 class Argument {
 public:
@@ -184,7 +184,7 @@ private:
     Term term_;
 };
 
-/// A value that the operator will compute, from columns, fields or other values.
+/// A value that the operator will compute from columns, fields or other values.
 ///
 /// `T` is bool, std::int8_t to std::int64_t, std::uint8_t to std::uint64_t, float, double, half or bfloat16.
 /// Both operands of an operation have one type, or one of them is a plain number. `==` makes a comparison.
@@ -194,7 +194,7 @@ public:
     using ScalarType = T;
 
     explicit Value(Term term) : term_(std::move(term)) {}
-    /// The number itself, as a value.
+    /// Makes a value of a plain number.
     Value(const Argument<T>& number) : term_(number.term()) {}
     [[nodiscard]] const Term& term() const { return term_; }
 
@@ -275,7 +275,7 @@ private:
 
 namespace detail {
 
-/// Refuses, at compile time, operands of different types.
+/// Refuses operands of different types at compile time.
 template <class L, class R>
 Value<L> refuse_mixed(const Value<L>& left)
 {

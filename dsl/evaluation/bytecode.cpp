@@ -139,7 +139,7 @@ public:
         return std::move(program_);
     }
 
-    /// Makes finish read the identity as its state.
+    /// Makes finish read the identity in place of a state.
     void name_identity()
     {
         for (const auto& field : op_.state)
@@ -241,7 +241,8 @@ private:
 
     static Expression typed(bool value) { return with_type(Expression(value), {}, Type::boolean); }
 
-    /// Computes both sides and selects one. If a side reads a table, jumps so that only the chosen side runs.
+    /// Evaluates both sides and selects one. If a side reads a table, jumps instead, so that only the chosen
+    /// side runs.
     std::uint16_t conditional(const Expression& condition, const Expression& yes, const Expression& no)
     {
         const auto chosen = value(condition);
@@ -336,7 +337,7 @@ Block identity_block(const Operator& op)
     return block;
 }
 
-/// Compiles `empty`; without it, finish(identity). The inputs are segment and length.
+/// Compiles `empty`, or, if there is none, finish(identity). The inputs are segment and length.
 Program compile_empty(const Operator& op)
 {
     Flattener flattener(op, {"segment", "length"});

@@ -66,7 +66,7 @@ enum class Opcode : std::uint8_t {
 struct Instruction {
     Opcode opcode;
     Type type;    ///< the operands' type
-    Type target;  ///< the value's type, if different: convert, gather
+    Type target;  ///< the value's type, if it is another: convert, gather
     std::uint16_t out, a, b, c;
 };
 
@@ -99,7 +99,7 @@ struct Program {
 ///   map      columns, result, then index, position, segment, length  ->  outputs
 ///
 /// If the operator has no `finish`, that program copies the state. If it has no `empty`, that program
-/// finishes the identity; without an identity it has no code, and has_empty is false.
+/// finishes the identity. Without `empty` and identity it has no code, and has_empty is false.
 struct Bytecode {
     Program identity, lift, combine, append, finish, empty, map;
     bool has_identity = false, has_append = false, has_empty = false, has_map = false;

@@ -14,7 +14,8 @@ bool is_narrower(Type target, Type type)
            size_bytes_of_type(target) <= size_bytes_of_type(type);
 }
 
-/// True if a small change of a float operand may change the value by much, or if the text asks for rounding.
+/// True if a small change of a float operand may change the value by much, or if the instruction rounds on
+/// purpose.
 bool decides(const Instruction& step)
 {
     if (!is_float(step.type))
@@ -46,8 +47,8 @@ bool rounds(const Instruction& step)
     }
 }
 
-/// Runs a program in both precisions, step by step. Decisions follow working precision, and with them all
-/// jumps, integers and truth values.
+/// Runs a program in both precisions, step by step. Decisions follow working precision, and so do all jumps,
+/// integers and truth values.
 Outcome run_side_by_side(const Program& program, Slot<long double>* wide, Slot<double>* working,
                          const TableView* tables)
 {
@@ -253,7 +254,7 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     const auto& combine_code = bytecode_.combine.code;
     const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
     const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
-    // combine's frame keeps the earlier operand. `state` holds the outputs on their way there.
+    // combine's frame keeps the earlier operand. `state` only carries the outputs to it.
     std::copy_n(state, n, earlier);
     for (std::int64_t i = begin + 1; i < end; ++i) {
         if (i % kElementsBetweenLooks == 0)

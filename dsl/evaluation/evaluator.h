@@ -1,5 +1,5 @@
 #pragma once
-// Evaluates an operator on the host, state by state: the meaning of the language by definition.
+// Evaluates an operator on the host, state by state. This defines the meaning of the language.
 #include <span>
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace segfold {
 
-/// Working precision rounds as the types say; wide precision holds every float in long double.
+/// Working precision rounds as the types demand. Wide precision holds every float in long double.
 ///
-/// What a lift decides is the same in both: comparisons, integers made of floats, floor, ceil, round and
-/// conversions to narrower floats take the values that working precision gives them. So elements are the same
-/// in both, and only their sums are wide.
+/// Lift decides alike in both precisions: comparisons, conversions to integers and to narrower floats, floor,
+/// ceil and round use the values of working precision. So both precisions fold the same elements, and only
+/// the sums are wide.
 enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
@@ -25,7 +25,8 @@ class Evaluator {
 public:
     using Value = Slot<Real>;
 
-    /// `tables` are the operator's, in the order of its parameters; both must outlive the evaluator.
+    /// `tables` holds the operator's tables in the order of its parameters. Both arguments must outlive the
+    /// evaluator.
     explicit Evaluator(const Bytecode& bytecode, std::vector<TableView> tables = {});
 
     [[nodiscard]] std::size_t state_fields() const { return bytecode_.state.size(); }
@@ -33,50 +34,51 @@ public:
     [[nodiscard]] std::size_t output_fields() const { return bytecode_.outputs.size(); }
 
     void identity(Value* state);
-    /// Columns are read at `index`. Throws InputError where a table is read outside of its length.
+    /// Lifts the element at `index` of the columns. Throws InputError if it reads a table outside of its
+    /// length.
     void lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
               std::int64_t segment, Value* state);
-    /// The same with the columns' values given.
+    /// Lifts an element with the given column values.
     void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
               Value* state);
     /// `out` may be one of the operands.
     void combine(const Value* earlier, const Value* later, Value* out);
-    /// Joins an element to `state`; `element` is its columns' values, then index, position and segment.
+    /// Appends an element to `state`. `element` holds the columns' values, then index, position and segment.
     void append(const Value* state, const Value* element, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
-    /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
+    /// Maps the element at `index`. `result` holds the finished results of its segment; `out` receives the
     /// outputs.
     void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
              std::int64_t segment, std::int64_t length, const Value* result, Value* out);
 
-    /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position`
-    /// in its segment. Equals lift and combine in turn, and is faster.
+    /// Folds the elements `begin` .. `end` - 1 from left to right; there must be at least one. Element
+    /// `begin` has `position` in its segment. Gives the same state as lift and combine in turn, faster.
     void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
               std::int64_t position, std::int64_t segment, Value* state);
 
 private:
-    /// A program with its own slots, constants in place.
+    /// A program with its own slots. Constants are in their slots.
     struct Frame {
         const Program* program = nullptr;
         std::vector<Value> slots;
     };
 
     static Frame make_frame(const Program& program);
-    /// Runs lift in its frame for the element at `index`; the inputs are in place.
+    /// Runs lift in its frame. The inputs must be in their slots. Messages name the element `index`.
     void run_lift(std::int64_t index);
-    /// `element` is the one that is lifted; other parts read no tables.
+    /// `element` is the element being lifted. Only lift reads tables.
     void run(Frame& frame, Value* out, std::int64_t element = 0);
     [[noreturn]] void report(const Outcome& outcome, std::int64_t element) const;
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, append_, finish_, empty_, map_;
-    /// Lift's slots in working precision, where a wide lift decides by rounded values; else empty.
+    /// Slots of lift in working precision, for a wide lift that decides by rounded values; else empty.
     std::vector<Slot<double>> deciding_;
 };
 
-/// The message about a table that `element` reads outside of its length.
+/// The message for an element that reads a table outside of its length.
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
                             std::int64_t element);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Runs bytecode: the meaning of every operation of the language.
+// Runs bytecode. This defines the meaning of every operation of the language.
 //
 // All functions are constexpr templates over the floating-point type `Real`, so that the same text serves the
 // reference (in working precision, or with every float held in long double) and Thrust's functors on a GPU.
@@ -26,7 +26,7 @@ struct TableView {
     std::int64_t length;
 };
 
-/// The outcome of running a program; a table read outside of its length stops it.
+/// The outcome of running a program. A table read outside of its length stops the program.
 struct Outcome {
     bool failed = false;
     std::uint16_t table = 0;
@@ -74,7 +74,7 @@ constexpr std::uint64_t count_ones(std::uint64_t bits)
     return count;
 }
 
-/// Zeros above the highest one within the type's width; the width itself for 0.
+/// Number of zeros above the highest one, within the type's width; the width itself for 0.
 constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 {
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
@@ -121,8 +121,8 @@ constexpr std::uint64_t run_integer(Opcode opcode, Type type, std::uint64_t x, s
     }
 }
 
-/// A NaN operand loses, and -0 is less than 0: the order is total, so min and max are associative and
-/// commutative.
+/// The lesser of two values. A number wins against NaN, and -0 is less than 0. The order is total, so min and
+/// max are associative and commutative.
 template <class Real>
 constexpr Real least(Real x, Real y)
 {
@@ -181,7 +181,7 @@ constexpr Real run_real(Opcode opcode, Real x, Real y, Real z)
     }
 }
 
-/// Runs one floating-point comparison or test.
+/// Runs one comparison or test of floating-point values.
 template <class Real>
 constexpr bool run_test(Opcode opcode, Real x, Real y)
 {
@@ -201,8 +201,8 @@ constexpr bool is_test(Opcode opcode)
            opcode == Opcode::is_finite;
 }
 
-/// Rounds toward zero. A value that does not fit becomes the nearest end of the type, NaN becomes 0. As a
-/// bool, only 0 is false.
+/// Converts a value to an integer. Rounds toward zero. A value beyond the type becomes the nearest end of the
+/// type, and NaN becomes 0. As a bool, only 0 is false.
 template <class Real>
 constexpr std::uint64_t real_to_integer(Type type, Real value)
 {
@@ -234,7 +234,7 @@ constexpr float round_single(Type type, float value)
     return value;
 }
 
-/// Reads and writes slots of any type; with a wide Real nothing is rounded.
+/// Reads and writes slots of any type. With a wide Real, nothing is rounded.
 template <class Real>
 struct Machine {
     static constexpr bool kWide = sizeof(Real) > sizeof(double);
@@ -254,7 +254,7 @@ struct Machine {
         return in_single(type) ? static_cast<Real>(slot.single) : slot.real;
     }
 
-    /// A constant has its type's value in wide precision too.
+    /// Sets a slot to a constant, which has the value that its type holds even in wide precision.
     static constexpr void set_constant(Value& slot, const Constant& constant)
     {
         if (constant.type == Type::f64)
@@ -331,7 +331,7 @@ struct Machine {
         } else if (is_float(from)) {
             out.bits = real_to_integer(to, get_real(in, from));
         } else if (is_float(to)) {
-            // Directly to f32 and not through f64: rounded once.
+            // Converts to f32 directly, not through f64, so that it rounds once.
             if (in_single(to))
                 out.single = round_single(to, is_signed_integer(from)
                                                   ? static_cast<float>(static_cast<std::int64_t>(in.bits))
@@ -364,7 +364,7 @@ struct Machine {
         }
     }
 
-    /// Runs `code` over `slots`; inputs and constants are in their slots.
+    /// Runs `code` over `slots`. Inputs and constants must be in their slots.
     static constexpr Outcome run(const Instruction* code, int num_instructions, Value* slots,
                                  const TableView* tables)
     {

@@ -6,17 +6,17 @@
 
 namespace segfold {
 
-/// Holds the exact sum, and nearly always the product, of two integers of any type of the language.
+/// Holds the exact sum of any two integers of the language, and nearly always their product.
 __extension__ typedef __int128 WideInteger;
 
-/// The integers from `low` to `high`, both included; none where `low` is the greater. A bool is 0 or 1.
+/// The integers from `low` to `high`, both included; none if `low` is greater. A bool is 0 or 1.
 struct Interval {
     WideInteger low = 0;
     WideInteger high = -1;
 
     [[nodiscard]] bool is_empty() const { return low > high; }
     [[nodiscard]] bool contains(WideInteger value) const { return low <= value && value <= high; }
-    /// True where every integer of this one is in `other`.
+    /// True if `other` contains every integer of this interval.
     [[nodiscard]] bool is_within(const Interval& other) const
     {
         return is_empty() || (other.low <= low && high <= other.high);
@@ -27,26 +27,26 @@ struct Interval {
 /// All values of an integer type or of bool.
 [[nodiscard]] Interval values_of(Type type);
 
-/// The smallest interval around both.
+/// The smallest interval that contains both.
 [[nodiscard]] Interval hull(const Interval& left, const Interval& right);
 
-/// The integers that are in both.
+/// The integers that both contain.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
-/// The integers kept in `type`, which wraps; as bool, all but 0 become 1.
+/// Range of the integers of `exact` after they wrap in `type`. As a bool, all but 0 become 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
-/// The values of `left SYMBOL right` where both operands are of `type`: arithmetic, bits, shifts,
-/// comparisons.
+/// Range of `left SYMBOL right` if both operands have type `type`. Symbols are those of arithmetic, bits,
+/// shifts and comparisons.
 ///
-/// Every value that the operation can give is in the interval; not every value in it need be possible.
+/// The interval contains every possible value, and may contain others.
 [[nodiscard]] Interval binary_values(std::string_view symbol, Type type, const Interval& left,
                                      const Interval& right);
 
-/// The values of `SYMBOL argument`.
+/// Range of `SYMBOL argument`.
 [[nodiscard]] Interval unary_values(std::string_view symbol, Type type, const Interval& argument);
 
-/// The values of a function of integers: min, max, abs, popcount, clz; `right` is of the first two alone.
+/// Range of min, max, abs, popcount or clz of integers. Only min and max use `right`.
 [[nodiscard]] Interval function_values(std::string_view function, Type type, const Interval& left,
                                        const Interval& right);
 

@@ -26,7 +26,7 @@ bool is_constant(const Expression& expression)
            expression->kind == ExpressionKind::limit;
 }
 
-/// The comparison that is true exactly if `symbol` is false.
+/// The comparison that is true exactly where `symbol` is false.
 std::string opposite(std::string_view symbol)
 {
     using Pair = std::pair<std::string_view, std::string_view>;
@@ -162,7 +162,7 @@ private:
         if (is_constant(expression) || expression->size > kLargestKnown)
             return;
         facts_.push_back({expression, values_there});
-        // If a conversion keeps every value, the fact is true of its argument too.
+        // If a conversion keeps every value, the fact also holds for its argument.
         if (expression->kind != ExpressionKind::convert || !is_counted(expression->arguments[0]))
             return;
         const auto& inner = expression->arguments[0];
@@ -222,7 +222,7 @@ private:
             return data_.values(name);
         auto& known = let->second;
         if (!known.is_known) {
-            // The range is kept for all uses of the local, so facts of this use must not enter.
+            // The range serves all uses of the local, so facts of this use must not enter.
             const auto facts = std::exchange(facts_, {});
             known.values = values(known.value);
             known.is_known = true;
@@ -236,7 +236,7 @@ private:
         const auto& left = node.arguments[0];
         const auto& right = node.arguments[1];
         if (node.symbol == "&&" || node.symbol == "||") {
-            const bool stops = node.symbol == "||";  // the left value that settles the result
+            const bool stops = node.symbol == "||";  // the left value that decides the result
             const auto first = values(left);
             Interval result = first.contains(stops) ? Interval{stops, stops} : Interval{};
             if (first.contains(!stops))

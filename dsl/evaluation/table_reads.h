@@ -19,16 +19,16 @@ struct ReadRanges {
 
 /// Names the tables that some element may read past their ends, in the order of the parameters.
 ///
-/// Every other table is read inside its length by any elements in the ranges. In the sides of `?:`, `&&` and
+/// Reads of every other table stay inside for all elements within the ranges. In the sides of `?:`, `&&` and
 /// `||`, the condition narrows the ranges of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
-/// For each column, in the order of the parameters without tables: true if it decides where `lift` reads a
-/// table. Scalars do not count as tables here.
+/// For each column, in the order of the parameters without tables: true if the index of a table read in
+/// `lift` depends on it. Scalars do not count as tables here.
 [[nodiscard]] std::vector<bool> columns_of_places(const Operator& op);
 
-/// True if floating-point arithmetic decides where, or whether, a table is read. Back ends that round
-/// differently may then read different entries.
+/// True if floating-point arithmetic decides where, or whether, a table is read. A back end that rounds in
+/// another way may then read other entries.
 [[nodiscard]] bool reads_by_rounding(const Operator& op);
 
 }  // namespace segfold

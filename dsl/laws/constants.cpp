@@ -43,7 +43,7 @@ Number number_of(const Constant& constant)
     return whole(constant.bits, is_signed_integer(constant.type) && constant.bits >> 63 != 0);
 }
 
-/// True for finite numbers other than 0, 1 and -1, which are edge values of every type anyway.
+/// True for a finite number other than 0, 1 and -1. These three are edge values of every type anyway.
 bool is_telling(const Number& number)
 {
     return std::isfinite(number.real) && std::fabs(number.real) != 1 && number.real != 0;

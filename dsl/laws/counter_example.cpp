@@ -53,7 +53,7 @@ std::vector<FieldValue> typed(const std::vector<Type>& types, const std::vector<
     return values;
 }
 
-/// "1", or with the names of several values "OPEN x = 1, y = 2 CLOSE".
+/// Prints "1" for a single value; for several, with their names, "OPEN x = 1, y = 2 CLOSE".
 std::string print_values(const std::vector<std::string>& names, const std::vector<FieldValue>& values,
                          std::string_view open, std::string_view close)
 {
@@ -79,7 +79,7 @@ public:
         return print_values(fields_, values, "{", "}");
     }
 
-    /// The elements of a state, ", of x = 1, 2". A long list shows the first, the last and the number.
+    /// The elements of a state, ", of x = 1, 2". Of a long list, shows the first, the last and the number.
     [[nodiscard]] std::string origin(const ReachedState& state) const
     {
         const std::size_t count = state.elements.size();
@@ -114,7 +114,7 @@ bool is_element(const ReachedState& state)
     return alike;
 }
 
-/// Prints the states on one line if `one_line` is set and they are short, else one below the other.
+/// Joins the states on one line if `one_line` is set and they are short, else one below the other.
 std::string print_states(const std::vector<std::string>& states, bool one_line)
 {
     std::string line;
@@ -160,7 +160,7 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     return text;
 }
 
-/// Says that the entries of tables were made up. Otherwise readers would look for them in their data.
+/// A note that the entries of tables were made up, so that readers do not look for them in their data.
 std::string table_note(const Operator& op)
 {
     std::string names;
@@ -172,7 +172,7 @@ std::string table_note(const Operator& op)
                : fmt::format("\n    with entries of {} that were made up; laws hold for any", names);
 }
 
-/// Index, position and segment of an element, as far as lift uses them.
+/// Index, position and segment of an element, if lift uses them.
 std::string place_text(const Operator& op, const ElementPlace& place, std::size_t start)
 {
     const auto at = static_cast<std::int64_t>(start);

@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Returns the states of `recipes`, both sides of `equation` in working precision, and the text.
+/// Returns the states of `recipes`, both sides of `equation` in working precision, and the text for readers.
 CounterExample make_counter_example(const Operator& op, Equation equation, const LawCase& recipes,
                                     LawMachine& machine, LawJudge& judge);
 

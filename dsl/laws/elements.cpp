@@ -95,7 +95,8 @@ std::vector<Slot<double>> real_edges(Type type)
     return edges;
 }
 
-/// Order of values: this many edge values, this many constants, the other edge values, the other constants.
+/// Order of values: kFirstEdges edge values, kFirstConstants constants, the other edge values, the other
+/// constants.
 constexpr std::size_t kFirstEdges = 5;
 constexpr std::size_t kFirstConstants = 5;
 
@@ -345,7 +346,7 @@ Slot<double> ElementDrawer::edge(std::size_t column, std::size_t number) const
 Slot<double> ElementDrawer::other(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
-    if (is_index(column))  // indices into drawn tables, whatever the data's range
+    if (is_index(column))  // indices of drawn tables, which the data's range does not limit
         return draw_index(type, table_length_, random_);
     if (const auto& constants = constants_[column]; !constants.empty() && random_() % 4 == 0)
         return constants[random_() % constants.size()];

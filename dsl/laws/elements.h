@@ -1,5 +1,5 @@
 #pragma once
-// Values for the search for counter-examples: the ends of the types, and drawn values between them.
+// Values for the search for counter-examples: the ends of the types, and random values between them.
 #include <random>
 #include <vector>
 
@@ -18,19 +18,19 @@ enum class Draw : std::uint8_t { all, small_integers };
 inline constexpr std::uint64_t kSmallInteger = 100;
 bool is_small_integer(Type type, std::uint64_t bits);
 
-/// The ends of a type as slots hold them; for a bool 0 and 1.
+/// The ends of a type, in the form that slots hold; for a bool 0 and 1.
 std::uint64_t lowest_integer(Type type);
 std::uint64_t highest_integer(Type type);
 double highest_float(Type type);
 
-/// The values where operators break, simplest first: small numbers, the ends of the type, infinities, NaN,
-/// denormals.
+/// The values at which operators tend to break, simplest first: small numbers, the ends of the type,
+/// infinities, NaN, denormals.
 std::vector<Slot<double>> edge_values(Type type);
 
 /// Number of edge values of a type that count as simple.
 inline constexpr std::size_t kSimpleValues = 12;
 
-/// Draws any value of a type: a small one, one near the ends, a power of two, or one of any size.
+/// Draws a value of a type: a small one, one near the ends, a power of two, or one of any size.
 Slot<double> draw_value(Type type, std::mt19937_64& random);
 
 /// Draws an integer from 0 to `length` - 1, often below 4.
@@ -39,8 +39,8 @@ Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random)
 /// True if a column with this range may have the value.
 bool is_in(const ColumnRange& range, Type type, const Slot<double>& slot);
 
-/// Draws elements column by column. Integers that decide where a table is read stay below `table_length`. If
-/// `data` is given, all other values lie in its ranges.
+/// Draws elements column by column. Integers that determine the index of a table read stay below
+/// `table_length`. If `data` is given, all other values lie in its ranges.
 class ElementDrawer {
 public:
     /// `are_places` is true for each column that decides where tables are read.
@@ -50,14 +50,14 @@ public:
     /// Returns an element of simple edge values. With one column they come in order; else they are drawn.
     Element simple(std::size_t number);
 
-    /// Returns an element with the same kind of value in all columns, if their types have it: the lowest one,
+    /// Returns an element with the same kind of value in all columns whose types have it: the lowest value,
     /// NaN, or a constant of the operator's text.
     [[nodiscard]] Element alike(std::size_t number) const;
 
-    /// Number of different elements of alike(); beyond it they repeat.
+    /// Number of different elements of alike(). Greater numbers repeat them.
     [[nodiscard]] std::size_t num_alike() const;
 
-    /// Draws an element, either of edge values or of any values.
+    /// Draws an element: edge values, or any values.
     Element any();
 
     /// Changes one value of the element by 1 or by a constant of the operator's text.

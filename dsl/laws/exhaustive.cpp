@@ -103,7 +103,7 @@ void StateTable::combine_all()
         }
 }
 
-/// The distinct states of single elements, each with the first element that gave it.
+/// The distinct states of single elements, each with the first element that has it.
 std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, std::mt19937_64& random)
 {
     const auto& columns = machine_.bytecode().columns;
@@ -134,8 +134,8 @@ std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, st
     return lifted;
 }
 
-/// Reaches states breadth first, so that recipes are short. If combine is associative, appending elements on
-/// the right reaches every state.
+/// Reaches states breadth first, so that recipes are short. If combine is associative, every state can be
+/// reached by appending elements on the right.
 void StateTable::reach_all(const std::vector<std::pair<int, Element>>& lifted)
 {
     std::vector<bool> seen(static_cast<std::size_t>(size_));

@@ -23,7 +23,7 @@ class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);
 
-    /// True if no reachable state is missing: all elements were lifted, or every state was reached.
+    /// True if every reachable state is in the table: all elements were lifted, or every state was reached.
     [[nodiscard]] bool complete() const { return complete_; }
     /// Number of reachable states.
     [[nodiscard]] std::size_t num_states() const { return reached_.size(); }
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] Exhaustion try_all(Equation equation, Deadline deadline) const;
 
 private:
-    /// The way in which a state was first reached: an element, combined to the right of another state.
+    /// How a state was first reached: by an element that was combined to the right of another state.
     struct Origin {
         std::optional<int> earlier;
         Element element;
@@ -56,7 +56,8 @@ private:
     bool complete_ = false;
 };
 
-/// Number of states that the fields can hold, if all are bools and 8-bit integers and it is at most 256.
+/// Number of states that the fields can hold, if it is at most 256 and all fields are bools or 8-bit
+/// integers.
 std::optional<int> num_small_states(const Operator& op);
 
 }  // namespace segfold

@@ -12,12 +12,13 @@ namespace {
 /// Differences of up to this many roundings of the coarsest type never refute a law.
 constexpr double kRoundings = 8;
 
-/// A difference in wide precision counts if it exceeds this multiple of the change by other rounding modes.
+/// A difference in wide precision counts only if it exceeds this multiple of its change under other rounding
+/// modes.
 constexpr long double kClearly = 16;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Rounding of a type: its relative error, and the least number to which that applies.
+/// Rounding of a type: its relative error, and the least number to which this error applies.
 struct Rounding {
     double epsilon, least_normal;
 };
@@ -62,8 +63,8 @@ bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
     return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
 }
 
-/// Distance of two values: 0 if they are equal, infinite if no number tells. With `lenient`, NaN equals
-/// everything.
+/// Distance of two values: 0 if they are equal, infinite if no number expresses it. With `lenient`, NaN
+/// equals every value.
 template <class Real>
 Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool lenient = false)
 {
@@ -254,8 +255,8 @@ bool LawJudge::refutes(Equation equation, const LawCase& recipes)
     return exact_ || refutes_in_wide(equation, recipes);
 }
 
-/// True if all floats of the elements are finite. Drawn tables hold only finite floats, so columns alone
-/// decide.
+/// True if all floats of the elements are finite. Only columns matter, since drawn tables hold finite floats
+/// alone.
 bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) const
 {
     const auto& columns = machine_.bytecode().columns;
@@ -267,8 +268,9 @@ bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) co
     return true;
 }
 
-/// Decides a case in wide precision. Wide overflow or underflow leaves it undecided. A NaN on one side alone
-/// is excused if an element is not finite. If all are finite, the operator itself makes the NaN.
+/// Decides a case in wide precision. Overflow or underflow in wide precision leaves it undecided. A NaN on
+/// one side alone is excused if an element is not finite; if all are finite, the operator itself makes the
+/// NaN.
 bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
 {
     const std::size_t n = types_.size();

@@ -25,13 +25,13 @@ constexpr bool is_of_append(Equation equation)
     return equation == Equation::append || equation == Equation::append_first;
 }
 
-/// False for equations that need an identity if the operator has none.
+/// False if the equation needs an identity that the operator lacks. Such equations need not be tried.
 constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
 {
     return equation != Equation::append_first || bytecode.has_identity;
 }
 
-/// The equations that a law consists of.
+/// The equations that make up a law.
 std::vector<Equation> equations(Law law);
 
 /// Number of states in the equation, 0 to 3.
@@ -47,7 +47,7 @@ constexpr std::size_t num_states(Equation equation)
 }
 
 /// The recipes of a case, one for each state of the equation. Their elements follow one another in one
-/// segment, beginning at place number `place` of LawMachine::places().
+/// segment. The first has place number `place` of LawMachine::places().
 struct LawCase {
     std::array<Recipe, 3> recipes;
     std::size_t place = 0;
@@ -59,8 +59,8 @@ struct LawCase {
 /// Offsets of the states' first elements in the case.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
-/// Returns the recipe of state `i` for the equation. For a state that is appended, only its first element
-/// remains.
+/// Returns the recipe of state `i` for the equation. If the equation appends this state, keeps only its first
+/// element.
 Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
 
 /// Both sides of an equation. `first` and `second` hold intermediate states.
@@ -72,8 +72,8 @@ struct Sides {
     std::vector<Slot<Real>> left, right, first, second;
 };
 
-/// The states of a case; null if the equation does not have them. For an equation of append, the last one is
-/// the element in the form of Evaluator::append.
+/// The states of a case; null for states that the equation does not have. In an equation of append, the last
+/// one is an element in the form of Evaluator::append.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 
@@ -81,7 +81,7 @@ using CaseStates = std::array<const Slot<Real>*, 3>;
 enum class Agreement : std::uint8_t {
     equal,
     rounded,   ///< apart by no more than a few roundings
-    doubtful,  ///< wide precision must decide; if combine never rounds: refuted
+    doubtful,  ///< wide precision must decide; if combine never rounds, the law is refuted
 };
 
 /// Evaluates both sides of equations and decides whether they differ by more than rounding explains.
@@ -89,14 +89,14 @@ class LawJudge {
 public:
     LawJudge(const Operator& op, LawMachine& machine);
 
-    /// Evaluates and compares in working precision. `spread` becomes the relative difference if that is
-    /// larger.
+    /// Evaluates both sides in working precision and compares them. Raises `spread` to their relative
+    /// difference.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
     /// True if the case breaks the equation. Decides cases that compare() calls doubtful.
     bool refutes(Equation equation, const LawCase& recipes);
 
-    /// True if a case passed although one side alone was NaN, because an element was not finite.
+    /// True if a case was excused: one side alone was NaN, and an element was not finite.
     [[nodiscard]] bool excused_nan() const { return excused_nan_; }
     void forget_nan() { excused_nan_ = false; }
 
@@ -115,7 +115,7 @@ private:
     };
 
     /// The largest finite float of a case, at least the least normal number. `finite` tells whether the
-    /// states and everything computed from them are finite.
+    /// states and all values computed from them are finite.
     template <class Real>
     struct Scale {
         Real largest;

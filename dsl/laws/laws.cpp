@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// Share of the time for the search. The rest is for trying all states.
 constexpr double kSearchShare = 0.6;
 
-/// The clock is read once in this many cases, and not before the first kSureCases.
+/// The clock is read once every kCasesPerLook cases, and not before the first kSureCases.
 constexpr std::int64_t kCasesPerLook = 16;
 constexpr std::int64_t kSureCases = 64;
 
@@ -28,20 +28,21 @@ constexpr std::int64_t kSureCases = 64;
 constexpr std::int64_t kLeastRecipes = 96;
 constexpr std::int64_t kMostRecipes = 1024;
 
-/// One in this many recipes has 16 to 1000 elements, up to a maximum number of such recipes.
+/// One recipe in kRecipesPerLong has 16 to 1000 elements, until there are kMostLongRecipes of them.
 constexpr std::int64_t kRecipesPerLong = 8;
 constexpr std::int64_t kMostLongRecipes = 48;
 
-/// Tries to shrink a counter-example: this work divided by the number of instructions, within bounds.
+/// The number of tries to shrink a counter-example: this work divided by the number of instructions, within
+/// bounds.
 constexpr int kShrinkingWork = 200000;
 constexpr int kLeastTries = 100;
 constexpr int kMostTries = 3000;
 
-/// Cases of small integers tried after large integers refute a law.
+/// Cases of small integers that are tried after large integers have refuted a law.
 constexpr std::int64_t kSmallCases = 2000;
 
-/// For several columns, the identity is tried on elements beyond those of the pool: one for this many cases,
-/// within bounds.
+/// With several columns, the identity is also tried on elements outside of the pool: one for every
+/// kCasesPerElement cases, within bounds.
 constexpr std::int64_t kCasesPerElement = 8;
 constexpr std::int64_t kLeastMoreElements = 256;
 constexpr std::int64_t kMostMoreElements = std::int64_t{1} << 16;
@@ -49,7 +50,7 @@ constexpr std::int64_t kMostMoreElements = std::int64_t{1} << 16;
 /// Usual number of states of an operator narrowed to 8 bits.
 constexpr int kNarrowedStates = 256;
 
-/// Seconds for each case of all states: a table look-up, and a combine that fills the table.
+/// Estimated seconds for each case of all states: a table look-up, and a combine that fills the table.
 constexpr double kLookUpSeconds = 2e-9;
 constexpr double kCombineSeconds = 60e-9;
 
@@ -77,7 +78,7 @@ Type narrow(Type type)
     return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
 }
 
-/// Only the types that the text names stay; check() finds the others again.
+/// Keeps only the types that the text names; check() finds the others again.
 Expression narrow(const Expression& expression)
 {
     ExpressionNode node = *expression;
@@ -97,8 +98,8 @@ Block narrow(Block block)
     return block;
 }
 
-/// `op` with every integer type narrowed to i8 or u8, without finish, empty and results of its own: all of
-/// its states can be tried. Nothing where that is no operator, e.g. because a literal does not fit.
+/// `op` with every integer type narrowed to i8 or u8, and without finish, empty and results. All of its
+/// states can be tried. None if the narrowed operator is invalid, for example because a literal does not fit.
 std::optional<Operator> narrow_to_8_bits(const Operator& op)
 {
     Operator small = without_map(op);
@@ -140,7 +141,7 @@ public:
         const auto laws = claimed_laws(op_);
         LawReport report;
         for (std::size_t i = 0; i < laws.size(); ++i) {
-            // Associativity has the most cases. Time that a law leaves goes to the next.
+            // Associativity has the most cases. A law leaves unused time to the next one.
             const double share = static_cast<double>(i + 2) / static_cast<double>(laws.size() + 1);
             report.findings.push_back(search(laws[i], deadline(kSearchShare * share)));
         }
@@ -193,7 +194,7 @@ private:
             const auto states = pool_.states(equation, chosen);
             if (!states)
                 continue;
-            if (equation == equations(finding.law).front())  // the law's other equations take the same states
+            if (equation == equations(finding.law).front())  // the law's other equations use the same states
                 ++finding.cases;
             if (judge_.compare(equation, *states, finding.spread) == Agreement::doubtful &&
                 refute(equation, pool_.recipes(equation, chosen), finding))
@@ -201,8 +202,8 @@ private:
         }
     }
 
-    /// Tries the identity on more elements than the pool has. With several columns, a state may be the lowest
-    /// or NaN only if every column is, which is rare in the pool. These trials do not count as cases.
+    /// Tries the identity on elements outside of the pool. With several columns, a state may be lowest or NaN
+    /// only if every column is, which is rare in the pool. These trials do not count as cases.
     void search_elements(Deadline deadline, LawFinding& finding)
     {
         if (machine_.bytecode().columns.size() < 2)
@@ -230,7 +231,7 @@ private:
         }
     }
 
-    /// False if an element has a value outside of the data's ranges.
+    /// False if a value of an element is outside of the data's ranges.
     [[nodiscard]] bool is_in_data(const LawCase& tried) const
     {
         const auto& columns = machine_.bytecode().columns;
@@ -264,7 +265,7 @@ private:
         return true;
     }
 
-    /// Number of cases of small integers, which all hold; 0 if one does not.
+    /// Number of cases of small integers if all hold; 0 if one breaks the equation.
     std::int64_t try_small_integers(Equation equation)
     {
         LawPool pool(op_, machine_, draw_recipes(machine_, kLeastRecipes, random_, Draw::small_integers));
@@ -337,7 +338,7 @@ private:
         finding.means = Means::all_states;
     }
 
-    /// Moves values close to an end of the 8-bit type as close to the end of the column's type.
+    /// Moves a value near an end of the 8-bit type to the same distance from the end of the column's type.
     [[nodiscard]] LawCase at_the_ends(LawCase recipes) const
     {
         const auto& columns = machine_.bytecode().columns;

@@ -10,14 +10,14 @@
 
 namespace segfold {
 
-/// A law of combine or append. An operator always claims associativity, claims `identity` if its state has
-/// one and `append` if it has that part, and claims the others if they are declared.
+/// A law of combine or append. An operator always claims associativity. It claims `identity` if its state has
+/// one, `append` if it has that part, and the others if it declares them.
 enum class Law : std::uint8_t { associative, identity, commutative, idempotent, append };
 
 /// Name of a law, such as "associative".
 std::string_view name(Law law);
 
-/// Degrees of reliance on a law, from most to least.
+/// How reliable a law is, from most to least.
 enum class Verdict : std::uint8_t {
     proved,                          ///< proved for every reachable state by a theorem prover
     proved_while_nothing_overflows,  ///< proved as long as no integer leaves its type
@@ -83,10 +83,11 @@ struct LawFinding {
     std::int64_t exhaustive_cases = 0;  ///< cases of trying all states; 0: not done
     bool eight_bit = false;             ///< all states of the 8-bit version were tried
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
-    bool nan_differs = false;           ///< if states are not finite, one side alone may be NaN
-    std::int64_t small_cases = 0;       ///< refuted by large integers: number of small cases, which all hold
-    /// Refuted, but no case breaks the law if its elements are sorted by this column; `sorted_cases` break it
-    /// in other orders. Empty if there is no such column.
+    bool nan_differs = false;           ///< if some states are not finite, one side alone may be NaN
+    std::int64_t small_cases = 0;       ///< number of cases of small integers, which all hold although large
+                                        ///< integers refute the law; else 0
+    /// The law is refuted, but not if the elements of a case are sorted by this column. `sorted_cases` cases
+    /// break it in other orders. Empty if there is no such column.
     std::string sorted_by = {};
     std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
@@ -94,7 +95,7 @@ struct LawFinding {
     double seconds = 0;           ///< time of the prover
     std::string invariants = {};  ///< facts about states that the proof needs: "0 <= leading <= flights"
     std::string unproved = {};    ///< reason for the missing proof, if one was tried
-    /// Refuted by overflow alone: proved as long as nothing overflows.
+    /// Only overflow refutes the law: it is proved as long as nothing overflows.
     bool holds_without_overflow = false;
 };
 
@@ -115,7 +116,7 @@ struct LawReport {
 
 /// Known range of a column's values.
 struct ColumnRange {
-    std::optional<FieldValue> lowest, highest;  ///< of the finite values; none if there are none
+    std::optional<FieldValue> lowest, highest;  ///< of the finite values; none if no value is finite
     bool has_negative_zero = false;
     bool has_positive_infinity = false;
     bool has_negative_infinity = false;
@@ -130,7 +131,7 @@ struct ColumnRange {
 /// One entry for each column, in the order of the parameters. Tables have no entry.
 using DataRanges = std::vector<ColumnRange>;
 
-/// Values of the scalars, in the order of the parameters; none for a scalar that may have any value.
+/// Values of the scalars, in the order of the parameters; none for a scalar whose value is unknown.
 using ScalarValues = std::vector<std::optional<FieldValue>>;
 
 /// Limits of a search. `seed` decides which cases are tried; `most_seconds` may stop it early.
@@ -138,8 +139,9 @@ struct LawOptions {
     std::int64_t most_cases = 200000;  ///< most cases tried for each law
     double most_seconds = 0.2;         ///< most time for all laws together
     std::uint64_t seed = 1;
-    const DataRanges* data = nullptr;       ///< if given, elements lie in these ranges
-    const ScalarValues* scalars = nullptr;  ///< null: no value is known; many are tried for each unknown one
+    const DataRanges* data = nullptr;  ///< if given, elements lie in these ranges
+    /// Values of the scalars; null if all are unknown. Several values are tried for each unknown scalar.
+    const ScalarValues* scalars = nullptr;
 };
 
 /// Limits of a search short enough to run before every emit. It finds obvious counter-examples.
@@ -153,36 +155,37 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 /// refutes a law only if the sides differ by more than the rounding of the operator's types, and by far more
 /// than the wide results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for
 /// reliable scientific computation"). A NaN that comes of infinite states then does not refute the law. If
-/// the state is small, or is so with all integers narrowed to 8 bits, all states are tried. A counter-example
-/// is shrunk, and always holds for the operator itself.
+/// the state has at most 256 values, perhaps only after all integers were narrowed to 8 bits, all states are
+/// tried. A counter-example is shrunk, and always holds for the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
-/// Shrinks the counter-example made of `states`, which lists the elements of each state of `law`. None if the
-/// evaluator finds that they do not break the law. The elements begin at position 10 of a segment.
+/// Shrinks the counter-example that is made of `states`, which lists the elements of each state of `law`.
+/// None if the evaluator finds that they do not break the law. The first element has position 10 of a
+/// segment.
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
                                         const ScalarValues* scalars = nullptr);
 
-/// False if the identity changes a state that lift might give. Fields that lift computes take any value of
-/// their types, even values that no element gives. Differences of a few roundings are allowed; larger ones
-/// count even if rounding or overflow explains them.
+/// False if the identity changes a state that lift might give. A field that lift computes may take any value
+/// of its type, even a value that no element gives. Differences of a few roundings are allowed. Larger
+/// differences count, even if rounding or overflow explains them.
 bool is_neutral_to_any_lifted(const Operator& op);
 
-/// Removes the identity: the operator becomes a semigroup, and a state without elements is absent. An empty
-/// segment gives the result of `empty` or, if there is none, finish of the removed identity.
+/// Removes the identity: the operator becomes a semigroup, and a state of no elements is absent. An empty
+/// segment gives the result of `empty`, or, if there is none, finish of the removed identity.
 ///
 /// Results are unchanged if the identity is neutral. If it is not, results are those of a fold that begins
 /// with the first element. An operator without identity is returned unchanged.
 Operator without_identity(Operator op);
 
-/// The laws that the operator claims: associativity, the identity if it states one, its declared laws, and
-/// the agreement of append with combine and lift.
+/// The laws that the operator claims: associativity, identity if it states one, the declared laws, and, if it
+/// has an append, that append equals combine with lift.
 std::vector<Law> claimed_laws(const Operator& op);
 
 /// True if a stage may rely on `law`: the operator claims it, and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
 
-/// Prints one line, or the text of the counter-example, without a final newline.
+/// Prints one line, or the text of the counter-example. No final newline.
 std::string print(const LawFinding& finding, const Operator& op);
 
 /// Prints all findings, each with a final newline.

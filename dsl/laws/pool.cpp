@@ -5,21 +5,22 @@
 namespace segfold {
 namespace {
 
-/// The first recipes are tried in all triples or all pairs.
+/// All triples of the first kTripledRecipes are tried, and all pairs of the first kPairedRecipes.
 constexpr std::size_t kTripledRecipes = 10;
 constexpr std::size_t kPairedRecipes = 32;
 
-/// One drawn case in this many repeats an element. Ties need that, and would be too rare otherwise.
+/// One drawn case in kCasesPerTie repeats an element, since ties would be too rare otherwise.
 constexpr std::uint64_t kCasesPerTie = 8;
 
-/// One in this many takes recipes drawn one after the other, which may be related.
+/// One drawn case in kCasesPerRelation takes recipes drawn one after the other, which may be related.
 constexpr std::uint64_t kCasesPerRelation = 8;
 
-/// One in this many has a long recipe; fewer if states depend on the place and cannot be kept.
+/// One drawn case in kCasesPerLong has a long recipe. It is one in kCasesPerLongByPlace if states depend on
+/// the place and cannot be kept.
 constexpr std::uint64_t kCasesPerLong = 8;
 constexpr std::uint64_t kCasesPerLongByPlace = 64;
 
-/// One in this many begins at another place.
+/// One drawn case in kCasesPerPlace begins at another place.
 constexpr std::uint64_t kCasesPerPlace = 3;
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace segfold {
 
-/// A case of an equation: numbers of recipes, and the number of the place at which they begin.
+/// A case of an equation: the numbers of its recipes, and of the place at which they begin.
 struct CaseNumbers {
     std::array<std::size_t, 3> recipes;
     std::size_t place = 0;
@@ -25,7 +25,7 @@ public:
     /// Returns case `number` of `equation`: first all combinations of the simple recipes, then drawn ones.
     CaseNumbers choose(Equation equation, std::int64_t number, std::mt19937_64& random) const;
 
-    /// Returns the states of a case in working precision; none if one cannot be lifted at its place.
+    /// Returns the states of a case in working precision; none if a recipe cannot be lifted at its place.
     std::optional<CaseStates<double>> states(Equation equation, const CaseNumbers& chosen);
 
     /// The recipes of a case.
@@ -40,8 +40,8 @@ private:
     LawMachine& machine_;
     std::vector<Recipe> recipes_;
     std::size_t num_short_;   ///< number of recipes before the long ones
-    bool by_place_;           ///< lift reads index or position, so that states depend on where they begin
-    std::size_t num_starts_;  ///< number of offsets at which a kept state may begin: 1 unless by_place_
+    bool by_place_;           ///< lift reads index or position, so states depend on their place
+    std::size_t num_starts_;  ///< number of offsets at which a kept state may begin; 1 unless by_place_
     std::vector<Made> made_;
     std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases at the first place
     std::vector<Slot<double>> scratch_;  ///< fields of the states of the present case

@@ -64,7 +64,7 @@ std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
     return candidates;
 }
 
-/// A try counts once more for every this many elements.
+/// A try on a long case counts as several: one more for every kElementsPerTry elements.
 constexpr std::size_t kElementsPerTry = 16;
 
 /// Runs shorter than this are dropped element by element.
@@ -139,7 +139,7 @@ private:
         return false;
     }
 
-    /// Tries every simpler value in every place. `change` puts it into a case.
+    /// Tries every simpler value in every place. `change` puts a value into a case.
     template <class Change>
     bool simplify(Change change)
     {
@@ -161,7 +161,7 @@ private:
                            std::size_t i, std::size_t k) { recipes[r][i][k] = value; });
     }
 
-    /// Changes all equal values of a column together, for laws that break only if they stay equal.
+    /// Changes all equal values of a column together: some laws break only if these values stay equal.
     bool simplify_all_alike()
     {
         return simplify([](LawCase& recipes, const Slot<double>& old, const Slot<double>& value, std::size_t,

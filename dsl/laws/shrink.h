@@ -6,7 +6,7 @@
 
 namespace segfold {
 
-/// Returns a case with fewer elements and simpler values for which `breaks` still holds. Tries at most
+/// Returns a case with fewer elements and simpler values that still satisfies `breaks`. Tries at most
 /// `most_tries` changes.
 ///
 /// `columns` are the types of an element's values. The simplest value is 0, followed by 1, -1, 2 and so on.

@@ -9,11 +9,11 @@
 namespace segfold {
 namespace {
 
-/// Number of cases tried, and the least number that must break the equation unsorted.
+/// Number of cases tried. At least kLeastBroken of them must break the equation unsorted.
 constexpr std::int64_t kCases = 512;
 constexpr std::int64_t kLeastBroken = 64;
 
-/// Number of drawn recipes, of which each case takes some.
+/// Number of drawn recipes from which cases are made.
 constexpr std::int64_t kRecipes = 96;
 
 bool has_finite(const LawCase& tried, const std::vector<Type>& columns)

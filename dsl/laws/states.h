@@ -1,6 +1,6 @@
 #pragma once
 // States for the search for counter-examples. They are made of drawn elements by lift and combine, so each
-// one can occur.
+// can occur.
 #include <random>
 #include <vector>
 
@@ -25,11 +25,11 @@ struct ElementPlace {
 /// An operator with drawn tables, ready to run in both precisions.
 class LawMachine {
 public:
-    /// If `data` is given, elements are drawn from it; it must outlive the machine. Scalars with no value in
-    /// `scalars` take several values by turns.
+    /// If `data` is given, elements are drawn from it; it must outlive the machine. A scalar without a value
+    /// in `scalars` takes several values in turn.
     LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
                const ScalarValues* scalars = nullptr);
-    /// Uses the tables and scalars of a fold. begin_at() says where the elements lie.
+    /// Uses the tables and scalars of a fold. begin_at() sets the place of the elements.
     LawMachine(const Operator& op, std::vector<Array> given_tables);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
@@ -46,8 +46,8 @@ public:
             return wide_;
     }
 
-    /// Makes the state of `recipe`. Its first element is element `start` of a case that begins at place
-    /// number `place`. Returns false if the recipe reads past a table's end.
+    /// Makes the state of `recipe`, whose first element is element `start` of a case. The case begins at
+    /// place number `place`. Returns false if the recipe reads past a table's end.
     template <class Real>
     bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
 
@@ -56,18 +56,18 @@ public:
     template <class Real>
     std::vector<Slot<Real>> element(const Element& values, std::size_t start, std::size_t place = 0) const;
 
-    /// For each column: true if it decides where a table is read.
+    /// For each column: true if the index of a table read depends on it.
     [[nodiscard]] const std::vector<bool>& columns_of_places() const { return columns_of_places_; }
 
-    /// The places where cases begin: near the front, then where large places wrap in narrow conversions, then
-    /// near the front again for each further set of scalar values. A single place if lift ignores places and
-    /// there are no scalars.
+    /// The places at which cases begin. First come places near the front, then places so large that they wrap
+    /// in narrow conversions, then the front again for each further set of scalar values. There is a single
+    /// place if lift ignores places and there are no scalars.
     [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
 
-    /// Numbers of the places that differ in scalars alone. The first is 0.
+    /// Numbers of the places that differ only in the values of scalars. The first is 0.
     [[nodiscard]] const std::vector<std::size_t>& settings() const { return settings_; }
 
-    /// For given tables: begins the next case at element `index` of the data, all of which is one segment.
+    /// For given tables: lets the next case begin at element `index` of the data, which form one segment.
     void begin_at(std::int64_t index) { places_ = {{index, index, 0}}; }
     [[nodiscard]] bool has_given_tables() const { return has_given_tables_; }
 
@@ -96,12 +96,13 @@ private:
 /// of edge values, then other single elements, then longer recipes.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
-/// Draws single elements: those of ElementDrawer::alike(), then `count` any ones. Elements that read past a
-/// table's end are left out.
+/// Draws single elements: those of ElementDrawer::alike(), then `count` of any(). Leaves out elements that
+/// read past a table's end.
 std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random);
 
-/// Draws up to `count` recipes of 16 to 1000 elements: one repeated element, ascending elements, two by
-/// turns, or simple ones. Lengths are near powers of two and near constants of the operator's text.
+/// Draws up to `count` recipes of 16 to 1000 elements: one repeated element, ascending elements, two
+/// alternating elements, or simple ones. Lengths are near powers of two and near constants of the operator's
+/// text.
 std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
                                       Draw draw);
 

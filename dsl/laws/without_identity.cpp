@@ -11,7 +11,7 @@ const StateField& field_of(const Operator& op, const Expression& expression)
 }
 
 /// Replaces the state's fields in a checked `expression` by their identities. Each is converted to the
-/// field's type, because a bare number takes its type from the context, as 0 does in f32(0).
+/// field's type, because a bare number would take its type from the context: 0 in f32(0) is an f32.
 Expression of_identity(const Operator& op, const Expression& expression)
 {
     if (expression->kind == ExpressionKind::field) {

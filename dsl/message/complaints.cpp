@@ -34,7 +34,7 @@ void Complaints::add(const PlacedError& error)
     more_ = errors_.size() == kMostComplaints;
     if (!more_)
         errors_.push_back(error);
-    // In an operator made without a text, messages have no places that tell them apart.
+    // Without a text, messages have no places that would tell them apart, so only one is reported.
     if (more_ || place.line == 0)
         raise_if_any();
 }

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// A fault with its place in the text.
+/// A fault and its place in the text.
 class PlacedError : public SpecError {
 public:
     PlacedError(const SpecError& error, Position position) : SpecError(error), position_(position) {}
@@ -21,13 +21,13 @@ private:
 PlacedError placed_error(const SourcePointer& source, Position position, const std::string& message,
                          const std::string& hint = {});
 
-/// Thrown in place of a message that would only follow from an earlier one.
+/// Thrown in place of a message about a mere consequence of an earlier fault.
 struct Silence {};
 
 /// Most faults of one text that are reported.
 inline constexpr std::size_t kMostComplaints = 10;
 
-/// Collects the faults of a text. After a fault, later steps must not report its consequences.
+/// Collects the faults of a text. After a fault, later steps must not report its mere consequences.
 class Complaints {
 public:
     /// Adds a fault. Throws all faults once there are more than kMostComplaints.

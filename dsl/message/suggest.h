@@ -10,8 +10,9 @@ namespace segfold {
 ///
 /// Two words are close if they differ only in case, or by few edits: one for every three letters of `word`,
 /// at least one. An edit drops, adds or changes a letter, or exchanges two neighbours. Of equally close
-/// words, the first of `known` wins. If no word is close, words of which `word` resembles the part before an
-/// underscore count: 'blok' suggests 'block_threads'. This needs four letters and exactly one such word.
+/// words, the first of `known` wins. If no word is close, `word` is compared with the part of each known word
+/// before an underscore: 'blok' suggests 'block_threads'. This needs at least four letters, and exactly one
+/// such word.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace segfold

@@ -1,11 +1,11 @@
 #pragma once
-// Escapes control characters, which a terminal or a compiler would act on.
+// Escapes control characters, on which a terminal or a compiler would act.
 #include <string>
 #include <string_view>
 
 namespace segfold {
 
-/// Bytes of the character that `text` begins with, if it must be escaped; else 0.
+/// Bytes of the first character of `text` if it must be escaped; else 0.
 ///
 /// Escaped are C0 (with newline and tab), DEL, C1 (U+0080 to U+009F), the line and paragraph separators
 /// U+2028 and U+2029, the controls of writing direction, and bytes that are not UTF-8.

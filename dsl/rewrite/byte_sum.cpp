@@ -12,7 +12,7 @@ bool is_field(const Expression& expression, Operand operand)
     return expression->kind == ExpressionKind::field && expression->operand == operand;
 }
 
-/// True for the sum of the two states of the only field, in either order.
+/// True for the sum of the only field of both states, in either order.
 bool is_sum(const Expression& expression)
 {
     if (expression->kind != ExpressionKind::binary || expression->symbol != "+")

@@ -1,11 +1,11 @@
 #pragma once
-// Finds sums of single bytes in 32 bits, which devices add four at a time.
+// Finds sums of single bytes in 32 bits. Devices add four bytes at a time.
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// Returns the column of i8 or u8 that a checked operator sums in its one field of i32 or u32; null if `lift`
-/// or `combine` does anything else.
+/// Returns the column of i8 or u8 that a checked operator sums in its only field, of i32 or u32; null if
+/// `lift` or `combine` does anything else.
 ///
 /// The lift must be the converted element, and combine `a + b`.
 const Parameter* summed_bytes(const Operator& op);

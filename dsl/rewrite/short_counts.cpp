@@ -11,14 +11,14 @@
 namespace segfold {
 namespace {
 
-/// An upper bound: multiples of the numbers of elements of the earlier and of the later operand.
+/// An upper bound on a count, in multiples of the numbers of elements of the earlier and the later operand.
 struct Bound {
     int earlier = 0;
     int later = 0;
 };
 
-/// Bounds the values of a block. In `lift` and `append`, the later operand is one element, which a literal 1
-/// counts.
+/// Bounds the counts in a block. In `lift` and `append`, the later operand is one element, and a literal 1
+/// counts it.
 class Counts {
 public:
     Counts(const FieldNames& fields, bool has_element) : fields_(fields), has_element_(has_element) {}
@@ -29,7 +29,7 @@ public:
             lets_[let.name] = {*bound, mentions(let.value)};
     }
 
-    /// None if the value may be negative or count an element twice.
+    /// Returns the bound of an expression; none if it may be negative or count an element twice.
     std::optional<Bound> of(const Expression& expression) const
     {
         const auto& arguments = expression->arguments;
@@ -77,7 +77,7 @@ public:
         return let != lets_.end() && let->second.is_short;
     }
 
-    /// True if both sides of a comparison are counts or numbers, and a state holds one of them.
+    /// True if both sides of a comparison are counts or numbers, and one uses a state's count.
     bool compares(const Expression& expression) const
     {
         return is_comparison(expression) && mentions(expression) &&
@@ -130,7 +130,7 @@ private:
     std::map<std::string, LetBound> lets_;
 };
 
-/// Bounds of a block's values, with those of its locals.
+/// Returns the bounds of a block's locals and values.
 Counts counts_of(const Operator& op, const Block& block, const FieldNames& fields)
 {
     Counts counts(fields, &block != &op.combine);
@@ -139,7 +139,7 @@ Counts counts_of(const Operator& op, const Block& block, const FieldNames& field
     return counts;
 }
 
-/// True if argument `i` must be a count, given whether the expression itself must be.
+/// True if argument `i` must be a count. `is_wanted` tells whether the expression itself must be one.
 bool is_argument_wanted(const Expression& expression, std::size_t i, bool is_wanted, const Counts& counts)
 {
     if (counts.compares(expression) || counts.converts(expression))
@@ -163,7 +163,7 @@ void add_mentioned(const Expression& expression, const Block& block, FieldNames&
         add_mentioned(argument, block, names);
 }
 
-/// Adds to `others` the fields that an expression does not use only as counts.
+/// Adds to `others` the fields that an expression uses for anything but counting.
 void add_others(const Expression& expression, bool is_wanted, const Counts& counts, const Block& block,
                 FieldNames& others)
 {
@@ -207,7 +207,7 @@ FieldNames count_fields(const Operator& op)
 }
 
 /// Rewrites `expression` for a state that holds counts in 32 bits. Only limits and conversions keep their
-/// types; check() derives all others again.
+/// types; check() derives the other types again.
 Expression shorten(const Expression& expression, bool is_wanted, const Counts& counts)
 {
     ExpressionNode node = *expression;

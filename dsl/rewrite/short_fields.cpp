@@ -8,7 +8,7 @@ namespace segfold {
 namespace {
 
 /// Rewrites an expression of finish so that fields have their old type. Only limits and conversions keep
-/// their types; check() derives all others again.
+/// their types; check() derives the other types again.
 Expression lengthen(const Expression& expression, const FieldNames& fields,
                     const std::set<std::string>& limits)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Shared by short_places.cpp and short_counts.cpp: narrows i64 fields of a state to i32.
+// Helpers of short_places.cpp and short_counts.cpp, which narrow i64 fields of a state to i32.
 #include <set>
 #include <string>
 #include <vector>

@@ -13,10 +13,10 @@ namespace {
 
 using Fields = FieldNames;
 
-/// True if the value is a place, or a number or limit that may stand in one's stead.
+/// True if the value is a place, or a number or limit that may replace one.
 bool is_place(const Expression& expression, const Fields& fields)
 {
-    // One less than the limits of i32, which replace those of i64.
+    // Numbers must be below the limits of i32, which replace the limits of i64.
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()) - 1;
     const auto at = [&](std::size_t i) { return is_place(expression->arguments[i], fields); };
     switch (expression->kind) {
@@ -38,14 +38,14 @@ bool mentions(const Expression& expression, const Fields& fields)
                                [&](const Expression& argument) { return mentions(argument, fields); });
 }
 
-/// True if both sides of a comparison are places and a state holds one of them.
+/// True if both sides of a comparison are places, and one uses a field of the state.
 bool compares_places(const Expression& expression, const Fields& fields)
 {
     return is_comparison(expression) && is_place(expression->arguments[0], fields) &&
            is_place(expression->arguments[1], fields) && mentions(expression, fields);
 }
 
-/// Removes from `fields` those that an expression does not use only as places.
+/// Removes from `fields` those that an expression uses for anything but places.
 void take_out_others(const Expression& expression, bool is_place_wanted, Fields& fields)
 {
     if (expression->kind == ExpressionKind::field && !is_place_wanted)
@@ -84,7 +84,7 @@ Fields place_fields(const Operator& op)
 }
 
 /// Rewrites `expression` for a state that holds `fields` in 32 bits. Only limits and conversions keep their
-/// types; check() derives all others again.
+/// types; check() derives the other types again.
 Expression shorten(const Expression& expression, bool is_place_wanted, const Fields& fields)
 {
     ExpressionNode node = *expression;

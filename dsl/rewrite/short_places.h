@@ -8,8 +8,8 @@ namespace segfold {
 /// no index of the input exceeds 2^31 - 2^27.
 ///
 /// A field is narrowed if it holds only places (`index`, `position`, `segment`), limits of i64 and numbers,
-/// and if `combine` only copies, compares and selects it by `? :`, `min` and `max`. Limits of i64 become
-/// those of i32, which compare with places in the same way; `finish` restores them. An operator without such
+/// and `combine` only copies it, compares it, and selects it by `? :`, `min` or `max`. Limits of i64 become
+/// limits of i32, which compare with places in the same way; `finish` restores them. An operator without such
 /// fields is returned unchanged.
 [[nodiscard]] Operator short_places(Operator op);
 

@@ -127,7 +127,7 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
         return fmt::format("({} RNE {} {})", function, a, b);
     };
     switch (opcode) {
-        // f16 and bf16 are computed in f32. Its 24 bits are enough: the second rounding changes nothing.
+        // f16 and bf16 are computed in f32. Its 24 bits are enough: rounding a second time changes nothing.
         case Opcode::add: return rounded("fp.add");
         case Opcode::subtract: return rounded("fp.sub");
         case Opcode::multiply: return rounded("fp.mul");

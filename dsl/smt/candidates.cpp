@@ -83,8 +83,7 @@ private:
         if (is_float(type(x)))
             return;
         std::set<std::uint64_t> seen;
-        // A constant may belong to a wider field. Types refuse numbers that do not fit, so such constants are
-        // skipped.
+        // A constant may belong to a wider field. Skips constants that this field's type cannot hold.
         const int digits = 8 * static_cast<int>(size_bytes(type(x))) - (is_signed_integer(type(x)) ? 1 : 0);
         const std::uint64_t most = digits < 20 ? (std::uint64_t{1} << digits) - 1 : 1000000;
         const auto ends = [&](std::uint64_t bits) {
@@ -123,7 +122,7 @@ private:
                 fmt::format("({} as in the identity) => ({} as in the identity)", name(x), name(y)));
     }
 
-    /// (x = y) => (z = w), (x = y) => (z = 0), and (x = 0) => (y = z).
+    /// Adds (x = y) => (z = w), (x = y) => (z = 0), (x = 0) => (y = z), and b => (x = y) for bools b.
     void implications()
     {
         std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -155,8 +154,8 @@ private:
     std::vector<Candidate> list_;
 };
 
-/// The operator for one feature, with a bool for each candidate as its results. It drops rows, because every
-/// result of an operator over rows must depend on a row, and candidates about single fields need not.
+/// Returns the operator for one feature, with one bool result for each candidate. Rows are dropped: every
+/// result of an operator over rows must depend on a row, and a candidate need not.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
     op = of_one_feature(without_map(std::move(op)));
@@ -181,7 +180,8 @@ bool is_finite(const Bytecode& bytecode, const Slot<double>* state)
     return true;
 }
 
-/// True if a float that should be 0 differs from it by no more than the rounding of the state's other floats.
+/// True if the candidate says that a float is 0, and the float differs from 0 by no more than the rounding of
+/// the state's other floats.
 bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<double>* state)
 {
     if (claim.kind != Candidate::Kind::zero || !is_float(bytecode.state[claim.x]))
@@ -197,7 +197,7 @@ bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<do
     return magnitude(claim.x) <= std::ldexp(most, 4 - (bytes == 8 ? 53 : bytes == 4 ? 24 : 8));
 }
 
-/// Draws states and returns them one after the other.
+/// Draws states. Returns their fields, state after state.
 std::vector<Slot<double>> sample(const Operator& op, bool tame)
 {
     std::mt19937_64 random(1);
@@ -268,7 +268,7 @@ std::vector<Candidate> surviving_candidates(const Operator& op, bool tame)
 
 std::string print(const Operator& op, const std::vector<Candidate>& invariants)
 {
-    // Chains of x <= y. Each begins with an x that is above nothing.
+    // Prints chains of x <= y. A chain begins with a field that is above no other.
     std::vector<const Candidate*> ordered;
     std::set<std::size_t> not_negative, above;
     for (const auto& one : invariants) {

@@ -17,10 +17,10 @@ struct Candidate {
     std::string text;  ///< "(leading = flights) => (trailing = flights)"
 };
 
-/// Candidates that can be evaluated and translated: `finish` of the bytecode gives a bool for each.
+/// A list of candidates that can be evaluated and translated: `finish` of the bytecode gives a bool for each.
 ///
-/// The forms are x >= 0, x >= 1, x >= -1, x <= y, x = y, x = 0 or 1, x <= c for constants of the text, x is a
-/// number, (x = y) => (z = w), (x = y) => (z = 0), (x = 0) => (y = 0), and x => y of bools.
+/// A candidate compares a field with 0, 1, -1, a constant of the text or another field, or says that the
+/// field is a number, or that one such equation or bool implies another.
 class Candidates {
 public:
     Candidates(const Operator& op, std::vector<Candidate> list);
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
     [[nodiscard]] const Bytecode& bytecode() const { return bytecode_; }
 
-    /// For each candidate: whether it holds for a state.
+    /// Returns for each candidate whether it holds for a state.
     std::vector<bool> hold(const Slot<double>* state);
 
 private:
@@ -38,15 +38,15 @@ private:
     std::vector<Slot<double>> results_;
 };
 
-/// The candidates that no state drawn refutes, `kMostCandidates` at most. With `tame`, states are those of
-/// small integers and finite floats: others overflow. Of reals, a field that holds what rounding leaves of
-/// others is 0.
+/// Returns the candidates that no drawn state refutes, at most `kMostCandidates`. With `tame`, draws states
+/// of small integers and finite floats, because others overflow; a float counts as 0 if it is within the
+/// rounding of the state's other floats.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
-/// Most candidates that are handed to a prover.
+/// Most candidates that a prover gets.
 inline constexpr std::size_t kMostCandidates = 240;
 
-/// Those invariants as a person writes them: "0 <= leading <= flights, (a = b) => (c = d)".
+/// Prints invariants as a person writes them: "0 <= leading <= flights, (a = b) => (c = d)".
 std::string print(const Operator& op, const std::vector<Candidate>& invariants);
 
 }  // namespace segfold::smt

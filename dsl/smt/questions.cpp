@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kStates = {"a", "b", "c"};
 
-/// A term that is true if both sides of an equation are equal.
+/// A term that is true if both sides of an equation agree.
 std::string equation_term(Script& script, Equation equation, const std::vector<State>& states)
 {
     switch (equation) {
@@ -31,11 +31,11 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
     }
 }
 
-/// The sources of a value: inputs and constants between which a program chooses.
+/// Where a value may come from: the inputs and constants among which a program chooses.
 struct Origin {
     std::set<std::uint16_t> inputs;
     std::map<std::uint64_t, Constant> constants;
-    bool is_computed = false;  ///< true if it may be computed from others
+    bool is_computed = false;  ///< true if a computation may change the value
 
     void add(const Origin& other)
     {
@@ -72,7 +72,7 @@ std::vector<Origin> origins(const Program& program)
     return outputs;
 }
 
-/// The fields of a state that hold an element's index or a constant, with these constants.
+/// The fields of a state that hold an element's index or a constant, each with its constants.
 std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& bytecode)
 {
     const auto lifted = origins(bytecode.lift);
@@ -112,7 +112,7 @@ std::string append_term(Script& script, const State& state, const State& element
     return script.equal(script.appended(state, element), script.combined(state, script.lifted(element)));
 }
 
-/// Requires that indices in a state are less than `index`, since its elements come earlier.
+/// Requires that every index in a state is less than `index`: the state covers earlier elements.
 void require_earlier_places(Script& script, const Bytecode& bytecode, const State& state,
                             const std::string& index)
 {
@@ -197,7 +197,7 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
 {
     Script script(bytecode, options);
     const bool of_append = is_of_append(equations.front());
-    // Questions about overflow concern ordinary states alone.
+    // Only ordinary states matter in a question about overflow.
     const bool of_ordinary = options.in_range && asked != Asked::breaks;
     const bool has_products = !of_append && equations.front() != Equation::identity_left;
     std::size_t count = 0;

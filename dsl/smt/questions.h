@@ -10,19 +10,19 @@
 
 namespace segfold::smt {
 
-/// Purpose of a question about equations. It concerns states a, b, c that keep the invariants.
+/// The purpose of a question about equations. It is about states a, b, c in which the invariants hold.
 enum class Asked : std::uint8_t {
-    breaks,     ///< whether an equation breaks while nothing overflows: "unsat" proves all of them
-    possible,   ///< whether any state meets the assumptions: "unsat" makes the proof an empty one
-    overflows,  ///< whether ordinary states can overflow: if so, the proof leaves out more than large values
+    breaks,     ///< does an equation break while nothing overflows? "unsat" proves all of them
+    possible,   ///< does any state meet the assumptions? "unsat" makes the proof an empty one
+    overflows,  ///< can ordinary states overflow? if so, the proof leaves out more than large values
 };
 
-/// Returns a question about some equations, of the purpose `asked`. Invariants are asserted for every state
-/// and named inv.0, inv.1, ..., so that an unsatisfiable core tells which of them were needed.
+/// Returns a question of purpose `asked` about some equations. Invariants are asserted for every state and
+/// named inv.0, inv.1, ..., so that an unsatisfiable core tells which of them were needed.
 ///
-/// Empty if it asks for overflows and no operation can overflow. An ordinary state is the identity, or has
-/// small integers: at most 2^(width - 3) in laws that combine a state with the identity or an element, and at
-/// most 2^(width / 2 - 1) in other laws, so that products fit.
+/// Empty if the question is about overflow and no operation can overflow. An ordinary state is the identity,
+/// or has small integers: at most 2^(width - 3) in laws that combine a state with the identity or an element.
+/// In other laws they are at most 2^(width / 2 - 1), so that products fit.
 std::string law_question(const Bytecode& bytecode, std::span<const Equation> equations,
                          const ScriptOptions& options, Candidates* invariants = nullptr,
                          Asked asked = Asked::breaks);
@@ -33,8 +33,8 @@ struct ElementQuestion {
     std::array<std::vector<UnknownElement>, 3> elements;  ///< elements of a, b, c
 };
 
-/// Asks whether elements break the equation. `counts` is the number of elements of each state; the case
-/// begins at `place`.
+/// Returns the question whether elements break the equation. `counts` holds the number of elements of each
+/// state; the case begins at `place`.
 ElementQuestion element_question(const Bytecode& bytecode, Equation equation, const ScriptOptions& options,
                                  std::array<std::size_t, 3> counts, const ElementPlace& place);
 

@@ -9,7 +9,7 @@
 namespace segfold::smt {
 namespace {
 
-/// Most exponentials among which the law of sums of exponents is stated.
+/// Most calls of an exponential f for which f(a + b) = f(a) f(b) is stated.
 constexpr std::size_t kMostPowers = 12;
 
 bool is_arithmetic(Opcode opcode)
@@ -68,7 +68,7 @@ std::string Script::declare(const std::string& name, Type type, Unknown* unknown
     return name;
 }
 
-/// Gives short names to long texts, so that nested keys stay short.
+/// Replaces long texts by short names, so that nested keys stay short.
 std::string Script::key(const std::string& text)
 {
     const auto [found, is_new] = keys_.emplace(text, fmt::format("#{}", keys_.size()));
@@ -210,7 +210,7 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto& instruction : program.code) {
         if (instruction.opcode == Opcode::jump || instruction.opcode == Opcode::jump_unless)
             continue;
-        if (instruction.opcode == Opcode::copy) {  // joins two sides, of which one reads a table
+        if (instruction.opcode == Opcode::copy) {  // joins two sides, one of which reads a table
             if (run.moved.insert(instruction.out).second) {
                 run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
                 run.types[instruction.out] = instruction.type;
@@ -228,8 +228,8 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     return outputs;
 }
 
-/// Finds, from the outputs backwards, the condition under which each slot's value is used; empty if it never
-/// is.
+/// Finds the condition under which each slot's value is used, from the outputs backwards; empty if it is
+/// never used. Requires that used integers stay in their types' ranges.
 void Script::add_ranges(const Run& run, const Program& program)
 {
     std::vector<std::string> used(program.num_slots);
@@ -249,7 +249,7 @@ void Script::add_ranges(const Run& run, const Program& program)
         const auto& where = used[step->out];
         const bool is_jump = step->opcode == Opcode::jump || step->opcode == Opcode::jump_unless;
         if (is_jump || step->opcode == Opcode::copy || where.empty())
-            continue;  // values joined by a copy are left open
+            continue;  // a copy joins the values of two sides, and their ranges are left open
         const auto result = result_type(*step);
         if (is_integer(result) && is_arithmetic(step->opcode))
             in_range_ += fmt::format(" (=> {} {})", where, in_range_term(result, run.slots[step->out]));
@@ -302,7 +302,7 @@ std::string Script::translate(Run& run, const Instruction& instruction, Type res
         throw OutOfReach(bytecode_.are_scalars[instruction.b] ? "a scalar" : "a table");
     const bool reads_floats = is_float(type);
     if (theory == Theory::integers && (reads_floats || is_float(result))) {
-        // Equal operations on equal floats give equal values. Nothing else is known of them.
+        // The only fact about a computed float: equal operations on equal operands give equal values.
         const auto made =
             key(fmt::format("{} {} {} {} {} {} {}", static_cast<int>(opcode), static_cast<int>(type),
                             static_cast<int>(target), a, b, c, static_cast<int>(result)));
@@ -346,8 +346,8 @@ std::string Script::converted(const Instruction& instruction, const std::string&
                                            : number_conversion(instruction.type, instruction.target, a);
 }
 
-/// Calls an uninterpreted function: equal arguments give equal values. Adds the defining properties of roots
-/// and powers at the arguments that occur.
+/// Calls an uninterpreted function, for which equal arguments give equal values. States the properties that
+/// define roots and powers, for these arguments.
 std::string Script::uninterpreted(Opcode opcode, const std::vector<std::string>& arguments)
 {
     const auto function = fmt::format("real.{}", word_for(opcode));

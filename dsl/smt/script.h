@@ -13,7 +13,8 @@ namespace segfold::smt {
 /// One term for each field.
 using State = std::vector<std::string>;
 
-/// A constant whose value a model gives: its name and its type. A float is declared as its bits.
+/// A constant of unknown value: its name and its type. The model gives the value. A float is declared as its
+/// bits.
 struct Unknown {
     std::string name;
     Type type;
@@ -22,18 +23,19 @@ struct Unknown {
 /// The unknowns of an element: one for each column.
 using UnknownElement = std::vector<Unknown>;
 
-/// Treatment of values in a script.
+/// How a script models values.
 struct ScriptOptions {
     Theory theory = Theory::bits;
     /// Requires the integers of states and elements to stay in the ranges of their types. nothing_overflows()
-    /// then says the same of computed integers.
+    /// then says the same about computed integers.
     bool in_range = false;
 };
 
 /// A growing text in SMT-LIB 2: declarations, definitions and requirements.
 ///
 /// Functions that translate combine or identity throw OutOfReach if the theory cannot express an operation.
-/// In lift, such a value is left open: the lifted state then stands for too many states, never for too few.
+/// Functions that translate lift leave the value of such an operation open: the lifted state then stands for
+/// too many states, never for too few.
 class Script {
 public:
     Script(const Bytecode& bytecode, ScriptOptions options) : bytecode_(bytecode), options_(options) {}
@@ -41,8 +43,8 @@ public:
     /// Declares any state; its fields are NAME.0, NAME.1, ...
     State any_state(const std::string& name);
     State identity();
-    /// The state of an unknown element. `place` holds index, position and segment; if null, they are unknown
-    /// and not negative.
+    /// The state of an unknown element. `place` holds index, position and segment. If `place` is null, these
+    /// are unknown but not negative.
     State lifted(const std::string& name, const std::array<std::int64_t, 3>* place = nullptr,
                  UnknownElement* element = nullptr);
     /// The element of lifted(): terms for its columns, then index, position and segment.
@@ -51,8 +53,8 @@ public:
     State lifted(const State& element);
     State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
-    /// Runs `finish` of another bytecode, which must have the same state, on a state. nothing_overflows()
-    /// ignores it.
+    /// Runs `finish` of another bytecode on a state. Both bytecodes must have the same state.
+    /// nothing_overflows() ignores this call.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
     /// "(and (= l r) ...)", field by field. Floats are equal if their bits are, or if both are NaN.
@@ -65,14 +67,14 @@ public:
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const ScriptOptions& options() const { return options_; }
 
-    /// Requires `in_range`. A term that is true if no used value overflows in combine and append. Sides of
+    /// A term that is true if no used value of combine and append overflows; `in_range` must be set. Sides of
     /// conditions that are not taken, and unused `let`s, may have any value. Values that overflow in lift are
-    /// left open instead.
+    /// left open.
     [[nodiscard]] std::string nothing_overflows() const { return "(and true" + in_range_ + ")"; }
-    /// True if there is any such operation.
+    /// True if combine or append has an operation that may overflow.
     [[nodiscard]] bool may_overflow() const { return !in_range_.empty(); }
 
-    /// Describes the operations that were left open in lift.
+    /// Describes the operations of lift that were left open.
     [[nodiscard]] const std::set<std::string>& left_open() const { return left_open_; }
 
 private:
@@ -81,9 +83,9 @@ private:
     std::vector<std::string> run(const Program& program, const std::vector<std::string>& inputs,
                                  const std::vector<Type>& types, bool leaves_open);
     std::string step(Run& run, const Instruction& instruction);
-    /// Adds the requirements of a program that has run to nothing_overflows().
+    /// Adds the ranges of a program's values to nothing_overflows().
     void add_ranges(const Run& run, const Program& program);
-    /// Describes, for messages, what the side of a condition reads: a table if there is one, else a scalar.
+    /// Names, for messages, what a side of a condition reads: a table if the operator has one, else a scalar.
     [[nodiscard]] std::string read_of_tables() const;
     std::string translate(Run& run, const Instruction& instruction, Type result);
     std::string converted(const Instruction& instruction, const std::string& a);
@@ -99,7 +101,7 @@ private:
     int num_names_ = 0;
     std::set<std::string> left_open_, functions_;
     std::map<std::string, std::string> keys_;  ///< theory of integers: short names of computed floats
-    std::map<std::string, std::string> open_;  ///< theory of integers: open values that floats decide
+    std::map<std::string, std::string> open_;  ///< theory of integers: open values that depend on floats
     std::map<std::string, std::vector<std::pair<std::string, std::string>>>
         powers_;  ///< exp: argument and value of each call
 };

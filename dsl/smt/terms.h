@@ -12,7 +12,7 @@ enum class Theory : std::uint8_t {
     bits,       ///< exact: words of their width, floats of IEEE 754
     integers,   ///< unbounded integers; decisions by floats are left open
     reals,      ///< floats as real numbers, integers unbounded
-    all_reals,  ///< both as real numbers: easier to prove, and true of integers as well
+    all_reals,  ///< both as real numbers: easier to prove, and a proof also holds for integers
 };
 
 /// Name of a theory: "bit vectors", "integers", "reals".
@@ -46,9 +46,9 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
                          const Constant* b_constant);
 /// An operation on real numbers; empty for sqrt, exp and other functions without an exact term.
 std::string real_term(Opcode opcode, const std::string& a, const std::string& b, const std::string& c);
-/// An integer operation in the form that real numbers share with integers.
+/// An integer operation in a form that also holds for real numbers.
 std::string relaxed_term(Opcode opcode, const std::string& a, const std::string& b);
-/// A conversion between unbounded integers and real numbers. Only fractions are lost.
+/// A conversion between unbounded integers and real numbers. It loses nothing but fractions.
 std::string number_conversion(Type from, Type to, const std::string& a);
 
 /// An integer of any size as a term: "5", "(- 5)".

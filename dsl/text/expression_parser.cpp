@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// `a.mean` while `a` is not resolved: a field whose `symbol` names the operand.
+/// Makes `a.mean` before `a` is resolved: a field whose `symbol` names the operand.
 Expression make_member(const Token& owner, std::string field, Position position)
 {
     ExpressionNode node;
@@ -21,7 +21,7 @@ Expression make_member(const Token& owner, std::string field, Position position)
     return Expression(std::move(node));
 }
 
-/// `a.bins[k]` while arrays are not resolved: a gather whose `symbol` names the operand.
+/// Makes `a.bins[k]` before arrays are resolved: a gather whose `symbol` names the operand.
 Expression make_entry(const Expression& member, Expression index)
 {
     ExpressionNode node = *member;
@@ -53,9 +53,10 @@ std::string suggest_type(std::string_view word)
 
 }  // namespace
 
-/// Counts open parentheses, lists and prefixes while it lives, so that no text can exhaust the stack.
+/// Counts this open parenthesis, list or prefix while the object lives, so that no text can exhaust the
+/// stack.
 ///
-/// A printed tree of depth d has at most 2 * d of them open.
+/// A printed tree of depth d has at most 2 * d of these open at once.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)
@@ -79,7 +80,7 @@ void ExpressionParser::too_deep(Position position) const
                  "name parts of it with 'let'");
 }
 
-/// Reports the first use of T; further uses are silent.
+/// Reports the first use of T, and throws Silence for further uses.
 void ExpressionParser::refuse_generic(Position position)
 {
     if (std::exchange(refused_generic_, true))

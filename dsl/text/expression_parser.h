@@ -20,11 +20,11 @@ public:
     /// A type's name.
     Type type();
 
-    /// Replacements for names: a loop's counter by its number, a local of the loop's body by that of one
-    /// round.
+    /// Replacements for names: the counter of a loop by its number, and a local of the loop's body by the
+    /// local of the present round.
     std::map<std::string, Expression> replaced;
 
-    /// True if the text exceeds a limit, so that reading on is useless.
+    /// True if the text exceeds a limit, so that reading on would be useless.
     [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }
 
 private:

@@ -26,8 +26,8 @@ struct Tokens {
 
 /// Cuts `source` into tokens. `#` starts a comment that runs to the end of its line.
 ///
-/// Throws SpecError for characters and numbers that the language does not have, for control characters, lone
-/// carriage returns and invalid UTF-8 in comments, and for texts longer than `longest`.
+/// Throws SpecError for characters and numbers that the language does not have, for texts longer than
+/// `longest`, and for control characters, lone carriage returns and invalid UTF-8 in comments.
 Tokens tokenize(const SourcePointer& source, std::size_t longest = kLongestText);
 
 }  // namespace segfold

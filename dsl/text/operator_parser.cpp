@@ -30,7 +30,7 @@ Operator OperatorParser::whole_operator()
     cursor_.expect("{");
     while (!cursor_.accept("}")) {
         if (cursor_.at_end() && !complaints_.empty())
-            return op;  // an earlier fault, already reported, has swallowed the '}'
+            return op;  // a fault reported earlier has swallowed the '}'
         if (cursor_.at_end())
             cursor_.fail(open, "this '{' is never closed", "the text ends inside the operator");
         const auto start = cursor_.place();
@@ -201,7 +201,7 @@ void OperatorParser::check_operand_of_append(const Operator& op)
 {
     if (!appended_ || std::ranges::find(seen_, "combine") == seen_.end() || appended_->text == op.earlier)
         return;
-    unread_.blocks["append"].insert(appended_->text);  // avoids further faults about its uses
+    unread_.blocks["append"].insert(appended_->text);  // later uses of its name give no further faults
     cursor_.fail(appended_->position,
                  "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
                      op.earlier + "'",

@@ -1,5 +1,5 @@
 #pragma once
-// The grammar of operators. Goes on after faults, to report several.
+// The grammar of operators. Reading continues after a fault, to report several.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,8 +19,8 @@
 
 namespace segfold {
 
-/// The grammar of operators, one function per production. After a fault it goes on at the next declaration,
-/// statement or part.
+/// The grammar of operators, one function per production. After a fault, reading continues at the next
+/// declaration, statement or part.
 class OperatorParser {
 public:
     OperatorParser(const SourcePointer& source, Tokens read, std::optional<Type> generic,
@@ -61,7 +61,7 @@ private:
         }
     }
 
-    /// Skips to the end of a declaration whose names are of no further use.
+    /// Skips to the end of a declaration whose names are not needed.
     void skip_declaration(std::size_t start);
     /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
@@ -84,7 +84,7 @@ private:
     /// part ::= state | lift | combine | append | finish | empty | map | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Refuses text after a part's expression that someone may have meant to belong to it.
+    /// Refuses text that follows a part's expression but was probably meant to belong to it.
     void refuse_what_follows(const Token& keyword) const;
     /// lift, finish, empty or map
     void one_state_part(Operator& op, const Token& keyword);
@@ -109,19 +109,19 @@ private:
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
     Block block(const Token& keyword);
     [[nodiscard]] std::string unclosed() const;
-    /// Reads a statement and its end, and goes on behind it in any case. Returns false if it has a fault.
+    /// Reads a statement and its end, and moves past it in any case. Returns false if it has a fault.
     bool terminated_statement(Block& block, const std::string& part);
     /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}"
     ///
-    /// The body is read once for each round. Returns false if it has a fault, which is reported for one round
-    /// only.
+    /// Reads the body once for each round. Returns false if the body has a fault, which is reported for one
+    /// round only.
     bool loop(Block& block, const std::string& part);
-    /// Reads a bound of a loop, or the index of an entry that is set.
+    /// Reads a bound of a loop, or the index of an entry to be set.
     std::int64_t bound();
     /// Returns the name of a loop's local in this round. Each round has its own.
     std::string local_of_round(const Block& block, const std::string& target);
 
-    /// Names taken by the locals of a block. Kept so that long loops need not search all of them each round.
+    /// Names of a block's locals, kept so that a long loop need not search all locals in each round.
     struct LetNames {
         std::size_t num_read = 0;  ///< number of the block's locals that are recorded here
         std::set<std::string, std::less<>> taken;
@@ -135,7 +135,7 @@ private:
     [[nodiscard]] bool is_assigning_sign() const;
     [[noreturn]] void refuse_assigning_sign(const std::string& target, const std::string& part) const;
     [[nodiscard]] std::size_t entries_of(const std::string& array) const;
-    /// A field that `part` sets, for an example.
+    /// Returns a field that `part` sets, as an example for a message.
     [[nodiscard]] std::string field_of(const std::string& part) const;
     std::string heading_;
     const Operator* op_ = nullptr;  ///< the operator as read so far

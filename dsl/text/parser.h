@@ -10,12 +10,12 @@ namespace segfold {
 
 /// Reads the text form of one operator and checks its names and types.
 ///
-/// Messages begin with `name`, such as the path of a file; if it is empty, with "operator". `generic` is the
-/// type for which the name `T` stands, as in the standard operators; without it, `T` is an error. Throws
-/// SpecError that points at the place. It reports the first ten faults of a text.
+/// Messages begin with `name`, such as the path of a file, or with "operator" if `name` is empty. The name
+/// `T` stands for the type `generic`, as in the standard operators; without `generic`, `T` is an error.
+/// Throws SpecError that points at the place and reports the first ten faults of the text.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
-/// Reads a text that print() wrote. The text may be longer than a user's, since long names make it so.
+/// Reads a text that print() wrote. It may be longer than a user's text, because long names are repeated.
 Operator parse_printed(std::string text);
 
 /// A parameter as its text declares it.

@@ -125,8 +125,8 @@ public:
     }
 
 private:
-    /// True if the product can have an append: a factor has one, and the lift of every other factor reads no
-    /// table. Those factors append by lift and combine.
+    /// True if the product can have an append: a factor has one, and the lifts of all factors without one
+    /// read no table. These factors append by lift and combine.
     [[nodiscard]] bool can_append(const Operator& whole) const
     {
         return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&
@@ -137,7 +137,7 @@ private:
     }
 
     /// Keeps the identities only if every factor has one. Keeps the results of empty segments only if every
-    /// factor has these; if one factor defines `empty`, the others get one too.
+    /// factor has such a result; if one factor defines `empty`, every factor gets one.
     void settle_identities()
     {
         const bool is_monoid =
@@ -157,7 +157,7 @@ private:
         }
     }
 
-    /// The name of a result if no other takes it. A nameless result takes its operator's name.
+    /// The name that a result gets if no other result has it. A nameless result takes its operator's name.
     [[nodiscard]] std::string wished_name(std::size_t factor, const ResultField& result) const
     {
         const auto& label = renamings_[factor].label;
@@ -288,7 +288,7 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
         const auto fail = [&](const std::string& message, const std::string& hint = {}) {
             throw placed_error(head.source, use.position, message, hint);
         };
-        // Tables are passed by name. Other arguments are expressions, typed as in lift.
+        // Tables are passed by name. Other arguments are expressions with the types that they have in lift.
         const auto type_of = [&](const DeclaredParameter& declared, const Expression& argument) {
             const auto known = std::ranges::find(head.parameters, argument->name, &Parameter::name);
             return declared.table && known != head.parameters.end() ? std::optional(known->type)

@@ -25,8 +25,8 @@ struct Factor {
 /// factor, for one that cannot be part of a product, and if parameters of one name differ in type.
 Operator product(std::vector<Factor> factors);
 
-/// product() of two operators: `mean_variance & argmax`. If one is such a product itself, all of its factors
-/// join: `a & b & c` has the same names as product() of the three.
+/// product() of two operators: `mean_variance & argmax`. If an operand is itself a product, its factors join
+/// the new one: `a & b & c` has the same names as product() of the three.
 Operator operator&(const Operator& left, const Operator& right);
 
 }  // namespace segfold

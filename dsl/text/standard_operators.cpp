@@ -14,9 +14,9 @@ std::span<const EmbeddedFile> standard_operator_files();
 
 namespace {
 
-/// The types allowed for T, by the file's name: sum.seg any number, max.float.seg floats, trace.integer.seg
-/// integers, gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg unsigned integers. The last
-/// two take precedence over a file for all integers.
+/// The types that T may be. The file's name tells: sum.seg any number, max.float.seg floats,
+/// trace.integer.seg integers, gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg unsigned
+/// integers. The last two take precedence over a file for all integers.
 enum class Family : std::uint8_t { number, integer, narrow, unsigned_integer, real };
 
 struct File {
@@ -79,7 +79,7 @@ struct NameAndType {
     std::optional<Type> type;
 };
 
-/// Splits a type from a name: "affine_u32" is affine with u32; "mean_variance" has none.
+/// Splits a type from a name: "affine_u32" is affine with u32. "mean_variance" ends with no type.
 NameAndType split(std::string_view name)
 {
     const auto underscore = name.rfind('_');
@@ -116,13 +116,13 @@ std::string note_of(std::string_view text, std::string_view mark)
     return std::string(rest.substr(0, rest.find('\n')));
 }
 
-/// Splits a known name. Throws InputError for an unknown one.
+/// Splits a known name into operator and type. Throws InputError for an unknown name.
 NameAndType known(std::string_view name)
 {
     const auto parts = split(name);
     if (files().contains(parts.name))
         return parts;
-    // Names without a type come first, so that they win among equally close ones.
+    // Names without a type come first, so that they win over equally close ones.
     std::vector<std::string> all;
     for (const auto& entry : files())
         all.push_back(entry.first);
@@ -135,7 +135,7 @@ NameAndType known(std::string_view name)
                      did_you_mean(name, names));
 }
 
-/// The versions of an operator, without the notes behind its text.
+/// The versions of an operator. Their texts lack the notes that follow the operator in its file.
 std::vector<StandardVersion> versions_of(std::string_view name, const std::vector<File>& files)
 {
     std::vector<StandardVersion> versions;

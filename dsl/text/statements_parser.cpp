@@ -134,7 +134,7 @@ bool OperatorParser::loop(Block& block, const std::string& part)
     const auto outer = expressions_.replaced;
     bool good = true;
     Block unused;
-    let_names_.erase(&unused);  // may be left from an earlier block at the same address
+    let_names_.erase(&unused);  // another block at the same address may have left names
     for (auto k = first; good && (k < last || (k == first && first == last)); ++k) {
         if (++rounds_ > kMostNodes)
             cursor_.fail(position, "loops of more than " + std::to_string(kMostNodes) + " rounds in all",
@@ -170,7 +170,7 @@ std::int64_t OperatorParser::bound()
 OperatorParser::LetNames& OperatorParser::names_of(const Block& block)
 {
     auto& names = let_names_[&block];
-    if (block.lets.size() < names.num_read)  // a faulty statement was removed
+    if (block.lets.size() < names.num_read)  // a faulty statement's local was removed
         names = {};
     for (; names.num_read < block.lets.size(); ++names.num_read)
         names.taken.insert(block.lets[names.num_read].name);
@@ -215,8 +215,8 @@ void OperatorParser::statement(Block& result, const std::string& part)
             cursor_.fail(position, "'" + cursor_.peek().text + "' is not a word of the language", advice);
     auto target = cursor_.name(let ? "a name after 'let'" : "a field to set");
     const auto written = target;
-    const bool is_round =
-        expressions_.replaced.contains(target);  // a loop's counter, or what a round has bound
+    // True for a loop's counter, and for a local of this round.
+    const bool is_round = expressions_.replaced.contains(target);
     if ((is_round && cursor_.is("[")) || (!let && cursor_.is("=") && !is_field(target) &&
                                           (is_round || is_name_of_block(result, target, part))))
         cursor_.fail(position, "'" + target + "' is already a name here", "choose another");
@@ -258,7 +258,7 @@ void OperatorParser::statement(Block& result, const std::string& part)
         result.assignments.push_back({std::move(target), std::move(value), position});
 }
 
-/// True of a field or a result, or of an array of them; of any name where the state has not been read.
+/// True for a field, a result or an array of them. True for any name if the state could not be read.
 bool OperatorParser::is_field(const std::string& target) const
 {
     const auto is_it = [&](const auto& field) {
@@ -268,7 +268,7 @@ bool OperatorParser::is_field(const std::string& target) const
            std::ranges::any_of(op_->results, is_it) || std::ranges::any_of(op_->outputs, is_it);
 }
 
-/// True of a column, an operand or a let, which a part reads and does not set.
+/// True for a column, an operand or a local, which a part may read but not set.
 bool OperatorParser::is_name_of_block(const Block& block, const std::string& target,
                                       const std::string& part) const
 {
@@ -277,7 +277,7 @@ bool OperatorParser::is_name_of_block(const Block& block, const std::string& tar
            (part == "combine" && (target == op_->earlier || target == op_->later));
 }
 
-/// True at += and its like, at ++ and at --.
+/// True at ++, at -- and at operators such as +=.
 bool OperatorParser::is_assigning_sign() const
 {
     const auto& sign = cursor_.peek().text;
@@ -296,7 +296,7 @@ void OperatorParser::refuse_assigning_sign(const std::string& target, const std:
                  "there is no '" + sign + cursor_.peek(1).text + "'; " + advice);
 }
 
-/// How many entries an array of the state or of the results has.
+/// Number of entries of an array of the state or of the results.
 std::size_t OperatorParser::entries_of(const std::string& array) const
 {
     const auto has = [&](std::size_t k) {

@@ -12,14 +12,14 @@
 
 namespace segfold {
 
-/// The words that the parts of an operator begin with.
+/// The words that begin the parts of an operator.
 inline constexpr std::array<std::string_view, 8> kParts = {"state",  "lift",  "combine", "append",
                                                            "finish", "empty", "map",     "laws"};
 
-/// True for a word of kParts. At other places such a word may be a name.
+/// True for a word of kParts. Elsewhere in the text such a word may be a name.
 inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
 
-/// Reads tokens in order. Every complaint is a PlacedError at the token that it concerns.
+/// Reads tokens in order. Every complaint is a PlacedError at the token in question.
 class TokenCursor {
 public:
     TokenCursor(SourcePointer source, std::vector<Token> tokens)
@@ -27,7 +27,7 @@ public:
     {}
 
     [[nodiscard]] const SourcePointer& source() const { return source_; }
-    /// Returns the token `ahead` places behind the next one; beyond the end, the last token.
+    /// Returns the token `ahead` places after the next one; beyond the end, the last token.
     [[nodiscard]] const Token& peek(std::size_t ahead = 0) const;
     [[nodiscard]] bool at_end() const { return peek().kind == TokenKind::end; }
     [[nodiscard]] bool is(std::string_view text, std::size_t ahead = 0) const;
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool begins_line() const;
     [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }
 
-    /// Reads a token. At the end it stays on the last one.
+    /// Reads a token. At the end it returns the last token again.
     const Token& take();
     bool accept(std::string_view text);
     void expect(std::string_view text);
@@ -63,7 +63,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Quotes a word or number. Of a long one, only the beginning.
+/// Quotes a word or number. Of a long word, shows only the beginning.
 std::string quoted(const std::string& text);
 
 }  // namespace segfold

@@ -15,7 +15,7 @@ bool is_type(std::string_view word) { return find_type(word) || !type_like(word)
 /// The name in this language of a type from this or another language.
 std::string type_here(std::string_view word) { return std::string(find_type(word) ? word : type_like(word)); }
 
-/// A name for an example: the word at `token`, where it is one.
+/// A name for an example: the word at `token`, if it is a word.
 std::string example(const Token& token) { return token.kind == TokenKind::word ? token.text : "n"; }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Advice if `tokens[at]` is not what the grammar expects; empty if it is no known slip.
+/// Returns advice for a token that the grammar does not expect; empty if it is no known slip.
 std::string advice_at(std::span<const Token> tokens, std::size_t at);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// `use` in a text: makes an operator of standard ones.
+// `use` in a text: makes one operator of several standard operators.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ struct Use {
     Position position = {};
 };
 
-/// Returns the operator that `uses` make. Only the name and the parameters of `head` are used. Throws
+/// Returns the product of the operators in `uses`. Takes the name and the parameters of `head`. Throws
 /// PlacedError.
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses);
 

@@ -17,10 +17,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // least bytes that a thread reads
+constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // fewest bytes that a thread reads
 constexpr std::uint64_t kHashedBytes = std::uint64_t{1} << 20;
 
-/// A hash at the speed of memory. It tells arrays apart, and need not resist attacks.
+/// A hash that tells arrays apart, computed at the speed of memory. It does not resist attacks.
 std::uint64_t quick_hash(std::span<const std::byte> bytes)
 {
     std::uint64_t hash = bytes.size();
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    /// Hash of the first and the last megabyte. Overwriting a file may change neither its length nor its
+    /// Hash of the file's first and last megabyte. It tells files apart that differ neither in length nor in
     /// time.
     [[nodiscard]] std::uint64_t ends_hash() const
     {

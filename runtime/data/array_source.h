@@ -17,7 +17,7 @@ class ArraySource {
 public:
     virtual ~ArraySource() = default;
     [[nodiscard]] virtual Type type() const = 0;
-    /// Number of elements; none if only reading tells.
+    /// Number of elements; none if it is unknown until the end is read.
     [[nodiscard]] virtual std::optional<std::int64_t> length() const = 0;
     /// Fills `into` with the elements from `begin` on, and returns their number. That is less than the size
     /// of `into` only at the end of an array of unknown length. Throws InputError if the elements cannot be
@@ -29,15 +29,15 @@ public:
         (void)begin;
         return nullptr;
     }
-    /// Address of the elements from `begin` on in the memory of the GPU that folds the stream, else null.
-    /// Such elements are neither read nor lent.
+    /// Address of the elements from `begin` on if they lie in the memory of the GPU that folds the stream,
+    /// else null. Elements on the GPU are neither read nor lent.
     [[nodiscard]] virtual const std::byte* on_device(std::int64_t begin) const
     {
         (void)begin;
         return nullptr;
     }
-    /// True if element `begin` exists, which comes after all elements read so far. Called at most once, at
-    /// the end. A source of known length that cannot tell may return false.
+    /// True if element `begin` exists, the next one after all elements read so far. Called at most once, at
+    /// the end. A source of known length may return false if it does not know.
     [[nodiscard]] virtual bool has_more(std::int64_t begin)
     {
         (void)begin;
@@ -47,10 +47,10 @@ public:
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
     /// Name in messages, such as that of a file.
     [[nodiscard]] virtual std::string where() const = 0;
-    /// A text that differs between arrays. It is made of names, sizes and times of files, which are not read,
-    /// and of the elements of arrays in memory.
+    /// A text that differs between arrays. For a file it is made of its name, size and time and of a hash of
+    /// its ends; for an array in memory, of all its elements.
     [[nodiscard]] virtual std::string fingerprint() const = 0;
-    /// Sets the name for messages about arrays that nothing else distinguishes: "column 'x'".
+    /// Sets the name that messages use for this array: "column 'x'".
     void set_role(std::string role) { role_ = std::move(role); }
     [[nodiscard]] const std::string& role() const { return role_; }
 
@@ -60,8 +60,8 @@ private:
 
 /// An .npy file. Its header is read now, its elements on demand.
 ///
-/// Elements must be of type `asked`, if that is given. Refuses files that read_open_npy() refuses, and
-/// notices a file that became shorter when it reads there.
+/// Elements must be of type `asked`, if that is given. Throws InputError if read_open_npy() refuses the file,
+/// or later, at a read beyond the end of a file that has become shorter.
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});
 
@@ -74,13 +74,12 @@ private:
 [[nodiscard]] std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
                                                          ValueRange range);
 
-/// Makes the next elements: fills the array from its beginning and returns the number of elements filled.
-/// Only at the end may that be less than the array's length.
+/// Makes the next elements. Fills the array from its beginning and returns the number of elements made, which
+/// is less than the array's length only at the end.
 using MakeElements = std::function<std::int64_t(Array& into)>;
 
-/// The elements that `make` makes, called for one part after the other. Without `length` the number of
-/// elements is unknown. `has_more` tells whether another element would come; without it, one is made to find
-/// out.
+/// The elements that `make` makes, part after part. Without `length`, their number is unknown. `has_more`
+/// tells whether another element would come; without it, one more element is made to find out.
 [[nodiscard]] std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
                                                             std::optional<std::int64_t> length = {},
                                                             std::function<bool()> has_more = {});

@@ -85,7 +85,7 @@ enum class Place : std::uint8_t { host, device };
 
 struct MutableArrayView;
 
-/// An array that is only read. The memory is the caller's and must stay valid while it is in use.
+/// An array to be read. The memory is the caller's and must stay valid while it is in use.
 struct ArrayView {
     Type type = Type::f32;
     const void* data = nullptr;
@@ -117,7 +117,7 @@ struct ArrayView {
     ArrayView(const MutableArrayView& array);  // NOLINT(google-explicit-constructor): can be read as well
 };
 
-/// An array that is written. The memory is the caller's.
+/// An array to be written. The memory is the caller's.
 struct MutableArrayView {
     Type type = Type::f32;
     void* data = nullptr;

@@ -215,7 +215,7 @@ ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 {
     ScalarValues values;
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        if (op.parameters[i].scalar)  // an array of another length is refused before anything runs
+        if (op.parameters[i].scalar)  // an array that has not one value is refused before anything runs
             values.push_back(arrays[i].length() == 1 ? std::optional(value_at(arrays[i], 0)) : std::nullopt);
     return values;
 }

@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // least entries that justify a thread
+constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // a thread takes at least this many entries
 
 /// Calls `visit` with the keys' bits, and with a function that maps bits to integers in the order of the
 /// keys.
@@ -41,8 +41,8 @@ void visit_keys(const Array& keys, Visit visit)
     });
 }
 
-/// Sorts items by key and keeps the order of equal keys: a radix sort from the lowest digit, over the digits
-/// in which keys differ.
+/// Sorts items by key; items of equal keys keep their order. It is a radix sort from the lowest digit that
+/// skips digits in which all keys agree.
 template <class Item, class KeyOf>
 void sort_by_digits(std::vector<Item>& items, KeyOf key_of)
 {
@@ -99,7 +99,7 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-/// True if keys rise strictly, or fall strictly, throughout.
+/// True if the keys rise strictly from the first to the last, or fall strictly.
 template <class Bits, class Order>
 bool rises_or_falls(std::span<const Bits> keys, Order order)
 {
@@ -114,8 +114,8 @@ bool rises_or_falls(std::span<const Bits> keys, Order order)
     return rises || falls;
 }
 
-/// Number of keys that repeat an earlier one, anywhere. A key can repeat only if its hash occurs twice. Such
-/// keys are counted by sorting, unless a small table of recent keys holds an equal one.
+/// Number of keys that repeat any earlier key. A key is a candidate if its hash occurs twice. A candidate is
+/// counted at once if a small table of recent keys holds it; all other candidates are sorted and counted.
 template <class Bits>
 std::int64_t count_returning(std::span<const Bits> keys)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Counts keys that return after others, and sorts elements by their keys.
+// Counts keys whose runs are not adjacent, and sorts elements by their keys.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,15 +13,16 @@ namespace segfold {
 
 /// Number of distinct keys, of any type. Keys are equal if their bits are.
 ///
-/// Strictly rising or falling keys cost one pass over them. Other keys cost two more, and repeated keys a
-/// sort.
+/// If keys rise or fall strictly, this takes one pass over them. Otherwise it takes two more, and sorts
+/// repeated keys.
 [[nodiscard]] std::int64_t count_distinct(const Array& keys);
 
-/// A message for fewer distinct keys than runs, followed by `recipe`. Empty if each key has one run.
+/// The message for keys that occur in several runs: fewer distinct keys than runs. `recipe` ends the message.
+/// Empty if each key has one run.
 [[nodiscard]] std::string text_of_returning_keys(std::int64_t num_runs, std::int64_t num_distinct,
                                                  std::string_view recipe);
 
-/// Warns about keys that return within a part of a stream, unless an earlier part has warned.
+/// Warns about keys that occur in several runs of this part of a stream. Does nothing if `has_warned` is set.
 void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector<std::string>& warnings);
 
 /// Returns the positions of the keys in ascending order; equal keys keep their order. Positions are i32, or
@@ -39,8 +40,8 @@ void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector
 /// InternalError unless there are as many entries as places.
 void put_back(Array& array, const Array& places);
 
-/// Throws InputError if an operator's elements must not be moved because it reads `index`. `asked` names the
-/// wish to move them: "--sort-keys".
+/// Throws InputError if the operator reads `index`, since its elements must then not be moved. `asked` names
+/// the option that would move them: "--sort-keys".
 void require_movable(const Operator& op, std::string_view asked);
 
 }  // namespace segfold

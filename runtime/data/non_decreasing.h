@@ -10,7 +10,7 @@
 namespace segfold {
 
 /// True if no value is less than the one before it. Offsets that a caller lends are checked before every
-/// fold, so the check must run at the speed of memory: branch-free blocks, in several threads.
+/// fold, so several threads check blocks without branches, at the speed of memory.
 template <class T>
 bool is_non_decreasing(std::span<const T> values)
 {

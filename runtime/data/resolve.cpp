@@ -22,12 +22,12 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // least elements that justify a thread
+constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // a thread takes at least this many elements
 constexpr std::int64_t kLargestSmallInteger = 8;
 constexpr std::uint64_t kSmallUnsigned = 16;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-/// Makes a float from an integer and a power of two. The type must hold the product exactly.
+/// Makes the float `integer` * `scale`; `scale` is a power of two. The type must hold the product exactly.
 template <class Element>
 Element exact_float(Type type, std::int64_t integer, double scale)
 {
@@ -168,8 +168,8 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range,
     });
 }
 
-/// The sum of the lengths before the first negative one, which later checks refuse. Throws InputError for the
-/// length at which the sum exceeds 64 bits.
+/// The sum of the lengths before the first negative length, which a later check refuses. Throws InputError
+/// that names the length at which the sum exceeds 64 bits.
 template <class Values>
 std::int64_t sum_of_lengths(const Values& values)
 {
@@ -187,7 +187,7 @@ std::int64_t sum_of_lengths(const Values& values)
 
 /// The number of elements implied by offsets (the last), lengths (the sum) or range ends (the largest).
 ///
-/// Entries that later checks refuse count as 0. A sum of lengths that overflows is refused here.
+/// Entries that later checks refuse count as 0. Throws InputError if a sum of lengths overflows.
 std::int64_t implied_elements(LayoutKind kind, const Array& array)
 {
     if (kind == LayoutKind::flags || kind == LayoutKind::keys)

@@ -19,7 +19,7 @@ LengthRange both(const LengthRange& a, const LengthRange& b)
     return {std::min(a.shortest, b.shortest), std::max(a.longest, b.longest), a.padded + b.padded};
 }
 
-/// The begins and the ends of segments.
+/// Arrays of the segments' first elements and of their ends.
 template <class Index>
 struct Bounds {
     const Index* begins;
@@ -112,7 +112,7 @@ LengthRange length_range(const Segments& segments)
 
 namespace {
 
-/// Segments with an array `made` of each of theirs.
+/// Returns the segments with `made(array)` in place of each array.
 template <class Made>
 Segments with_arrays(const Segments& segments, const Made& made)
 {

@@ -154,8 +154,8 @@ Segments segments_from_starts(std::int64_t num_elements, const Marks& mark)
     return segments;
 }
 
-/// Offsets of 64 bits as indices of 32, in `room` if it is large enough: one pass on all cores, with the
-/// checks of segments_from_offsets(). Nothing if one of these fails.
+/// Converts 64-bit offsets to 32 bits, into `room` if it is large enough. One pass on all cores also makes
+/// the checks of segments_from_offsets(); returns nothing if a check fails.
 std::optional<Array> narrowed_offsets(const Array& offsets, std::int64_t num_elements, Array room)
 {
     constexpr std::int64_t kPart = std::int64_t{1} << 16;

@@ -12,9 +12,9 @@ namespace segfold {
 
 /// Segmentation of the elements 0 to num_elements - 1.
 ///
-/// The functions below make it and check everything on which kernels rely. Index arrays hold i32 or i64, as
-/// index_bits() says. The forms flags and keys also hold offsets, for the reference and for stages that take
-/// neither flags nor keys.
+/// The functions below make segments and check everything on which kernels rely. Index arrays hold i32 or i64
+/// (index_bits()). Segments of form flags or keys also hold offsets, which the reference and stages for
+/// offsets use.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;

@@ -10,7 +10,7 @@ bool is_looked_at(std::int64_t num_segments)
 
 Shape shape_of(const Segments& segments)
 {
-    // Ranges may overlap or leave gaps, so the elements folded are counted.
+    // Ranges may overlap or leave gaps, so num_elements is not the number of elements folded.
     Shape shape{num_items(segments), segments.num_segments};
     const auto range = length_range(segments);
     shape.longest = range.longest;

@@ -5,14 +5,14 @@
 
 namespace segfold {
 
-/// Returns the sizes of segments. For workloads that are read or generated once, since finding the longest
-/// segment costs little beside that.
+/// Returns the sizes of segments. Searches for the longest segment, so call it for workloads that are read or
+/// generated once: there, the search costs little.
 [[nodiscard]] Shape shape_of(const Segments& segments);
 
 /// Returns the sizes of a workload's segments, and the length of its rows.
 [[nodiscard]] Shape shape_of(const Workload& workload);
 
-/// True if the longest of this many segments is searched at every fold of borrowed arrays: up to 2^21.
+/// True if a fold of borrowed arrays searches for the longest segment each time: up to 2^21 segments.
 [[nodiscard]] bool is_looked_at(std::int64_t num_segments);
 
 }  // namespace segfold

@@ -106,7 +106,7 @@ Workload fold_of(const Workload& workload)
 
 namespace {
 
-/// Refuses ranges that share an element, since it would get the outputs of two segments.
+/// Refuses ranges that overlap: a shared element would get two outputs.
 void refuse_shared_elements(const Segments& segments, const std::string& op)
 {
     if (segments.form != SegmentForm::ranges)

@@ -25,13 +25,13 @@ struct Results : std::vector<NamedArray> {
     std::optional<Array> keys;  ///< the key of each segment, if a kernel found the segments in keys
 };
 
-/// Allocates the results of a workload, filled with bytes that no computation is likely to give.
+/// Allocates the results of a workload, filled with bytes that a computation is unlikely to give.
 Results allocate_results(const Workload& workload);
 
 /// Allocates results for a form in which kernels find the segments. The arrays then have room for one segment
 /// per element.
 Results allocate_results(const Workload& workload, SegmentForm form);
-/// The same of a fold of these sizes.
+/// Allocates results for a fold of these sizes.
 Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_segments,
                          std::int64_t num_elements, std::int64_t num_features);
 
@@ -46,7 +46,7 @@ Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_
 /// Returns the fold of an operator with a `map`: the same arrays, borrowed, with without_map().
 [[nodiscard]] Workload fold_of(const Workload& workload);
 
-/// Most features in a row. With eight bytes each, 32 bits suffice to count their bytes.
+/// Most features in a row: the bytes of a row of 8-byte numbers can then be counted in 32 bits.
 inline constexpr std::int64_t kMaxFeatures = std::int64_t{1} << 27;
 
 /// Throws InputError if rows of `what` have more features than kMaxFeatures.

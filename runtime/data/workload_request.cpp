@@ -90,7 +90,7 @@ Array convert_indices(Array array, Type type)
     return wide;
 }
 
-/// Bytes of an element in all columns that are still missing.
+/// Bytes per element of all columns that are still missing.
 double bytes_of_element(const Operator& op, const std::map<std::string, Array>& arrays,
                         std::int64_t num_features)
 {
@@ -112,7 +112,7 @@ void refuse_many_elements(const Operator& op, const std::map<std::string, Array>
                                count_text(static_cast<std::int64_t>(bytes), "byte")));
 }
 
-/// Throws InputError if memory does not suffice for these columns and the results. Products are doubles,
+/// Throws InputError if memory does not suffice for these columns and the results. Counts bytes as doubles,
 /// because a layout may ask for more than 64 bits can count.
 void refuse_many_results(const Operator& op, const std::map<std::string, Array>& arrays,
                          const Segments& segments, std::int64_t num_features)
@@ -138,7 +138,7 @@ void refuse_many_results(const Operator& op, const std::map<std::string, Array>&
                    what);
 }
 
-/// The column that takes the values of a Matrix Market file; null if there is none.
+/// The column that receives the values of a Matrix Market file; null if there is none.
 const Parameter* taker_of_values(const Operator& op)
 {
     const auto is_column = [](const Parameter& parameter) { return !parameter.table; };
@@ -156,7 +156,7 @@ Type type_of_values(const Operator& op)
     return taker != nullptr ? taker->type : Type::f32;
 }
 
-/// Gives columns that came with the layout to the parameters that take them.
+/// Gives the columns of the layout's file to the parameters that receive them and have no array yet.
 void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArray> columns,
                   std::map<std::string, Array>& arrays, std::map<std::string, std::string>& origins)
 {
@@ -325,7 +325,7 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
     const auto kind = request.layout.kind;
     if (!num_elements &&
         (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated)) {
-        // Rounds to whole segments, so that a segment length alone is a complete request.
+        // Takes whole segments, at least one, so that a request may state a segment length alone.
         const auto length = kind == LayoutKind::uniform ? request.layout.uniform_length : 1;
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }

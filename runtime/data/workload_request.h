@@ -19,9 +19,9 @@ struct WorkloadRequest {
     std::map<std::string, std::string> scalars = {};  ///< parameter -> text of its value
     Layout layout = {};
     std::optional<std::int64_t> num_elements = {};
-    std::optional<std::int64_t> num_features = {};  ///< of generated rows; files determine it themselves
-    std::int64_t standard_elements =
-        0;  ///< used if neither the user nor a file nor the layout states a number
+    std::optional<std::int64_t> num_features = {};  ///< of generated rows; rows from files bring their own
+    /// Number of elements if neither the user nor a file nor the layout states one.
+    std::int64_t standard_elements = 0;
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
@@ -38,7 +38,7 @@ struct WorkloadRequest {
 /// True if a file or a written array gives columns or tables.
 [[nodiscard]] bool gives_columns(const WorkloadRequest& request);
 
-/// Describes the first thing that a request gives: "'x' comes from a file".
+/// Describes the first array that a request gives: "'x' comes from a file".
 [[nodiscard]] std::string what_is_given(const WorkloadRequest& request);
 
 /// Throws InputError for missing parameters that must not be generated: all if `request.generates` is false,
@@ -57,11 +57,11 @@ Array scalar_array(const Parameter& parameter, const std::string& text);
 /// Throws InputError unless the array given to a scalar by --input has exactly one value.
 void require_one_value(const Parameter& scalar, const std::string& place, const Array& array);
 
-/// True for a column that takes values or column numbers of a Matrix Market file: columns called `value` and
-/// `column`, or an only column of another name, which takes the values.
+/// True for a column that takes the values or the column numbers of a Matrix Market file. It is called
+/// `value` or `column`; a single column of another name takes the values.
 [[nodiscard]] bool comes_with_rows(const Operator& op, const Parameter& parameter);
 
-/// Sets the seed of a generated layout that takes one and states none.
+/// Sets the seed of a generated layout, unless the layout states a seed or needs none.
 Layout seeded(Layout layout, std::uint64_t seed);
 
 /// Number of features in generated rows: the number asked for, else 8; 1 for an operator without rows.

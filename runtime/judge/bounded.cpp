@@ -29,7 +29,8 @@ public:
     Comparison run()
     {
         const std::int64_t num_segments = workload_.segments.num_segments;
-        // Most segments agree at once. Long segments that do not are judged one by one, each by all threads.
+        // Most segments agree at once. A long segment that does not is judged after the others, by all
+        // threads.
         std::vector<std::int64_t> open;
         for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
             std::vector<std::int64_t> open_here;
@@ -52,7 +53,7 @@ public:
                            if (!is_long(open[static_cast<std::size_t>(i)]))
                                judge(open[static_cast<std::size_t>(i)], 1);
                    });
-        // If few segments are refused, they are folded once more in the runs that kernels use.
+        // If few segments are refused, they are folded once more along the runs that kernels use.
         const bool are_few = refused_.size() <= kFewSegments;
         for (auto& [segment, verdict] : refused_) {
             if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
@@ -112,7 +113,7 @@ private:
             ++num_wrong_;
             first_wrong_ = std::min(first_wrong_, segment);
         }
-        // The largest ratio wins, then the lowest segment, so the number of threads does not matter.
+        // Ties go to the lowest segment, so that the number of threads does not matter.
         if (worst_ < 0 || verdict.ratio > worst_ratio_ ||
             (verdict.ratio == worst_ratio_ && segment < worst_)) {
             worst_ratio_ = verdict.ratio;
@@ -125,7 +126,7 @@ private:
         return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
-    /// A short segment is judged with every fold, so that its bound does not depend on the results.
+    /// Judges a short segment with all folds, so that the bound shown does not depend on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {
         Values values(actual_.size(), wide_.size());

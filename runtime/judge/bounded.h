@@ -1,5 +1,5 @@
 #pragma once
-// Compares results of segments with wide-precision ones, within bounds measured on each segment.
+// Compares results of segments with results in wide precision, within bounds measured on each segment.
 #include "runtime/judge/compare.h"
 
 namespace segfold {

@@ -4,8 +4,8 @@
 
 namespace segfold {
 
-/// Calls make_workload(). For up to 2^16 items the host also checks every read of a table. In larger
-/// workloads, each read is checked when it is made.
+/// Calls make_workload(). For up to 2^16 items, also checks every read of a table on the host. For more
+/// items, the back end checks each read when it makes it.
 [[nodiscard]] PreparedWorkload make_checked_workload(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold

@@ -85,7 +85,7 @@ Comparison compare_bits(const Workload& workload, const Results& actual, const R
     return comparison;
 }
 
-/// Adds the other results' values to a description of the actual ones.
+/// Adds the values of the other results to a description of the actual results.
 void add_other(std::optional<ComparedSegment>& described, const Results& other)
 {
     if (!described)
@@ -94,7 +94,8 @@ void add_other(std::optional<ComparedSegment>& described, const Results& other)
         described->fields[f].other = value_text(other[f].array, described->segment);
 }
 
-/// Makes a description of the other results one of the actual results, with the other ones beside them.
+/// Turns a description of the other results into one of the actual results, with the other values beside
+/// them.
 void turn_around(std::optional<ComparedSegment>& described, const Results& actual)
 {
     if (!described)

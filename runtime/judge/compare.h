@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// One result field of a segment. Texts are the shortest that read back as the same value of the field's
+/// One result field of a segment. Each text is the shortest that reads back as the same value of the field's
 /// type.
 struct ComparedField {
     std::string name;
@@ -23,10 +23,10 @@ struct ComparedField {
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
     std::optional<double> bound;  ///< the largest error allowed
     bool wrong = false;
-    /// Actual or expected value overflows while the other is finite, and neither is certainly wrong
-    /// (tolerance.h).
+    /// One of the two values, actual and expected, overflows and the other is finite, and neither is
+    /// certainly wrong (tolerance.h).
     bool overflowed = false;
-    /// Decimal digits that the data determine, if those are too few to judge the value (tolerance.h).
+    /// Decimal digits that the data determine, if they are too few to judge the value (tolerance.h).
     std::optional<double> digits_left = {};
 
     [[nodiscard]] bool unjudged() const { return digits_left.has_value(); }
@@ -61,25 +61,25 @@ struct Comparison {
     /// Segment with the largest ratio, right or wrong; absent if bit for bit or if all are equal.
     std::optional<ComparedSegment> worst;
 
-    /// Number of segments that are neither right nor wrong because intermediate values overflow. If there are
-    /// several features, or results and outputs, this is the largest of their numbers.
+    /// Number of segments that are neither right nor wrong because intermediate values overflow. With several
+    /// features, or with both results and outputs, this is the largest of their numbers.
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
-    /// Number of other segments that are not wrong but hold a value that cannot be judged, because its bound
-    /// exceeds a quarter of it. Several features count as for overflow.
+    /// Number of other segments that hold no wrong value but one that cannot be judged, because its bound
+    /// exceeds a quarter of it. With several features, this is the largest number, as for overflow.
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;
 
-    /// True if no segment is wrong. Some may still be unjudged: see is_judged().
+    /// True if no segment is wrong, even if some cannot be judged: see is_judged().
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
     [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
     /// Takes the other's overflowed segments if it has more of them, and likewise its unjudged ones.
     void take_unsaid(Comparison& other);
 };
 
-/// Returns a report: one line if all agree; else the number of wrong segments, the first with its elements,
-/// and the worst if that is another one. Ends without a line break.
+/// Returns a report: one line if all agree. Otherwise the number of wrong segments, the first wrong segment
+/// with its elements, and the worst one if it is another. Ends without a line break.
 ///
 ///     2 of 5000 segments are wrong, the first one:
 ///     segment 41 (elements 1203 to 1259, length 57): mean is 3.25, reference says 3.5, bound 2.1e-06
@@ -89,7 +89,7 @@ std::string print(const Comparison& comparison);
 /// Returns the report's sentence on overflowed segments; empty if there are none.
 std::string print_overflow(const Comparison& comparison);
 
-/// Returns the report's sentence on segments that cannot be judged; empty if there are none.
+/// Returns the report's sentence on segments that cannot be judged; empty if all can be.
 ///
 ///     3 of 40 segments cannot be judged, the first one is segment 4 (elements 80 to 99, length 20): variance
 ///     is 1.25, reference says 1, bound 0.9: the data leave no digit
@@ -109,7 +109,7 @@ struct JudgeOptions {
 
 class MappedJudge;
 
-/// Holds the right results of a workload and compares results with them, any number of times.
+/// Holds the right results of a workload. Compares any number of results with them.
 ///
 /// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
 /// any NaN, and -0 and 0 differ. All others are compared with the reference in wide precision, within bounds
@@ -126,11 +126,11 @@ public:
     /// Returns the reference's results, rounded to their types.
     [[nodiscard]] Results reference() const;
 
-    /// Compares results with the reference. Throws InternalError if their fields, types or lengths do not fit
+    /// Compares results with the reference. Throws InternalError if the fields, types or lengths do not fit
     /// the workload.
     [[nodiscard]] Comparison compare(const Results& actual) const;
 
-    /// Compares results with those of another back end, stage or plan, called `name` in messages.
+    /// Compares results with those of another back end, stage or plan, which messages call `name`.
     ///
     /// For exact operators both must have the same bits, and the reference plays no part. For others both
     /// must lie within their bounds of the reference.
@@ -143,8 +143,8 @@ private:
                                               const std::string& name) const;
 
     struct Feature;
-    /// Calls `compare` for each feature. Returns the comparison of the first feature that is wrong; if none
-    /// is, that of the one closest to its bounds.
+    /// Calls `compare` for each feature. Returns the comparison of the first wrong feature, or, if none is
+    /// wrong, of the feature closest to its bounds.
     [[nodiscard]] Comparison over_features(
         const std::function<Comparison(const Judge& judge, std::int64_t feature)>& compare) const;
 

@@ -31,8 +31,8 @@ bool is_wrong(const ComparedField& field) { return field.wrong; }
 bool is_overflowed(const ComparedField& field) { return field.overflowed; }
 bool is_unjudged(const ComparedField& field) { return field.unjudged(); }
 
-/// Returns "mean is 3.25, reference says 3.5, bound 2.1e-06" for the fields that are `marked`, or for all if
-/// none is.
+/// Returns "mean is 3.25, reference says 3.5, bound 2.1e-06" for the `marked` fields, or for all fields if
+/// none is marked.
 std::string fields_of(const ComparedSegment& segment, const Comparison& comparison,
                       bool (&marked)(const ComparedField&) = is_wrong)
 {

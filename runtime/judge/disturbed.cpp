@@ -10,8 +10,8 @@ namespace {
 
 using Wide = Machine<long double>;
 
-/// Returns the relative error that working precision may give an instruction's value, in unit roundoffs; 0 if
-/// it is exact.
+/// Returns the largest relative error that working precision gives an instruction's value, in unit roundoffs;
+/// 0 if the instruction is exact.
 long double movement_of(const Instruction& step)
 {
     constexpr long double kFunctionError = 4;  // CUDA's functions are off by up to 2 ulp, 4 unit roundoffs
@@ -53,7 +53,7 @@ bool fits_with_room(Type type, long double value)
     constexpr int kRoom = 4;
     constexpr int kWideDigits = std::numeric_limits<long double>::digits;
     const int digits = type == Type::f16 ? 11 : type == Type::bf16 ? 8 : type == Type::f32 ? 24 : 53;
-    // The part of the value that remains when its low bits are pushed out and back (Dekker 1971).
+    // Adding and subtracting a larger number removes the value's low bits (Dekker 1971).
     const auto push = static_cast<long double>(std::uint64_t{1} << (kWideDigits - digits + kRoom));
     const long double pushed = value * (push + 1);
     return pushed - (pushed - value) == value;
@@ -119,7 +119,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         }
         if (step.opcode == Opcode::jump_unless)
             continue;
-        // Only a disturbed index can lie outside of a table: the reference has read all others.
+        // Only a disturbed index can lie outside of a table: the reference read at all other indices without
+        // a fault.
         if (Wide::run(&step, 1, slots, inputs_->tables.data()).failed)
             set_unknown(slots[step.out], step.target);
         if (frame.movements[at] == 0)
@@ -127,8 +128,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         auto& value = slots[step.out].real;
         if (fits_with_room(type_of_value(step), value))
             continue;
-        // The error is half a unit to one unit, up or down. Errors of equal size would cancel too often in
-        // short folds.
+        // The error is half a unit to one unit, up or down. In short folds, errors of equal size would cancel
+        // too often.
         const std::uint64_t draw = mix_bits(lot + at);
         const long double size = 0.5L + 0.5L * static_cast<long double>(draw >> 11) * 0x1p-53L;
         const long double movement = frame.movements[at] * size;

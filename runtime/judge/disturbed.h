@@ -1,6 +1,6 @@
 #pragma once
-// Runs an operator in wide precision with a small random error in place of each rounding. The change in the
-// results shows how well the data determine them.
+// Runs an operator in wide precision with a small random error in place of each rounding. The distance by
+// which this moves the results shows how well the data determine them.
 #include <cstdint>
 #include <vector>
 

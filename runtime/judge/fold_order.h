@@ -11,26 +11,26 @@
 
 namespace segfold {
 
-/// How a segment of a, b, c, d is bracketed.
+/// How the elements a, b, c, d of a segment are bracketed.
 ///
-/// left: ((a b) c) d. balanced: (a b) (c d). random: at random places. runs: runs are folded from left to
-/// right, then joined as a balanced tree.
+/// left: ((a b) c) d. balanced: (a b) (c d). random: at random places. runs: each run is folded from left to
+/// right, and a balanced tree joins the runs.
 enum class FoldOrder : std::uint8_t { left, balanced, random, runs };
 
-/// Places of the runs: the first has `first` elements, all others `width`; the last may be shorter. 0 < first
-/// <= width.
+/// Lengths of the runs: the first has `first` elements, the others `width`; the last may be shorter. 0 <
+/// first <= width.
 struct Runs {
     std::int64_t width = 1;
     std::int64_t first = 1;
 };
 
-/// Mixes the bits of a number, well enough to draw random values from consecutive numbers.
+/// Mixes the bits of a number well enough to make random values of consecutive numbers.
 constexpr std::uint64_t mix_bits(std::uint64_t bits) { return RandomSequence(bits).at(0); }
 
 /// An order of a segment's elements that a commutative operator permits.
 ///
-/// If `width` is above 1, first come elements 0, width, 2 width, ..., then 1, width + 1, ..., as when threads
-/// load side by side.
+/// If `width` is above 1, elements 0, width, 2 width, ... come first, then 1, width + 1, ... Threads that
+/// load side by side take elements in this order.
 struct Stripes {
     std::int64_t begin = 0;
     std::int64_t length = 0;
@@ -72,7 +72,7 @@ public:
           arena_(kMaxDepth * folder_.state_fields())
     {}
 
-    /// Folds the elements, of which there must be at least one, and writes the state to `state`.
+    /// Folds the elements and writes the state to `state`. There must be at least one element.
     void fold(int threads, Value* state)
     {
         if (order_ == FoldOrder::left)

@@ -75,8 +75,9 @@ struct OutputVerdict {
     }
 };
 
-/// Returns the size of the output's largest value in the range. An element that nearly cancels lies among
-/// others that do not, and a bound that is small beside those is still worth judging by.
+/// Returns the size of the output's largest value in the segment. Bounds are compared with this size: an
+/// element that nearly cancels is small itself, but a bound that is small beside the other elements can still
+/// judge it.
 long double largest_size(const WideField& output, std::int64_t begin, std::int64_t end)
 {
     long double largest = 0;

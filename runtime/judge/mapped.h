@@ -7,10 +7,10 @@ namespace segfold {
 
 /// Holds the right outputs of a workload whose operator has a `map`, and compares outputs with them.
 ///
-/// If nothing in the operator rounds, outputs must have the reference's bits. If something does, each element
-/// gets a bound as in Tolerance: the distance by which its wide-precision output moves when the segment is
-/// folded in other orders or roundings are disturbed, plus a few units in the last place. A bound counts as
-/// too wide in comparison with the output's largest value in the segment.
+/// If nothing in the operator rounds, outputs must have the reference's bits. Otherwise each element gets a
+/// bound as in Tolerance: a few units in the last place, plus the distance by which its wide-precision output
+/// moves when the segment is folded in other orders or roundings are disturbed. A bound is too wide if it is
+/// large beside the output's largest value in the segment.
 class MappedJudge {
 public:
     /// Computes the reference. The workload must outlive the judge.
@@ -19,7 +19,7 @@ public:
     /// Returns the reference's outputs, rounded to their types.
     [[nodiscard]] Results reference() const;
     /// Compares outputs with the reference. `outputs` are the last arrays that a fold returned, one per
-    /// output. A segment is wrong if one of its elements is.
+    /// output. A segment is wrong if an element of it is wrong.
     [[nodiscard]] Comparison compare(const Results& outputs) const;
     /// Compares two sets of outputs bit for bit.
     [[nodiscard]] Comparison compare_bits(const Results& outputs, const Results& others) const;
@@ -43,8 +43,8 @@ private:
     WideResults wide_;  ///< all results and outputs; set otherwise
 };
 
-/// Returns the outputs among the arrays that a fold returned; segment_results_of() returns the results before
-/// them. Arrays are borrowed.
+/// Returns the outputs among the arrays that a fold returned. segment_results_of() returns the results, which
+/// come before the outputs. Arrays are borrowed.
 [[nodiscard]] Results outputs_of(const Operator& op, const Results& returned);
 [[nodiscard]] Results segment_results_of(const Operator& op, const Results& returned);
 

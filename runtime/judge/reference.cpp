@@ -30,9 +30,9 @@ struct Folding {
     OperatorInputs inputs;
 };
 
-/// Folds chunks of elements from left to right, then the chunks' states. A sum in chunks rounds fewer times
-/// at its full size. A `chunk_length` of at least the whole length gives the strict order from left to right.
-/// `chunk` is room for a state.
+/// Folds chunks of elements from left to right, then the chunks' states. This rounds less than a plain sum,
+/// because fewer sums have their full size. With a `chunk_length` of the whole length or more, the order is
+/// strictly from left to right. `chunk` is room for a state.
 template <class Real>
 void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int64_t begin, std::int64_t end,
                     std::int64_t position, std::int64_t segment, std::int64_t chunk_length, Slot<Real>* state,
@@ -74,8 +74,8 @@ void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Sl
         evaluator.combine(state, &states[part * n], state);
 }
 
-/// Folds every segment and calls `store(segment, result)` with the values of its result fields. `in_chunks`
-/// folds chunks first, and long segments on all threads.
+/// Folds every segment and calls `store(segment, result)` with the values of its result fields. With
+/// `in_chunks`, folds by chunks, and long segments on all threads.
 template <class Real, class Store>
 void fold_segments(const Workload& workload, int threads, bool in_chunks, const Store& store)
 {
@@ -177,7 +177,7 @@ Results map_elements(const Workload& workload, Results results, int threads)
 {
     auto mapped = allocate_results(workload);
     const auto first_output = mapped.size() - workload.op.outputs.size();
-    // Elements outside of all segments must be zero, in every form.
+    // Elements outside of all segments must be zero, whatever the form.
     for (std::size_t f = first_output; f < mapped.size(); ++f)
         std::fill_n(mapped[f].array.data(), mapped[f].array.bytes(), std::byte{0});
     const Folding folding(workload);
@@ -262,7 +262,8 @@ WideResults reduce_widely(const Workload& workload, int threads, bool is_associa
                             });
             });
     } catch (const InputError&) {
-        check_tables(workload);  // throws for the first such element, as the long segments were folded last
+        check_tables(workload);  // throws for the first element that reads outside: the loops above fold long
+                                 // segments last
         throw;
     }
     return results;

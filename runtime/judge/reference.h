@@ -25,20 +25,20 @@ using WideValue = Slot<long double>;
 struct WideField {
     std::string name;
     Type type;                      ///< the type that values are rounded to in the end
-    std::vector<WideValue> values;  ///< [num_segments]; of an output [num_elements]
+    std::vector<WideValue> values;  ///< [num_segments]; for an output [num_elements]
 };
 
-/// One entry per result field. No value was ever rounded to a type narrower than long double.
+/// One entry per result field. All values were computed in long double and never rounded to a narrower type.
 using WideResults = std::vector<WideField>;
 
 /// Computes the outputs of every element with the evaluator, from the finished results of all segments.
 ///
-/// `results` are those of fold_of(workload). Returns the same arrays as a fold of the workload. Elements
-/// outside of all segments get zero.
+/// `results` are the results of fold_of(workload). Returns the arrays that a fold of the workload returns.
+/// Elements outside of all segments get zero.
 Results map_elements(const Workload& workload, Results results, int threads = 0);
 
-/// Returns the precision that defines the right results: working if nothing in the operator rounds, as
-/// working precision is then exact; else wide.
+/// Returns the precision of the right results: working precision if nothing in the operator rounds, since it
+/// is then exact; else wide.
 [[nodiscard]] Precision precision_of_reference(const Operator& op);
 
 /// Returns "working" or "wide".
@@ -62,9 +62,9 @@ Results reduce_sequentially(const Workload& workload, Precision precision = Prec
 /// Folds each segment in wide precision and returns unrounded results: 16 bytes per segment and field. If the
 /// operator has a `map`, returns all results, even those it does not keep, and then the outputs.
 ///
-/// Folds chunks of 2^9 elements and then their states: for floating point this is closer to the exact result
+/// Folds chunks of 2^9 elements and then their states, which for floating point is closer to the exact result
 /// than a sequential fold. All threads share a segment of 2^20 or more elements, in parts of 2^14. If the
-/// operator is not associative, every segment is folded strictly from left to right.
+/// operator is not associative, folds every segment strictly from left to right.
 WideResults reduce_widely(const Workload& workload, int threads = 0, bool is_associative = true);
 
 }  // namespace segfold

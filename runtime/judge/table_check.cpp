@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kPieceItems = std::int64_t{1} << 12;
 
-/// Value ranges and lengths of a workload's data, computed when asked for.
+/// Value ranges and lengths of a workload's data. Each is computed at its first use.
 class WorkloadRanges {
 public:
     explicit WorkloadRanges(const Workload& workload) : workload_(workload) {}
@@ -63,7 +63,7 @@ private:
 
 bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
 
-/// Lifts every element of every segment; throws for the first that reads outside of a table.
+/// Lifts every element of every segment. Throws for the first element that reads outside of a table.
 void lift_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
@@ -79,7 +79,7 @@ void lift_all(const Workload& workload)
         return item_begins.empty() ? segments.begin(segment) : item_begins[static_cast<std::size_t>(segment)];
     };
     const auto items = num_items(segments);
-    // for_blocks() throws the exception of the earliest piece, whatever the number of threads.
+    // for_blocks() throws the exception of the earliest block, whatever the number of threads.
     for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
         Evaluator<double> evaluator(bytecode, inputs.tables);
         std::vector<Slot<double>> state(evaluator.state_fields());

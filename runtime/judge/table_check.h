@@ -7,17 +7,19 @@
 
 namespace segfold {
 
-/// The tables for which the ranges of the workload's columns, tables and segments do not tell that every read
-/// lies inside; a problem's `checked_tables`.
+/// Returns the tables for which the ranges of the data do not prove that every read lies inside: a problem's
+/// `checked_tables`.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
 
 /// Throws InputError for the first element, in the order of the segments, that reads outside of a table.
 ///
-/// Elements are lifted on the host, by all its threads, where the ranges of the data do not tell.
+/// If the ranges of the data do not prove that all reads lie inside, lifts the elements on all threads of the
+/// host.
 void check_tables(const Workload& workload);
 
-/// Throws InputError after a back end has noted reads outside of `tables`: for the first such element, or for
-/// the tables, where the back end computes an index otherwise than the language does on the host.
+/// Throws InputError after a back end has noted reads outside of `tables`. The message names the first
+/// element that reads outside. If no element does on the host, which may round an index differently, it names
+/// the tables.
 [[noreturn]] void refuse_table_reads(const Workload& workload, const std::vector<std::string>& tables);
 
 }  // namespace segfold

@@ -30,7 +30,7 @@ Kind kind_of(long double value)
     return value > 0 ? Kind::positive : Kind::negative;
 }
 
-/// Returns a value of any type as a number. The 64-bit significand of long double makes it exact.
+/// Returns a value of any type as a number, exactly: long double has 64 bits of significand.
 long double number(const WideValue& value, Type type)
 {
     if (is_float(type))
@@ -137,7 +137,7 @@ long double size_of(Type type, const WideValue& value)
 
 namespace {
 
-/// Returns the verdict if the actual or expected value is not finite: then only the kinds are compared.
+/// Returns the verdict if the actual or expected value is not finite, by comparing their kinds alone.
 ValueVerdict weigh_kinds(Type type, long double value, long double expected,
                          std::span<const WideValue> working, bool overflows)
 {
@@ -191,7 +191,7 @@ ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wi
     const long double expected = number(wide, type);
     if (kind_of(value) != Kind::finite || !std::isfinite(expected))
         return weigh_kinds(type, value, expected, working, overflows);
-    // Bounds grow with each sample. `judging` is the largest that is still small beside the value.
+    // Bounds grow with each sample. `judging` is the largest bound that is still small beside the value.
     const long double most = kMostOfValue * std::max(size, std::fabs(expected));
     Widening widening(type, expected);
     long double judging = kUlps * ulp(type, expected);
@@ -320,11 +320,11 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
     return verdict;
 }
 
-/// Chooses fold `number`. Even numbers are folded in working precision, odd ones disturbed, both with the
-/// same bracketing: balanced, left, random and so on.
+/// Returns the way of fold `number`. Even numbers are folded in working precision, odd ones disturbed.
+/// Numbers 2k and 2k + 1 have the same bracketing: balanced, left and random in turn.
 ///
-/// If the operator is commutative, the working folds take elements first in order and the disturbed ones
-/// first in stripes; later all take stripes. If it is not, elements always stay in order.
+/// If the operator is commutative, folds 0, 2 and 3 take the elements in order, and all others in stripes. If
+/// it is not, all take them in order, and folds 4, 6, ... have a random bracketing.
 Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length, int number) const
 {
     constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
@@ -339,7 +339,7 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     if (workload_.op.laws.commutative) {
         if (!in_order)
             fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
-        if (fold.stripe_width >= length)  // a short segment: any width that changes the order
+        if (fold.stripe_width >= length)  // takes any width that changes the order
             fold.stripe_width =
                 length <= 2
                     ? 1
@@ -377,8 +377,8 @@ bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bo
 
 /// Whether some order of combining the segment's finite elements overflows.
 ///
-/// Combines elements as long as the total grows. An element that would shrink it begins a new total; if the
-/// operator is commutative, it is left for later.
+/// Combines elements as long as the total grows. An element that would shrink the total begins a new one, or,
+/// if the operator is commutative, waits until later.
 bool Tolerance::overflows_in_some_order(std::int64_t segment) const
 {
     const auto& types = bytecode_.state;
@@ -423,8 +423,8 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
         static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
-    // With few elements, the first folds may be free of rounding although other orders are not. So a short
-    // segment is not refused early.
+    // With few elements, the first folds may round nothing although other orders do. So a short segment is
+    // not refused early.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
     const auto is_finite = [&](std::size_t f) {

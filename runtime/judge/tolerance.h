@@ -36,25 +36,25 @@ struct SegmentVerdict {
 ///                to one unit roundoff, up or down (disturbed.h), over trees of the same kinds: the condition
 ///                of the data and the operator
 ///
-/// Here "ulp" is that of the result's type at the wide result. If the operator is commutative, the folds also
-/// take the elements in other orders, as threads that load side by side do.
+/// "ulp" is the unit in the last place of the result's type at the wide result. If the operator is
+/// commutative, the folds also take the elements in other orders, as threads that load side by side do.
 ///
 /// Folds are added while the result lies outside of the bound: up to 24, or up to 2^22 elements in all but at
 /// least three folds (balanced, balanced and disturbed, left). In segments of 4096 and more elements, an
-/// error above a hundred bounds is refused after six folds. Integer results of an operator that rounds have
-/// no ulp: they must equal the wide ones unless the folds differ too.
+/// error above a hundred bounds is refused after six folds. Integer results of an operator that rounds must
+/// equal the wide results, unless other folds give other integers.
 ///
-/// A kernel brackets differently from those folds: a lane folds a run of elements from left to right, runs
-/// begin where lanes do, and a tree joins the lanes. If products cancel, one such cut can cost more than all
-/// others. judge_by_runs() therefore folds a segment along every such cut.
+/// A kernel brackets in another way: each lane folds a run of elements from left to right, and a tree joins
+/// the lanes. If products cancel, a single place between two runs can cost more than all others. So
+/// judge_by_runs() folds a segment with runs that begin at every place.
 ///
-/// A bound above a quarter of the value would let too much pass. If only such a bound admits a result, the
-/// result is neither right nor wrong: it cannot be judged.
+/// A bound above a quarter of the value would let too much pass. A result that only such a bound admits is
+/// neither right nor wrong: it cannot be judged.
 ///
 /// A non-finite result must be of the same kind (nan, inf, -inf) as the wide result rounded to its type, or
 /// as the result of a working-precision fold, which may overflow where long double does not. If some order of
-/// combining a segment's finite elements overflows, NaN and both infinities are right: the outcome depends on
-/// the values that the infinity meets next, an identity for example.
+/// combining a segment's finite elements overflows, NaN and both infinities are right: the infinity that
+/// arises may meet any other value, such as an identity.
 class Tolerance {
 public:
     /// The workload, its bytecode and its inputs must outlive this object. If the operator is not
@@ -66,8 +66,8 @@ public:
     [[nodiscard]] bool agrees_at_once(std::span<const WideValue> actual,
                                       std::span<const WideValue> wide) const;
 
-    /// Judges a segment by folding it again. `threads` threads share each fold. `to_the_end` makes all folds
-    /// even if fewer suffice, so the bound is the same for every actual result.
+    /// Judges a segment by folding it again. `threads` threads share each fold. With `to_the_end`, makes all
+    /// folds even if fewer suffice, so the bound is the same for every actual result.
     [[nodiscard]] SegmentVerdict judge(std::int64_t segment, std::span<const WideValue> actual,
                                        std::span<const WideValue> wide, int threads, bool to_the_end = false);
 
@@ -77,8 +77,8 @@ public:
     [[nodiscard]] SegmentVerdict judge_by_runs(std::int64_t segment, std::span<const WideValue> actual,
                                                std::span<const WideValue> wide);
 
-    /// Returns the results of `count` of judge()'s folds of a segment, in working precision or disturbed. A
-    /// fold that fails is left out.
+    /// Returns the results of `count` of judge()'s folds of a segment, in working precision or disturbed.
+    /// Leaves out folds that fail.
     [[nodiscard]] std::vector<std::vector<WideValue>> sample_results(std::int64_t segment, int count,
                                                                      bool is_disturbed) const;
 
@@ -88,7 +88,7 @@ private:
     struct Fold;
     struct Samples;
 
-    /// Adds a fold to `samples`. Returns false if it fails: with other rounding, an index may lie outside of
+    /// Adds a fold to `samples`. Returns false if the fold fails: other rounding may move an index outside of
     /// a table.
     bool add(Samples& samples, std::int64_t segment, const Fold& fold, bool is_disturbed, int threads) const;
     [[nodiscard]] bool overflows_in_some_order(std::int64_t segment) const;
@@ -112,24 +112,24 @@ struct ValueVerdict {
     long double error = 0;  ///< distance from the wide value; inf if only one of the two is finite
     long double bound = 0;  ///< largest distance allowed; inf if only the kind of non-finite counts
     bool wrong = false;
-    /// Of another kind than the wide value, because intermediate values overflow in some folds of working
-    /// precision. The value is then neither right nor wrong.
+    /// The value is of another kind than the wide value, because intermediate values overflow in some folds
+    /// of working precision. It is neither right nor wrong.
     bool overflowed = false;
-    /// Within its bound only because that is more than a quarter of the value. The value is then neither
-    /// right nor wrong.
+    /// The value is within its bound, but the bound is more than a quarter of it. It is neither right nor
+    /// wrong.
     bool unjudged = false;
     [[nodiscard]] long double ratio() const;
 };
 
-/// Returns the decimal digits of a value that an error of `bound` leaves correct; 0 if the bound reaches the
-/// value.
+/// Returns the number of decimal digits of a value that an error of `bound` leaves correct; 0 if the bound
+/// exceeds the value.
 [[nodiscard]] double digits_left(long double bound, long double value);
 
 /// The cheap test: true if `actual` is within 4 ulp of `wide`, or of the same kind if `wide` is not finite.
 [[nodiscard]] bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide);
 
-/// Judges a value by other folds' values, in working precision and disturbed, as described at Tolerance. A
-/// bound counts as too wide beside `size`, or beside the value's own size if that is larger.
+/// Judges a value by the values of other folds, in working precision and disturbed, as described at
+/// Tolerance. A bound is too wide if it exceeds a quarter of `size` and of the wide value.
 [[nodiscard]] ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wide,
                                        std::span<const WideValue> working,
                                        std::span<const WideValue> disturbed, bool overflows = false,

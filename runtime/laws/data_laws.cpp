@@ -16,7 +16,7 @@ namespace {
 
 bool is_among(const std::vector<Law>& laws, Law law) { return std::ranges::find(laws, law) != laws.end(); }
 
-/// Searches quickly for counter-examples among values of the data. Refutes nothing if there are no elements.
+/// Searches quickly for counter-examples among values of the data. Without elements, it refutes nothing.
 LawReport report_on(const DataRanges& ranges, const Workload& workload)
 {
     auto options = kPatientLawOptions;
@@ -26,7 +26,8 @@ LawReport report_on(const DataRanges& ranges, const Workload& workload)
     return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
 }
 
-/// Keeps only the finite values of each range. Returns false if all were finite, or if a column has none.
+/// Keeps only the finite values of each range. Returns false if all values were finite, or if a column has
+/// none.
 bool keep_finite(DataRanges& ranges)
 {
     bool were_others = false;
@@ -73,8 +74,8 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
 
 namespace {
 
-/// Whether no order of combining the data overflows, and no values of the data break the laws that only
-/// overflow refutes.
+/// Whether no order of combining the data overflows, and the values of the data break none of the laws that
+/// only overflow refutes.
 bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 {
     // The search among the data's values must not overflow either.
@@ -100,7 +101,7 @@ void refute(LawReport& report, Law law, CounterExample example)
         }
 }
 
-/// Tries the identity on all elements. Returns whether it holds; if not, adds the counter-example to the
+/// Tries the identity on all elements. Returns true if it holds. Otherwise adds the counter-example to the
 /// report.
 bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
 {
@@ -112,7 +113,7 @@ bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& work
     return !report.refuted(Law::identity);
 }
 
-/// Tries associativity on the data if it is not known to hold for all states.
+/// Tries associativity on the data, unless it is known to hold for all states.
 void judge_associativity(OperatorLaws& laws, const Workload& workload)
 {
     const auto& op = workload.op;
@@ -134,7 +135,7 @@ void judge_associativity(OperatorLaws& laws, const Workload& workload)
         laws.assumed.push_back(Law::associative);
 }
 
-/// Judges a doubtful identity by the data.
+/// Judges an identity that is refuted, or neutral on finite values alone, by the data.
 void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
     auto report = laws.report;
@@ -167,7 +168,7 @@ std::string in_one_line(std::string text)
     return text;
 }
 
-/// Tries an identity that no search refutes, except by NaN, on the data's elements.
+/// Tries an identity on some elements of the data, if no search refutes it except by NaN.
 void try_doubtful_identity(OperatorLaws& laws, const Workload& workload)
 {
     if (!laws.doubts_identity || !laws.has_sound_identity || laws.without_identity || laws.spares_data)

@@ -15,7 +15,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 /// Number of elements that a thread tries at a time.
 constexpr std::int64_t kTriedAtOnce = std::int64_t{1} << 14;
 
-/// Number of elements tried if no search refutes the identity; the second if some elements are not finite.
+/// Numbers of elements tried if no search refutes the identity; the second if some elements are not finite.
 constexpr std::int64_t kSomeElements = 1024;
 constexpr std::int64_t kSomeOfNotFinite = std::int64_t{1} << 16;
 
@@ -37,7 +37,8 @@ TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, s
         auto tried = trial().try_identity(begin * stride, std::min(end * stride, size), step, elements);
         const std::lock_guard lock(mutex);
         all.tried += tried.tried;
-        if (tried.counter_example && begin < first) {  // keeps the first, whichever thread was faster
+        // Keeps the counter-example of the first element, whichever thread was faster.
+        if (tried.counter_example && begin < first) {
             first = begin;
             all.counter_example = std::move(tried.counter_example);
         }

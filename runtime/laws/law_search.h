@@ -5,15 +5,15 @@
 
 namespace segfold {
 
-/// The clock in these options is a safeguard only: no operator of ordinary size reaches it.
+/// The time limit is a safeguard only: no operator of ordinary size reaches it.
 inline constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
 
-/// Returns the operator with zero in place of each NaN that its lift gives.
+/// Returns the operator with zero in place of each NaN in a lifted state.
 [[nodiscard]] Operator without_nan(Operator op);
 
 [[nodiscard]] bool has_floats(const Operator& op);
 
-/// Returns which scalar values may break a law that the finding does not refute.
+/// Returns for which values of the scalars the finding leaves its law in doubt.
 [[nodiscard]] ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding);
 
 }  // namespace segfold

@@ -66,8 +66,8 @@ bool is_standard(const Operator& op)
     return false;
 }
 
-/// Whether elements that no search has drawn may have a state that the identity changes. Tests show that no
-/// standard operator has such elements.
+/// Whether some element that no search has drawn may have a state that the identity changes. Tests show that
+/// no standard operator has such elements.
 bool may_change_elements(const Operator& op)
 {
     if (op.factors)
@@ -172,7 +172,7 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 
 namespace {
 
-/// Whether the 8-bit version stands for the operator: combine has only small constants.
+/// Whether a verdict on the 8-bit version also holds for the operator: combine has only small constants.
 bool has_small_constants(const Operator& op)
 {
     const auto is_small = [](const Constant& constant) {
@@ -199,8 +199,8 @@ ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 
 namespace {
 
-/// Whether a proof over the reals, or one that excludes overflow, does not cover a scalar of this value: it
-/// is not finite, or its square overflows.
+/// Whether a scalar of this value is beyond a proof over the reals, or a proof that excludes overflow: the
+/// value is not finite, or its square overflows.
 bool is_extreme(const FieldValue& value)
 {
     if (is_float(value.type))
@@ -302,7 +302,8 @@ std::vector<Law> OperatorLaws::relied_on_in_doubt() const
 
 namespace {
 
-/// Says that a law may hold for sorted data and how to rely on it; empty if that is not known.
+/// Returns advice for a law that holds for sorted data: how to rely on it. Empty if no sorting is known to
+/// help.
 std::string way_of_sorted_data(const OperatorLaws& laws, Law law)
 {
     const auto* finding = laws.report.find(law);
@@ -336,8 +337,8 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 
 namespace {
 
-/// Returns ", and none of its elements shows it" or the like; empty if none was tried. Has no numbers, so
-/// warnings for arrays of different lengths are equal.
+/// Returns ", and none of its elements shows it" or the like; empty if no element was tried. The text has no
+/// numbers, so that warnings for arrays of different lengths are equal.
 std::string tried_elements(const OperatorLaws& laws)
 {
     if (laws.num_tried == 0)

@@ -17,7 +17,7 @@ bool contains_law(const std::vector<Law>& laws, Law law)
     return std::ranges::find(laws, law) != laws.end();
 }
 
-/// Which overflows a verdict covers.
+/// The overflows that a verdict covers.
 enum class Spoken : std::uint8_t { all, tried, none };
 
 Spoken spoken_of(const OperatorLaws& laws, const Operator& op, const LawFinding& finding)
@@ -119,14 +119,14 @@ Interval widened(const Interval& of, Type type)
     return meet(wide, values_of(type));
 }
 
-/// Whether `spared` is right: no such fold overflows where a law depends on it, and a search among the values
-/// finds no counter-example for the laws that only overflow refutes.
+/// Whether overflow breaks no law in folds of these values and sizes, and a search among the values refutes
+/// none of the laws that only overflow refutes.
 bool spares(const OperatorLaws& laws, const Workload& workload, const SparedByOverflow& spared)
 {
     const auto& op = workload.op;
     if (laws.refuted_by_overflow.empty())
         return broken_by_overflow(laws, op, spared.known, spared.length).empty();
-    // The search itself must not overflow either.
+    // The search folds values too, and must not overflow either.
     if (!overflows_nowhere(op, spared.known,
                            {std::max(spared.length.longest, kFoldOfSearch),
                             std::max(spared.length.num_elements, kFoldOfSearch)}))

@@ -12,15 +12,15 @@
 
 namespace segfold {
 
-/// Returns the laws relied on that overflow in such a fold may break.
+/// Returns the laws relied on that overflow may break in a fold of this length.
 ///
 /// A law is safe if its verdict covers overflow. Proofs and refutations on machine words cover every
 /// overflow; proofs on unbounded integers or reals cover none; a search covers the cases that it tried.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   const KnownValues& known, FoldLength length);
 
-/// Returns the largest number of elements at which no fold breaks a law by overflow, whatever the data are:
-/// 0, a power of two, or the largest number possible.
+/// Returns the largest number of elements for which overflow breaks no law, whatever the data are: 0, a power
+/// of two, or the largest number possible.
 [[nodiscard]] std::int64_t most_elements_without_overflow(const OperatorLaws& laws, const Operator& op);
 
 /// Returns the ranges of the integers in arrays, one array per parameter. All threads read them.
@@ -29,7 +29,7 @@ namespace segfold {
 /// Returns the laws relied on that overflow may break in a fold of `num_elements` elements of `arrays`.
 ///
 /// `longest` returns the length of the longest segment. It is called only if the number of elements does not
-/// settle the question; if it does, the call takes no time.
+/// decide.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   std::span<const Array> arrays, std::int64_t num_elements,
                                                   const std::function<std::int64_t()>& longest);
@@ -39,13 +39,13 @@ struct SparedByOverflow {
     KnownValues known;
     FoldLength length;
 
-    /// Whether it also covers a fold with these values and sizes.
+    /// Whether these values and sizes lie within the known ones.
     [[nodiscard]] bool holds(const KnownValues& of, FoldLength sizes) const;
 };
 
-/// Returns values and sizes for which overflow breaks no law: those of the workload and, if possible, others
-/// of the same order and those in `known`, which may be null. Returns nothing if the workload may overflow,
-/// or if its values refute a law that so far only overflow refutes.
+/// Returns values and sizes for which overflow breaks no law. They include those of the workload and, if
+/// possible, others of the same order and those of `known`, which may be null. Returns nothing if the
+/// workload may overflow, or if its values refute a law that so far only overflow refutes.
 [[nodiscard]] std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws,
                                                                  const Workload& workload,
                                                                  const SparedByOverflow* known);

@@ -1,5 +1,5 @@
 #pragma once
-// Picks the elements of a fold that reveal most about a law, so only few have to be tried.
+// Picks the elements of a fold that reveal most about a law, so that only few must be tried.
 #include <cstdint>
 #include <vector>
 
@@ -8,9 +8,10 @@
 
 namespace segfold {
 
-/// What one pass over the arrays finds.
+/// Results of one pass over the arrays.
 struct TellingElements {
-    /// Indices of elements where a column is lowest or highest; NaN counts as beyond either end.
+    /// Indices of elements where a column is lowest or highest. NaN counts as lower and higher than all
+    /// numbers.
     std::vector<std::int64_t> numbers;
     bool are_finite = true;  ///< false if a column or table has infinities or NaN
 };

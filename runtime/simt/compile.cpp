@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kCachedModules = 256;
 
-/// Turns `extern __shared__ T name[];` into a declaration that this compiler accepts. Moves no line. Returns
-/// whether the source has one.
+/// Turns `extern __shared__ T name[];` into a declaration that this compiler accepts. Lines keep their
+/// numbers. Returns true if the source has such a declaration.
 bool declare_dynamic_shared(std::string& source)
 {
     constexpr std::string_view kLabel = " __asm__(\"__segfold_dynamic_shared\")";
@@ -45,8 +45,8 @@ bool declare_dynamic_shared(std::string& source)
     return inserted > 0;
 }
 
-/// Returns the text between the parentheses of the kernel's `__cluster_dims__`; empty if the kernel has none.
-/// `source` must be free of comments, as a user may write anything in them.
+/// Returns the text between the parentheses of the kernel's `__cluster_dims__`; empty if there is none.
+/// `source` must have no comments, because a user may write anything in them.
 std::string_view cluster_dimensions(std::string_view source, const std::string& kernel)
 {
     constexpr std::string_view kAttribute = "__cluster_dims__(";
@@ -84,7 +84,7 @@ class Compiler {
 public:
     std::shared_ptr<const Module> compile(const std::string& source, std::span<const std::string> kernels,
                                           const CompileOptions& options);
-    /// Removes the folder of texts. Texts compiled before still work; new ones are refused.
+    /// Removes the folder of texts. Compiled texts still work; new texts are refused.
     void end()
     {
         const std::lock_guard lock(toolchain_mutex_);
@@ -94,11 +94,12 @@ public:
 private:
     std::shared_ptr<const Module> build(const std::vector<std::string>& compiler, std::string source,
                                         std::span<const std::string> kernels, const CompileOptions& options);
-    /// Throws DeviceError after end().
+    /// Throws DeviceError if end() was called.
     std::shared_ptr<Workspace> workspace();
     const Toolchain& toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-    std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();  ///< running compilations share it
+    /// Running compilations share it.
+    std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();
     std::mutex mutex_;
     std::map<std::vector<std::string>, Toolchain> toolchains_;
     std::mutex toolchain_mutex_;

@@ -17,10 +17,10 @@ namespace segfold::simt {
 namespace {
 
 constexpr unsigned kMaxBlockThreads = 1024;
-constexpr unsigned kMaxClusterBlocks = 8;  // every GPU with clusters has room for this many
+constexpr unsigned kMaxClusterBlocks = 8;  // every GPU with clusters allows this many
 constexpr std::uint64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
 
-/// Stacks and block states that no launch uses now.
+/// Stacks and block states that no launch is using.
 class IdleMemory {
 public:
     std::unique_ptr<WorkerMemory> take()
@@ -49,8 +49,8 @@ IdleMemory& idle_memory()
     return instance;
 }
 
-/// Returns the first of `count` numbers for the blocks of a launch. None is 0, and none repeats before 2^32
-/// blocks have run.
+/// Returns the first of `count` successive numbers for the blocks of a launch. No number is 0, and none
+/// repeats before 2^32 blocks have run.
 std::uint32_t take_numbers(std::uint32_t count)
 {
     static std::mutex mutex;
@@ -100,7 +100,7 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
 
 /// Returns the shared arrays that count against a kernel's limit.
 ///
-/// These are its own. Those of functions that are no kernels count if it is the only kernel, as it must then
+/// These are the kernel's own. Arrays of other functions count if there is only one kernel, which must then
 /// be their caller, or if they are too large for any block.
 std::vector<Symbol> static_arrays(const Launch& launch)
 {
@@ -118,7 +118,7 @@ std::vector<Symbol> static_arrays(const Launch& launch)
     return arrays;
 }
 
-/// Throws SimtError if a block's static and dynamic shared memory exceed those of a GPU.
+/// Throws SimtError if a block needs more static and dynamic shared memory than a GPU has.
 void check_shared(const Launch& launch)
 {
     const auto arrays = static_arrays(launch);
@@ -141,7 +141,7 @@ void check_shared(const Launch& launch)
                                                   std::to_string(kMaxDynamicSharedBytes) + " of both");
 }
 
-/// Finds which bytes of the thread-local segment are shared memory in this launch.
+/// Finds the bytes of the thread-local segment that are shared memory in this launch.
 void lay_out_shared(Launch& launch)
 {
     const Symbols& symbols = launch.module.symbols();
@@ -175,7 +175,8 @@ void order_blocks(Launch& launch)
         std::swap(launch.order[i - 1], launch.order[random.below(static_cast<std::uint32_t>(i))]);
 }
 
-/// Returns the number of clusters in flight at a time: at least one, however large a cluster is.
+/// Returns the number of clusters in flight at a time. It is at least one, even if a cluster has more than
+/// resident_blocks.
 std::uint64_t resident_clusters(const Launch& launch)
 {
     const auto resident = static_cast<std::uint64_t>(launch.options.resident_blocks);
@@ -216,7 +217,7 @@ void run_workers(Launch& launch, LaunchStatistics& total)
         for (unsigned i = 1; i < launch.num_workers; ++i)
             threads.emplace_back([&, i] { work(launch, i, slots_of(i), statistics[i]); });
     } catch (const std::system_error&) {
-        // OS threads that did not start hold no blocks: the others run all of them.
+        // OS threads that did not start hold no blocks; the other threads run all blocks.
         for (std::size_t i = threads.size() + 1; i < launch.num_workers; ++i)
             launch.progress[i].stuck_at = launch.strong_progress[i].stuck_at = ~std::uint64_t{0};
     }

@@ -17,7 +17,7 @@ namespace segfold::simt {
 /// Most dynamic shared memory in bytes that a launch may ask for: the limit of a block on a Hopper GPU.
 constexpr unsigned kMaxDynamicSharedBytes = 227 * 1024;
 
-/// Calls a kernel; each element of `arguments` points at the value of one parameter.
+/// Calls a kernel. Each element of `arguments` points at the value of one parameter.
 using KernelEntry = void (*)(void** arguments);
 
 /// A loaded library with the kernels of one text. The last owner unloads it and removes its file.
@@ -29,13 +29,13 @@ public:
         unsigned cluster_blocks = 1;  ///< blocks along x; 0: the cluster has more dimensions
     };
 
-    /// Loads the file `library`. Error messages call the text that it was compiled from `text_name`.
+    /// Loads the file `library`. Error messages call the text `text_name`.
     Module(std::string library, std::string text_name, std::span<const std::string> kernels, bool checked);
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
     ~Module();
 
-    /// Returns the kernel called `name`. If there is none, throws an InputError that lists the kernels.
+    /// Returns the kernel called `name`. Throws InputError that lists the kernels if there is none.
     [[nodiscard]] const Kernel& kernel(const std::string& name) const;
     [[nodiscard]] const std::map<std::string, Kernel>& kernels() const { return kernels_; }
     /// Whether the module's memory accesses are reported to the executor.
@@ -68,7 +68,7 @@ private:
 /// The functions of the executor that every module calls.
 const SegfoldHooks& executor_hooks();
 
-/// Compiles and loads a text. For an equal text and equal options it returns the module made before.
+/// Compiles and loads a text. Returns the existing module for an equal text and equal options.
 std::shared_ptr<const Module> compile_module(const std::string& source, std::span<const std::string> kernels,
                                              const CompileOptions& options);
 

@@ -17,14 +17,14 @@ class LineMap;
 
 namespace segfold::simt {
 
-/// Chooses the thread of a block that continues when the running one must wait.
+/// Chooses the thread of a block that continues when the running thread must wait.
 enum class Schedule {
     ascending,    ///< the lowest thread index
     descending,   ///< the highest thread index
     sticky_warp,  ///< a random lane of the same warp, sometimes of another random warp
     priority,  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
-    /// The lowest block first. A block that has changed a flag waits for all others that can go on; when all
-    /// have changed one, the highest goes first.
+    /// The lowest block first. A block that has changed a flag waits for all others that can go on. When all
+    /// have changed a flag, the highest block goes first.
     overtaking
 };
 
@@ -43,14 +43,14 @@ struct Options {
     bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
     /// True: a shuffle that reads a lane outside the mask is a fault. False: it returns poison.
     bool shuffles_read_mask_only = true;
-    /// Processor time that a thread may compute without reading memory or waiting; 0: no limit.
+    /// Processor time that a thread may compute without reading memory or waiting, in seconds; 0: no limit.
     double endless_seconds = 10;
     int resident_blocks = 4;                    ///< blocks in flight at a time, on all OS threads together
     int os_threads = 0;                         ///< 0: one for each core; never more than `resident_blocks`
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for messages
 };
 
-/// Returns options whose schedule and block order follow from the seed. Neighbouring seeds differ in both.
+/// Returns options whose schedule and block order depend on the seed. Neighbouring seeds differ in both.
 Options options_from_seed(std::uint64_t seed);
 
 /// Grid and block shape of a launch.
@@ -83,8 +83,8 @@ enum class Fault {
     shared_memory
 };
 
-/// A fault of a kernel. The message names the kernel, block, threads, source line and memory, and says how to
-/// replay the launch.
+/// A fault of a kernel. The message names the kernel, block, threads, source line and memory, and tells how
+/// to replay the launch.
 class SimtError : public DeviceError {
 public:
     SimtError(Fault fault, const std::string& message) : DeviceError(message), fault_(fault) {}
@@ -96,19 +96,19 @@ private:
 
 /// Counts of a launch that ended without a fault.
 struct LaunchStatistics {
-    std::uint64_t fiber_switches = 0;  ///< times an OS thread went from one stack to another
-    std::uint64_t thread_steps = 0;    ///< times a CUDA thread began or resumed after a wait
+    std::uint64_t fiber_switches = 0;  ///< number of times that an OS thread went from one stack to another
+    std::uint64_t thread_steps = 0;    ///< number of times that a CUDA thread began or resumed after a wait
     double seconds = 0;
 };
 
 class Module;
 
-/// A compiled text. Copies share the code; a program may be launched from several OS threads at once.
+/// A compiled text. Copies share the code. Several OS threads may launch a program at the same time.
 class Program {
 public:
     /// Compiles `source`. Its `extern "C" __global__` functions named in `kernels` can then be launched.
     ///
-    /// The same text and options are compiled once per process. May be called from several OS threads.
+    /// Each text is compiled once per process with the same options. May be called from several OS threads.
     /// Throws DeviceError with the compiler's log and the path of the saved source.
     static Program compile(const std::string& source, std::span<const std::string> kernels,
                            const CompileOptions& options = {});

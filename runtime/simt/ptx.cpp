@@ -34,7 +34,7 @@ constexpr std::array kTwins = {
     Twin{"mul.wide.s32 %0, %1, %2;", "__segfold_wide_product(", true},
 };
 
-/// Returns the place after the parenthesis that closes the one before `place`.
+/// Returns the place after the parenthesis that closes the parenthesis before `place`.
 std::size_t behind_parenthesis(std::string_view text, std::size_t place)
 {
     bool quoted = false;
@@ -86,7 +86,7 @@ std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 std::string replace_ptx(std::string source)
 {
     constexpr std::string_view kVolatile = "volatile";
-    // Comments may hold text of the user, which must not change.
+    // Comments may hold the user's text, which must not change.
     std::string code = without_comments(source);
     for (std::size_t place = 0; (place = code.find("asm", place)) != std::string::npos;) {
         auto open = code.find_first_not_of(' ', place + 3);

@@ -1,4 +1,4 @@
-// The part `append`: its grammar and names, its form in C++, what judges it, and what products make of it.
+// The part `append`: its grammar and names, its form in C++, its law, and its place in products.
 #include <gtest/gtest.h>
 
 #include "dsl/append.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr LawOptions kPatient{20000, 3600, 1};
 
-/// An argmax of i32 with the given condition in its append.
+/// An argmax of i32 whose append takes an element under this condition.
 Operator argmax_that_takes(const std::string& condition)
 {
     return parse_operator("argmax.seg", R"(
@@ -40,7 +40,7 @@ operator argmax(x: i32) -> (value: i32, index: i64) {
 })");
 }
 
-/// The message for a sum of the column x with `append` and `lift`, behind its place.
+/// The message for a sum of column x with this `append` and `lift`, without its place.
 std::string refusal(const std::string& append, const std::string& lift = "x",
                     const std::string& combine = "(a, b) a + b")
 {
@@ -156,7 +156,7 @@ TEST(Append, IsRefutedByAStateAndAnElement)
               "    lift(x) = {value = 0, place = 11}, of x = 0\n"
               "    append(a, x) = {value = 0, place = 11}\n"
               "    combine(a, lift(x)) = {value = 0, place = 10}");
-    // An element that is no better than the identity is still the best so far.
+    // An element that is no better than the identity still becomes the best one so far.
     const auto first = argmax_that_takes("x > a.value");
     const auto of_first = check_laws(first, kPatient);
     ASSERT_TRUE(of_first.refuted(Law::append));

@@ -1,4 +1,4 @@
-// Sums of bytes in 32 bits: which operators are such sums, what is appended, and the instruction that adds.
+// Sums of bytes in 32 bits: which operators are such sums, their append, and the instruction that adds.
 #include "dsl/rewrite/byte_sum.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(ByteSum, AppendsTheElement)
     EXPECT_EQ(print(with_byte_append(other)), print(other));
 }
 
-/// Words of four bytes go to one instruction; where lanes do not read words, a byte is added like any number.
+/// One instruction adds a word of four bytes. Lanes that do not read words add a byte like any other number.
 TEST(ByteSum, TakesOneInstruction)
 {
     const auto text = [](const Operator& op, const char* stage, const Configuration& configuration) {

@@ -1,4 +1,4 @@
-// What check() makes of an operator, and what it refuses of operators built in C++.
+// Tests the operators that check() returns, and its errors for operators built in C++.
 #include "dsl/check/check.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,8 @@ TEST(Check, LiteralsTakeTheTypeOfTheirContext)
     EXPECT_EQ(op.combine.assignments[0].value.argument(1)->type, Type::f32);
 }
 
-/// The types of the lets of a lift with fields n: i32, l: i64, s: f32, h: f16 and a column x: f32.
+/// The types of the locals of a lift. The operator has fields n: i32, l: i64, s: f32, h: f16 and a column x:
+/// f32.
 std::string let_types(const std::string& lift)
 {
     const auto op = parse_operator(
@@ -99,16 +100,16 @@ TEST(Check, UntypedLetsTakeTheTypeOfTheirUses)
     EXPECT_EQ(let_types("let p = 1; n = 1; l = p; s = 1; h = 1"), "p:i64");
     EXPECT_EQ(let_types("let p = 0.5; n = 1; l = 1; s = p * x; h = 1"), "p:f32");
     EXPECT_EQ(let_types("let p = inf; n = 1; l = 1; s = x < p ? x : 0; h = p > 1 ? 1 : 0"), "p:f32");
-    // A use inside another let, a chain, and an order of uses that is not that of the text.
+    // A use inside another local, a chain of locals, and uses in another order than that of the text.
     EXPECT_EQ(let_types("let p = 3; let q = p * k" + rest), "p:u8 q:u8");
     EXPECT_EQ(let_types("let p = 3; let q = p + 1; let r = q; n = 1; l = r; s = 1; h = 1"),
               "p:i64 q:i64 r:i64");
     EXPECT_EQ(let_types("n = 1; l = p; s = 1; h = 1; let p = -1"), "p:i64");
-    // What compares, converts or indexes takes whatever the others ask for ...
+    // Comparisons, conversions and indices take the type for which the other uses call ...
     EXPECT_EQ(let_types("let p = 1; n = p; l = 1; s = f32(p) * x; h = p > 0 ? 1 : 0"), "p:i32");
     EXPECT_EQ(let_types("let p = 1; n = p; l = i64(t[p]); s = 1; h = 1"), "p:i32");
     EXPECT_EQ(let_types("let p = 2; let q = p + 1; n = p; l = 1; s = q > 2 ? x : 0; h = 1"), "p:i32 q:i32");
-    // ... and is asked where no other use says a type.
+    // ... and decide if no other use states a type.
     EXPECT_EQ(let_types("let p = 1; n = 1; l = 1; s = f32(p) * x; h = 1"), "p:f32");
     EXPECT_EQ(let_types("let p = 1; n = 1; l = i64(t[p]); s = 1; h = 1"), "p:i64");
     EXPECT_EQ(let_types("let p = max(1, 2); n = p; l = 1; s = fma(x, x, x); h = 1"), "p:i32");
@@ -173,7 +174,7 @@ TEST(Check, CheckingAgainChangesNothing)
     }
 }
 
-/// A sum, ready to be spoilt.
+/// A sum, for a test to make it wrong.
 Operator sum()
 {
     auto op = standard_operator("sum", Type::f32);

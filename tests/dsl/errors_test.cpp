@@ -1,5 +1,5 @@
-// Every text of tests/errors is refused with exactly the message that its leading comment lines hold, and
-// accepted once the advice of the message is followed as its lines with #> say.
+// Every text of tests/errors is refused with exactly the message in its leading comment lines. It is accepted
+// after the changes in its lines with #>, which follow the advice of the message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string read(const std::filesystem::path& path)
     return text.str();
 }
 
-/// The lines without the blanks at their ends, which no editor keeps.
+/// Removes blanks at the ends of lines, which editors do not keep.
 std::string without_trailing_blanks(const std::string& text)
 {
     std::string result;
@@ -37,7 +37,7 @@ std::string without_trailing_blanks(const std::string& text)
     return result;
 }
 
-/// The comment lines that a text begins with, without their marks.
+/// The leading comment lines of a text, without their marks.
 std::string leading_comment(const std::string& text)
 {
     std::string result;
@@ -80,8 +80,8 @@ TEST(Errors, EveryTextBeginsWithItsPlace)
         EXPECT_TRUE(leading_comment(read(path)).starts_with(path.filename().string() + ":")) << path;
 }
 
-/// "#> WRONG => RIGHT" follows the advice of a message: the text with RIGHT in the place of WRONG. "#+ WRONG
-/// => RIGHT" below it changes the same text further.
+/// A line "#> WRONG => RIGHT" follows the advice of a message: in the text, RIGHT replaces WRONG. A line "#+
+/// WRONG => RIGHT" below it changes the same text further.
 struct Mending {
     std::string wrong, right;
     bool is_further = false;
@@ -107,7 +107,7 @@ std::set<std::string> words(const std::string& text)
     return {std::sregex_token_iterator(text.begin(), text.end(), word), std::sregex_token_iterator()};
 }
 
-/// Puts what the message advises into a text. What the advice itself is made of stands in the message or the
+/// Follows the message's advice in a text. Every word of the replacement must stand in the message or in the
 /// text.
 void mend(std::string& text, const std::string& refused, const Mending& mending)
 {

@@ -1,5 +1,5 @@
-// Every operation of every type against the compiler's own arithmetic, done another way than the interpreter
-// does it.
+// Compares every operation of every type with the compiler's own arithmetic, computed in another way than in
+// the interpreter.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -218,7 +218,7 @@ TYPED_TEST(IntegerTest, FloatsSaturateTowardZeroAndNanIsZero)
     convert(double{});
 }
 
-/// Equal bits, or both NaN.
+/// True if both have equal bits, or are NaN.
 template <class T>
 bool alike(T x, T y)
 {
@@ -320,9 +320,8 @@ TYPED_TEST(FloatTest, Conversions)
                           float, double>());
 }
 
-/// Each operation is done in f32 and rounded once; checked against rounding what f64 gives, which is the same
-/// for
-/// + - * / sqrt of so short numbers.
+/// Each operation is computed in f32 and rounded once. The expected value is rounded from f64. For + - * /
+/// sqrt of such short numbers both are the same.
 template <class Round>
 void expect_rounded(Type type, Round round, double (*expected)(double, double), const std::string& text)
 {

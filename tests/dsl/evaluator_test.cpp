@@ -1,5 +1,5 @@
-// The parts of operators run state by state: places, tables, conditionals, identities, empty segments,
-// precision. Single operations are in evaluator_arithmetic_test.cpp.
+// Runs the parts of operators state by state: places, tables, conditionals, identities, empty segments,
+// precision. evaluator_arithmetic_test.cpp has single operations.
 #include "dsl/evaluation/evaluator.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ protected:
     {
         return test::message_of<InputError>([&] { at(i); });
     }
-    /// What is said of a read of v.
+    /// The message for a read of v outside of its length.
     static std::string of_v(const std::string& index)
     {
         return "table 'v' has 4 entries; element 0 reads v[" + index + "], and indices run from 0 to 3";

@@ -1,4 +1,4 @@
-// The C++ operators build the trees that the text says.
+// The C++ operators build the same trees as the text.
 #include "dsl/expression.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(Expression, DepthAndSizeCountTheTree)
     EXPECT_EQ(read("x")->size, 1);
     EXPECT_EQ(read("x + y * 2")->depth, 3);
     EXPECT_EQ(read("x + y * 2")->size, 5);
-    // A value that is used twice counts twice: every walk goes through it twice.
+    // A value used twice counts twice, since every walk visits it twice.
     Expression doubled = make_name("x");
     for (int i = 0; i < 100; ++i)
         doubled = doubled + doubled;

@@ -1,5 +1,5 @@
-// Replays the texts that the fuzzer starts from and those it once found, and random operators, with what the
-// fuzzers check of each.
+// Replays the fuzzer's starting texts and the texts with which it found faults, and random operators. Each
+// passes the fuzzers' checks.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -23,7 +23,7 @@ std::string read(const fs::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Replays a folder; returns how many files it holds.
+/// Replays a folder. Returns the number of its files.
 int replay(const fs::path& folder)
 {
     int count = 0;

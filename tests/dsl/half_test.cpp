@@ -1,4 +1,4 @@
-// The 16-bit formats against the compiler's own, bit by bit.
+// Compares the 16-bit formats with the compiler's own, bit by bit.
 #include "dsl/half.h"
 
 #include <gtest/gtest.h>
@@ -24,14 +24,15 @@ _Float16 from_bits(std::uint16_t bits)
     return value;
 }
 
-/// Rounds to bfloat16 by comparing with both neighbours; the ties' rule is the only one taken over.
+/// Rounds to bfloat16 by comparing with both neighbours. It shares only the rule for ties with the tested
+/// code.
 std::uint16_t nearest_bf16(float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const auto below = static_cast<std::uint16_t>(bits >> 16);  // toward zero
     const auto above = static_cast<std::uint16_t>(below + 1);
     const double low = std::bit_cast<float>(static_cast<std::uint32_t>(below) << 16);
-    // Beyond the largest number the next one would be 2^128.
+    // Above the largest number, the next one would be 2^128.
     const double high = (above & 0x7fffu) == 0x7f80u
                             ? std::copysign(0x1p128, low)
                             : std::bit_cast<float>(static_cast<std::uint32_t>(above) << 16);

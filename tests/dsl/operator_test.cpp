@@ -1,4 +1,4 @@
-// Comparing operators, and asking them what they do.
+// Compares operators, and queries their properties.
 #include "dsl/operator.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST(Operator, ExactnessOfTheStandardOperators)
     }
 }
 
-/// What every back end computes by the same single operations.
+/// Every back end computes these by the same single operations.
 TEST(Operator, RoundingOfOneElementIsExact)
 {
     const auto exact = [](const std::string& column, const std::string& lift) {
@@ -137,7 +137,7 @@ std::vector<std::string> result_names(const Operator& op)
     return names;
 }
 
-/// However `&` is nested, names are those of one product.
+/// Names are those of one product, however `&` is nested.
 TEST(Operator, ProductsOfProductsAreOne)
 {
     const auto argmax = standard_operator("argmax_f32"), first = standard_operator("first_f32"),
@@ -164,7 +164,7 @@ TEST(Operator, AProductOfWhatWasMovedFromIsRefused)
     EXPECT_EQ(test::message_of<InputError>([&] { (void)(Operator() & other); }), refused);
 }
 
-/// A result without a name of its own takes its operator's, which may be a name in another operator.
+/// A nameless result takes its operator's name, which may be a name in another operator.
 TEST(Operator, NamelessResultsCollideByTheirOperatorsName)
 {
     const auto mean = standard_operator("mean_f32"), both = standard_operator("mean_variance_f32");
@@ -178,7 +178,7 @@ TEST(Operator, NamelessResultsCollideByTheirOperatorsName)
               (Names{"mean", "mean_variance_mean", "variance"}));
 }
 
-/// Any two standard operators of one type fold in one pass, and all results have names of their own.
+/// Any two standard operators of one type have a product, and all of its results have distinct names.
 TEST(Operator, AllPairsOfStandardOperatorsHaveProducts)
 {
     for (const Type type : {Type::f32, Type::i32}) {

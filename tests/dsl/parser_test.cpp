@@ -1,4 +1,4 @@
-// Reading operators, and refusing quickly whatever a text may hold. The messages are in tests/errors.
+// Reads operators, and refuses wrong texts quickly. The messages are in tests/errors.
 #include "dsl/text/parser.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ constexpr std::clock_t kLongest = CLOCKS_PER_SEC;
 constexpr std::clock_t kLongest = 10 * CLOCKS_PER_SEC;
 #endif
 
-/// The message that `text` is refused with, its first line only; refusing must be quick.
+/// The first line of the message for a wrong `text`. Refusing must be quick.
 std::string refusal(const std::string& text)
 {
     const auto start = std::clock();
@@ -47,7 +47,7 @@ std::string refusal(const std::string& text)
     return message.substr(0, message.find('\n'));
 }
 
-/// The same without the place.
+/// The first line of the message without its place.
 std::string reason(const std::string& text)
 {
     const auto message = refusal(text);
@@ -143,7 +143,7 @@ TEST(Parser, WithoutResultsTheStateIsTheResult)
     EXPECT_FALSE(op.finish);
 }
 
-/// As dsl/README.md says: operators and results may have them, nothing else.
+/// As dsl/README.md states, operators and results may have these names, and nothing else may.
 TEST(Parser, WordsOfTheLanguageNameOperatorsAndResultsAlone)
 {
     const auto text = [](const std::string& op, const std::string& column, const std::string& field) {
@@ -233,7 +233,7 @@ TEST(Parser, TheDeepestAllowedNestingIsRead)
 
 TEST(Parser, WideTextsAreRefused)
 {
-    // Each statement is shallow, all of them together are too many.
+    // Each statement is shallow, but there are too many in all.
     const std::string state = "operator f(x: f32) -> f32 { state s: f32 = 0 combine(a, b) a + b lift { ";
     EXPECT_EQ(reason(state + repeat("s = x + x; ", 20000)), kTooMany);
     std::string lets = state;
@@ -269,7 +269,7 @@ TEST(Parser, ManyNamesAreNotAllListed)
         "local1012, local1013, local1014, local1015, local1016 and 8884 more");
 }
 
-/// The whole message that `text` is refused with.
+/// The whole message for a wrong `text`.
 std::string whole_message(const std::string& text)
 {
     return test::message_of<SpecError>([&] { parse_operator("test", text); });
@@ -360,7 +360,7 @@ TEST(Parser, ShortFormFillsInTheRest)
     form = {};
     form.combine = "b";
     EXPECT_FALSE(parse_short_form(form).has_identity());
-    // A compiler warns of members that are left out where they have no initializer.
+    // Without initializers, a compiler would warn about members that are left out.
     EXPECT_TRUE(same(parse_short_form({.combine = "a + b", .identity = "0"}),
                      parse_short_form({"a + b", Type::f32, "0", "", "", false})));
 }

@@ -1,4 +1,4 @@
-// Printing and reading are inverse, and no parenthesis is printed that the tree does not need.
+// Printing and reading are inverse, and the printer adds no parenthesis that the tree does not need.
 #include "dsl/printer.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 Expression read(const std::string& text) { return parse_expression("test", text); }
 
-/// What `text` prints as, after it was seen that this reads as the same tree and prints alike.
+/// Prints `text` after reading it. Checks that the result reads as the same tree and prints alike.
 std::string printed(const std::string& text)
 {
     const auto tree = read(text);
@@ -28,8 +28,8 @@ std::string printed(const std::string& text)
     return again;
 }
 
-/// The text without each of its pairs of grouping parentheses, one at a time; those of calls and of `-(-x)`
-/// stay.
+/// The text without each of its pairs of grouping parentheses, one pair at a time. Keeps the parentheses of
+/// calls and of `-(-x)`.
 std::vector<std::string> without_one_pair(const std::string& text)
 {
     std::vector<std::string> results;
@@ -57,7 +57,7 @@ void expect_each_pair_is_needed(const std::string& text, const Expression& tree)
         try {
             EXPECT_FALSE(same(read(shorter), tree)) << shorter << " says the same as " << text;
         } catch (const SpecError&) {
-            // Not readable at all without this pair.
+            // Without this pair, the text cannot be read at all.
         }
     }
 }
@@ -235,7 +235,7 @@ TEST(Printer, OneFieldIsWrittenShort)
               text);
 }
 
-/// Numbers that stand where fields of the state did keep the fields' types.
+/// Numbers in place of fields of the state keep the fields' types.
 TEST(Printer, OperatorsThatLeaveTheirIdentityOutReadAsTheyWere)
 {
     std::vector<Operator> operators;

@@ -1,4 +1,4 @@
-// A number of a text takes the type of its context, and is rounded to it once.
+// A number in a text takes the type of its context, and is rounded to this type once.
 #include "dsl/rounding.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ struct Case {
     std::uint64_t bits;
 };
 
-/// Each lies so near to the middle of two numbers of its type that a wider type has that middle alone.
+/// Each number is so close to the midpoint of two numbers of its type that a wider type rounds it to the
+/// midpoint.
 constexpr Case kCases[] = {
     {"1.00000005960464477540", Type::f32, 0x3f800001},
     {"1.000000059604644775390625", Type::f32, 0x3f800000},
@@ -53,7 +54,7 @@ constexpr Case kCases[] = {
 
 std::uint64_t sign_of(Type type) { return std::uint64_t{1} << (8 * size_bytes(type) - 1); }
 
-/// The bits of the identity, which is the expression alone.
+/// The bits of the identity, which is the tested expression.
 std::uint64_t evaluated(const Operator& op)
 {
     const auto bytecode = compile_bytecode(op);
@@ -115,7 +116,7 @@ TEST(Rounding, EmittedTextsHaveTheNearestNumber)
         << source("9007199791611905");
 }
 
-/// A double is the number that it is, whatever its shortest text is nearest to.
+/// A double means its exact value, even if its shortest text means another number.
 TEST(Rounding, NumbersOfCppAreWhatTheyAre)
 {
     EXPECT_TRUE(same(Expression(0.1), parse_expression("test", "0.1")));

@@ -1,5 +1,5 @@
-// Operators whose counts stand in 32 bits against those as they are written: the same results, or the same
-// operator where a field may be below zero or count an element twice.
+// Compares operators whose counts are narrowed to 32 bits with the original ones: results are the same. An
+// operator is unchanged if a field may be negative or count an element twice.
 #include "dsl/rewrite/short_counts.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace segfold::short_counts_test {
 namespace {
 
-/// State fields n and m, which are i64; `finish` may follow.
+/// An operator with i64 state fields n and m. `rest` may add a finish.
 Operator of_parts(const std::string& identities, const std::string& lift, const std::string& combine,
                   const std::string& rest = "finish { p = n; q = m }")
 {
@@ -67,14 +67,14 @@ TEST(ShortCounts, LeaveFieldsThatMayBeMoreThanCounts)
         {0, of_parts(kZero, "n = 2; m = i64(x)", kSums)},
         {0, of_parts(kZero, "n = index; m = -1", kSums)},
         {0, of_parts("n: i64 = 1; m: i64 = -1", kOnes, kSums)},
-        // An element that is counted twice.
+        // An element may be counted twice.
         {0, of_parts(kZero, kOnes, "n = a.n + b.n; m = a.m + b.m + a.n")},
         {1, of_parts(kZero, kOnes, "n = a.n + b.n; m = a.m + a.m")},
         {0, of_parts(kZero, "n = 1; m = 1 + (x > 0 ? 1 : 0)", "n = a.m + b.n; m = a.m + b.m")},
-        // A one that no element stands for.
+        // A 1 does not stand for an element.
         {1, of_parts(kZero, kOnes, "n = a.n + b.n; m = a.m + b.m + (a.n == 0 ? 1 : 0)")},
         {1, of_parts(kZero, kOnes, kSums + " } append(a) { n = a.n + 1; m = a.m + 2")},
-        // May be below zero; and n is calculated with.
+        // A count may be negative, or n is used in arithmetic.
         {0, of_parts(kZero, kOnes, "n = a.n + b.n; m = a.m - b.n")},
         {0, of_parts(kZero, kOnes, "let twice = a.n * 2; n = a.n + b.n; m = twice > b.m * 2 ? a.m : b.m")},
         {1, of_parts(kZero, kOnes, "let d = a.n - b.n; n = a.n + b.n; m = d > 0 ? a.m : b.m")},

@@ -1,5 +1,5 @@
-// Operators whose places stand in 32 bits against those as they are written: the same results, or the same
-// operator where a field is more than a place.
+// Compares operators whose places are narrowed to 32 bits with the original ones: results are the same. An
+// operator is unchanged if a field is more than a place.
 #include "dsl/rewrite/short_places.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ Operator read(const std::string& body)
     return parse_operator("own.seg", "operator own(x: f32) -> (p: i64, q: i64) { " + body + " }");
 }
 
-/// State fields p and q; `finish` may follow.
+/// An operator with state fields p and q. `rest` may add a finish.
 Operator of_parts(const std::string& identities, const std::string& lift, const std::string& combine,
                   const std::string& rest = "")
 {
@@ -65,9 +65,9 @@ TEST(ShortPlaces, LeaveFieldsThatAreMoreThanPlaces)
     const std::vector<std::pair<int, Operator>> cases = {
         {0, of_parts("p: i64 = 0; q: i64 = 0", "p = index; q = 1", "p = a.p + b.p; q = a.q + b.q")},
         {1, of_parts("p: i64 = 0; q: i64 = 0", "p = index; q = index", "p = max(a.p, b.p); q = a.q + b.q")},
-        // A sum of p may be no place; q is chosen by it, and stays one.
+        // p is used in a sum, so it may be no place. q is only chosen by p, so it stays a place.
         {1, of_parts(kNone, kLift, "p = min(a.p, b.p); q = a.p + 1 < b.p ? a.q : b.q")},
-        // What p is compared with is no place, and q takes it.
+        // p is compared with a value that is no place, and q is chosen by it.
         {0, of_parts(kNone, kLift, "p = min(a.p, b.p); q = a.p < b.q - 1 ? a.p : b.p",
                      "finish { p = p; q = q }")},
         {0, of_parts("p: i64 = 4294967296; q: i64 = 4294967296", "p = index; q = index",

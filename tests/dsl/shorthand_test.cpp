@@ -1,4 +1,5 @@
-// Functions of one's own, arrays, loops, products and scalars: what they are written out as, and in C++.
+// Functions of the user, arrays, loops, products and scalars: the operators into which they expand, and their
+// C++ form.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,7 +14,7 @@
 namespace segfold::shorthand_test {
 namespace {
 
-/// The operator of `text`, which must read back from what is printed of it.
+/// Reads the operator of `text`. Printing and reading it again must give the same operator.
 Operator read(const std::string& text)
 {
     auto op = parse_operator("test", text);
@@ -62,8 +63,7 @@ TEST(Shorthand, LoopsAreWrittenOut)
         "n_0 = t_0 + b.n_0; n_1 = t_1; n_2 = t_2 + b.n_2 } }");
 }
 
-// A name is found for each of 4096 lets; looking through all of them for each number that is tried takes
-// minutes.
+// Each of 4096 locals needs a free name. A search through all locals for each name would take minutes.
 TEST(Shorthand, ManyRoundsAreReadAtOnce)
 {
     const auto begin = std::chrono::steady_clock::now();
@@ -173,7 +173,7 @@ TEST(Shorthand, ProductsJoinStatesAndResults)
         "combine(a, b) { first = a.first; greatest = max(a.greatest, b.greatest) } laws idempotent }");
 }
 
-/// An operator for any type takes that of its arguments, whatever they are made of.
+/// An operator for any type takes the type of its arguments, however these are computed.
 TEST(Shorthand, ExpressionsSayOfWhichTypeAnOperatorIs)
 {
     for (const auto& [argument, type] :

@@ -1,4 +1,4 @@
-// Every standard operator has a source and an example, whose result is computed in every grouping.
+// Every standard operator has a source and an example. The example's result is computed in every grouping.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ Slot<double> slot_of(Type type, double value)
     return slot;
 }
 
-/// Exact in a double for every type that this test uses.
+/// The value of a slot. A double holds it exactly for every type in this test.
 double number_of(Type type, const Slot<double>& held)
 {
     std::uint64_t bytes = 0;
@@ -66,7 +66,7 @@ double number_of(Type type, const Slot<double>& held)
                                    : static_cast<double>(slot.bits);
 }
 
-/// All states that groupings of `states`, in their order, give.
+/// The states that all groupings of `states`, in their order, give.
 std::vector<State> groupings(Evaluator<double>& evaluator, const std::vector<State>& states)
 {
     if (states.size() == 1)
@@ -91,7 +91,7 @@ void expect_example(const StandardOperator& standard, Type type)
     const auto op = standard_operator(standard.name, type);
     const auto bytecode = compile_bytecode(op);
     std::vector<Array> tables, columns;
-    std::vector<const void*> column_data;  // which maps read
+    std::vector<const void*> column_data;  // for maps, which read columns
     std::vector<TableView> views;
     std::size_t length = 0;
     for (const auto& parameter : op.parameters) {

@@ -1,4 +1,5 @@
-// What standard operators fold to, against a few lines of C++ that say the same without merging anything.
+// Compares results of standard operators with a few lines of C++ that compute the same without merging
+// states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +53,7 @@ Row fold(const std::string& op, const std::vector<std::vector<T>>& columns)
 
 using Integers = std::vector<std::int32_t>;
 
-/// The longest stretch in which `joins(place)` holds for each place but the first.
+/// The length of the longest stretch in which `joins(place)` holds for each place but the first.
 double longest(std::size_t size, const std::function<bool(std::size_t)>& joins)
 {
     double best = 0, now = 0;
@@ -193,7 +194,7 @@ double sum_over(const Columns& c, const std::function<double(double, double)>& f
     return sum;
 }
 
-/// Of positive values in two columns.
+/// Operators on two columns of positive values.
 const std::map<std::string, std::function<Row(const Columns&)>> kOfReals = {
     {"covariance", [](const auto& c) { return Row{co_moment(c)}; }},
     {"correlation",
@@ -268,7 +269,7 @@ TEST(StandardMeaning, OfReals)
         }
 }
 
-/// Long segments of a narrow type, whose own counts would stop at 2048: results are rounded once, at the end.
+/// Long segments of f16, which as a count would stop at 2048: results are rounded once, at the end.
 TEST(StandardMeaning, OfManyHalves)
 {
     std::mt19937 random(12);
@@ -291,7 +292,7 @@ TEST(StandardMeaning, OfManyHalves)
     }
 }
 
-/// Values whose sums leave 64 bits, or the 32 bits of f32.
+/// Values whose sums need more than 64 bits, or more than the range of f32.
 TEST(StandardMeaning, NothingWrapsOrNarrows)
 {
     const std::int64_t large = std::int64_t{1} << 62;
@@ -303,7 +304,7 @@ TEST(StandardMeaning, NothingWrapsOrNarrows)
     EXPECT_EQ(fold<double>("wide_sum", {{16777216, 1}})[0], 16777217);
 }
 
-/// The identity's value is one that elements may have.
+/// An element may have the same value as the identity.
 TEST(StandardMeaning, TheLastOfEqualExtremes)
 {
     constexpr auto kLeast = std::numeric_limits<std::int32_t>::min();
@@ -322,7 +323,7 @@ TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
     EXPECT_TRUE(std::isnan(fold<double>("entropy", {{1, nan, 3}})[0]));
     EXPECT_EQ(fold<double>("entropy", {{0, 0}})[0], 0);
     for (const double value :
-         {nan, std::numeric_limits<double>::infinity()}) {  // alone, where nothing is merged
+         {nan, std::numeric_limits<double>::infinity()}) {  // a single value: nothing is merged
         EXPECT_TRUE(std::isnan(fold<double>("covariance", {{value}, {1}})[0]));
         EXPECT_TRUE(std::isnan(fold<double>("covariance", {{1}, {value}})[0]));
         EXPECT_TRUE(std::isnan(fold<double>("moments", {{value}})[1]));
@@ -334,8 +335,8 @@ TEST(StandardMeaning, WhatIsNoNumberIsSaidOrCountsNowhere)
     EXPECT_EQ(fold<double>("quantile_sketch", {{nan, 8, nan}}), (Row{0, 0, 0, 0, 0, 0, 0, 1}));
 }
 
-/// Stages combine elements with the identity, whose zeros are far from a large mean: the square of the
-/// distance is beyond the type's range.
+/// Stages combine elements with the identity, whose zeros are so far from a large mean that the square of the
+/// distance overflows.
 TEST(StandardMeaning, LargeValuesAreNoSpreadFromTheIdentity)
 {
     if (!test::has_compiler())
@@ -353,7 +354,7 @@ TEST(StandardMeaning, LargeValuesAreNoSpreadFromTheIdentity)
     }
 }
 
-/// Each register has a quarter of a thousand values, evenly spaced; its rank is near the logarithm of their
+/// Each register gets a quarter of a thousand evenly spaced values. Its rank is near the logarithm of their
 /// number.
 TEST(StandardMeaning, SketchesOfDistinctValuesUseAllBits)
 {
@@ -368,7 +369,7 @@ TEST(StandardMeaning, SketchesOfDistinctValuesUseAllBits)
     }
 }
 
-/// Sums of whole multiples of a power of two, which i64 holds.
+/// Sums of multiples of a power of two, which i64 holds exactly.
 TEST(StandardMeaning, BinnedSumsAreExactInEveryOrder)
 {
     std::mt19937_64 random(3);
@@ -380,7 +381,7 @@ TEST(StandardMeaning, BinnedSumsAreExactInEveryOrder)
                 auto units = static_cast<std::int64_t>(random() >> (14 + random() % 50));
                 units = i % 2 == 0 ? units : -units;
                 if (i % 50 == 49)
-                    units = -total;  // what is left is far less than what was added
+                    units = -total;  // the total is far less than the values added
                 total += units;
                 values.push_back(std::ldexp(static_cast<double>(units), exponent));
             }
@@ -401,7 +402,7 @@ TEST(StandardMeaning, BinnedSumsAreExactInEveryOrder)
     EXPECT_EQ(fold<double>("binned_sum", {{}})[0], 0);
 }
 
-/// The pairs that take Euclid's algorithm longest, in both orders.
+/// The pairs for which Euclid's algorithm takes the most steps, in both orders.
 TEST(StandardMeaning, GreatestCommonDivisorsHaveStepsEnough)
 {
     const auto divisor = [](std::uint32_t a, std::uint32_t b) {

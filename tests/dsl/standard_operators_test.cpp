@@ -1,4 +1,4 @@
-// The standard operators, for every type, against folds written in C++.
+// Compares the standard operators, for every type, with folds written in C++.
 #include "dsl/text/standard_operators.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace segfold::standard_operators_test {
 namespace {
 
-/// Any value of the language that these tests use: exact in a double.
+/// Reads a value. A double holds every value in these tests exactly.
 double read_number(Type type, const void* at)
 {
     Slot<long double> slot{};
@@ -40,8 +40,7 @@ Slot<double> slot_of(Type type, double value)
     return slot;
 }
 
-/// Results of folding rows of column values as one segment, combined by a random tree of the elements in
-/// order.
+/// Folds rows of column values as one segment, along a random tree over the elements in order.
 class Fold {
 public:
     explicit Fold(const std::string& name, std::optional<Type> type = {})
@@ -72,7 +71,7 @@ public:
         }
         return numbers;
     }
-    /// One column.
+    /// Folds one column.
     std::vector<double> of_column(const std::vector<double>& values)
     {
         std::vector<std::vector<double>> rows;
@@ -96,7 +95,7 @@ private:
     std::mt19937 random_{7};
 };
 
-/// Small whole numbers, which every type holds and whose sums are exact in all but i8 and u8.
+/// Small whole numbers. Every type holds them, and their sums are exact in all types but i8 and u8.
 std::vector<double> small_numbers(Type type, std::size_t count, std::uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -119,7 +118,7 @@ std::vector<Type> types_of(const std::string& name)
 
 using Column = std::vector<double>;
 
-/// Compares an operator of one column with `expected` for every type it takes.
+/// Compares an operator of one column with `expected` for every type that it accepts.
 template <class Expected>
 void expect_fold(const std::string& name, Expected expected)
 {
@@ -272,7 +271,7 @@ TEST(StandardOperators, NarrowTypesDoNotWrapWhereTheResultIsWide)
     EXPECT_EQ(Fold("sum_i8").of_column({127, 1}), Column{-128}) << "a sum is of its column's type";
 }
 
-/// Each type has one version, whose text is that of the operator for it.
+/// Each type is in one version, whose text is the text of the operator for that type.
 TEST(StandardOperators, VersionsShareTheTypes)
 {
     for (const auto& standard : standard_operators()) {
@@ -297,7 +296,7 @@ TEST(StandardOperators, VersionsShareTheTypes)
     EXPECT_EQ(Fold("wide_sum_i64").of_column({-0x1p62, -0x1p62, 0x1p62}), Column{-0x1p62});
 }
 
-/// Only where sums cannot wrap does a text say so.
+/// A text says that sums wrap only if they can.
 TEST(StandardOperators, MaxSubarraySaysWhereItWraps)
 {
     for (const Type type : types_of("max_subarray")) {

@@ -27,8 +27,7 @@ double value_of(const Array& array, std::size_t at)
     }
 }
 
-/// The first result of one segment, or the first output where there is no result, as each operation rounds
-/// it.
+/// The first result of one segment, or the first output if there is no result. Every operation rounds.
 template <class T>
 Row fold(const std::string& op, const std::vector<std::vector<T>>& columns, std::size_t result = 0)
 {
@@ -76,7 +75,7 @@ TEST(StandardRange, NormalisedElementsAreRightOrNan)
     EXPECT_EQ(fold<double>("normalise", {{0, -0.0}}), (Row{0, 0}));
 }
 
-/// numpy's sqrt(mean(x ** 2)) has the same limits, and inf is the right answer for inf.
+/// numpy's sqrt(mean(x ** 2)) has the same limits. For inf, inf is the right answer.
 TEST(StandardRange, RootsOfSquaresThatLeaveTheTypeAreInfiniteOrZero)
 {
     const double inf = std::numeric_limits<double>::infinity();
@@ -219,7 +218,7 @@ TEST(StandardRange, WeightedMeansAreRightOrNan)
     expect_nan<float>("weighted_mean", {{1, 2}, {1, -1}});
 }
 
-/// The error of an infinite sum is no number, and counts no more.
+/// The error of an infinite sum is NaN, and no longer counts.
 TEST(StandardRange, CompensatedSumsOverflowAsPlainOnesDo)
 {
     const double inf = std::numeric_limits<double>::infinity(), huge = std::numeric_limits<double>::max();

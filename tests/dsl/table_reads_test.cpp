@@ -1,5 +1,5 @@
-// Where tables are read: ranges of integers against every pair of values, reads that data prove to lie
-// inside, and the element that is named where one does not.
+// Reads of tables: compares ranges of integers with every pair of values, and tests reads that the data prove
+// to lie inside and the message about the first element that reads outside.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ WideInteger value_of(Type type, std::uint64_t bits)
     return is_signed_integer(type) ? WideInteger{static_cast<std::int64_t>(bits)} : WideInteger{bits};
 }
 
-/// Up to twelve neighbours, now and then at an end of the type.
+/// Up to twelve neighbouring values, sometimes at an end of the type.
 Interval some_values(Type type, std::mt19937_64& random)
 {
     const auto all = values_of(type);
@@ -250,7 +250,7 @@ TEST(CheckTables, TakesTheOrderOfTheSegments)
     EXPECT_EQ(message(workload), "nothing was refused") << "no segment has the others";
 }
 
-/// A piece of many in each of several threads finds nothing before the first.
+/// If several threads find faults in many pieces, the message names the first element.
 TEST(CheckTables, NamesTheFirstOfManyElements)
 {
     const std::int64_t n = 300'000;
@@ -267,7 +267,7 @@ TEST(CheckTables, NamesTheFirstOfManyElements)
     }
 }
 
-/// Nothing that the evaluator refuses is held proved.
+/// A read that the evaluator refuses never counts as proved.
 TEST(CheckTables, HoldsNothingProvedThatIsNot)
 {
     int num_proved = 0, num_refused = 0;

@@ -1,4 +1,4 @@
-// What an operator's text says and its author can hardly mean: whole messages.
+// Warnings about text that its author probably does not mean, each with its whole message.
 #include "dsl/check/warnings.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(Warnings, WhatIsMeantIsNotWarnedOf)
             try {
                 EXPECT_EQ(warnings(standard_operator(standard.name, type)), Texts()) << standard.name;
             } catch (const InputError&) {
-                continue;  // not of this type
+                continue;  // the operator does not accept this type
             }
 }
 

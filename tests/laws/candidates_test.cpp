@@ -1,4 +1,4 @@
-// What states may keep is looked for in every operator, and refuses none.
+// Candidates for invariants are found for every operator, without an error.
 #include "dsl/smt/candidates.h"
 
 #include <gtest/gtest.h>

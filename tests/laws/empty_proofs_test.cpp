@@ -1,4 +1,4 @@
-// Proofs whose assumptions leave nothing to prove: no such counts, nor one that leaves out ordinary states.
+// A proof does not count if its assumptions leave nothing to prove, or leave out ordinary states.
 #include <gtest/gtest.h>
 
 #include "dsl/text/parser.h"
@@ -8,7 +8,7 @@ namespace segfold::empty_proofs_test {
 namespace {
 
 constexpr double kSeconds = 2;
-/// Few cases: what is left to the prover here, no search should find before.
+/// Few cases, so that the search leaves the counter-examples of this test to the prover.
 constexpr LawOptions kSearch{300, 1, 1};
 
 class EmptyProofsTest : public testing::Test {
@@ -49,7 +49,7 @@ TEST_F(EmptyProofsTest, AppendToTheIdentityMayOverflow)
         const auto doubled = "(" + t + "(index) == a.first + 5003 ? i64(x) * 2 : i64(x))";
         const auto first = "first = a.first == highest(" + t + ") ? " + t + "(index) : a.first; ";
         EXPECT_FALSE(is_proof(verdict(Law::append, first_place(t, first + "s = a.s + " + doubled)))) << t;
-        // In a side, behind a let, in a nested condition.
+        // The overflow is in a side of a condition, behind a local, or in a nested condition.
         EXPECT_FALSE(is_proof(verdict(
             Law::append, first_place(t, "let far = a.first + 5003; " + first + "s = a.s + (index > 9 ? (" +
                                             t + "(index) == far ? 0 : i64(x)) : i64(x))"))))
@@ -98,7 +98,7 @@ TEST_F(EmptyProofsTest, ConstantsThatOverflowProveNothing)
 
 TEST_F(EmptyProofsTest, WhatIsNotUsedMayOverflow)
 {
-    // A let that nobody reads, and a side that the identity does not take, are no reason to doubt.
+    // A local that is never read, and a side that the identity does not take, are no reason for doubt.
     const std::string text =
         "operator f(x: i32) -> i32 { state { p: i32 = highest(i32); n: i32 = 0 } lift { p = x & 7; n = 1 } "
         "combine(a, b) "

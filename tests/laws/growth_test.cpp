@@ -1,4 +1,4 @@
-// What overflow alone refutes, and when nothing overflows.
+// Tests which laws only overflow refutes, and when nothing overflows.
 #include "dsl/laws/data/growth.h"
 
 #include <gtest/gtest.h>
@@ -36,11 +36,11 @@ TEST(Growth, WhatSmallElementsRefuteIsNoOverflow)
 {
     EXPECT_TRUE(by_overflow(of_combine("a - b")).empty());
     EXPECT_TRUE(by_overflow(of_combine("max(a, b)", "x", "0")).empty());
-    // Elements beyond 100 alone show it, and 1000 is a constant of the text.
+    // Only elements above 100 show it. The search tries 1000, because it is a constant of the text.
     EXPECT_TRUE(by_overflow(of_combine("max(a, b)", "x > 1000 ? -x : abs(x / 2)", "0")).empty());
     EXPECT_EQ(by_overflow(of_combine("max(max(a, b), a + b)", "x > 1000000 ? -x : abs(x)", "0")),
               std::vector<Law>{Law::associative});
-    // No search finds the one element that shows it, and nothing overflows there.
+    // No search finds the one element that shows it, and nothing overflows for this element.
     const auto seldom = of_combine("max(a, b)", "x == 987654321 ? -7 : abs(x / 2)", "0");
     auto report = check_laws(seldom);
     for (auto& finding : report.findings)
@@ -51,7 +51,7 @@ TEST(Growth, WhatSmallElementsRefuteIsNoOverflow)
             finding.verdict = Verdict::refuted;
         }
     EXPECT_TRUE(refuted_by_overflow_alone(seldom, report, {}).empty());
-    // Of a product's growth is known that it has no bound.
+    // The growth of a product is known to have no bound.
     EXPECT_TRUE(by_overflow(of_combine("a * b / (a * b) * a")).empty());
 }
 
@@ -97,7 +97,8 @@ Operator parsed(const std::string& state, const std::string& lift, const std::st
                                    " } combine(a, b) { " + combine + " } " + more + " finish i64(n) }");
 }
 
-/// Elements of any values of which a fold overflows nowhere, in powers of two; 63 where there is no end.
+/// The largest number of elements of any value in which no fold overflows, as a power of two; 63 if there is
+/// no limit.
 int most_elements(const Operator& op)
 {
     int bits = 0;
@@ -123,16 +124,16 @@ TEST(Growth, OnlyWhatMayBeTakenCounts)
     const auto tried = [&](const std::string& n, const std::string& state, const std::string& lift) {
         return most_elements(parsed(state, lift, "p = min(a.p, b.p); n = " + n));
     };
-    // The identity is no number to count from, and who asks for it first does not.
+    // The identity is no number to count from. An operator that first tests for it does not count from it.
     EXPECT_LT(tried("a.p + 1003 == b.p ? a.n : b.n", sentinel, lifted), 1);
     EXPECT_GT(tried("a.p != highest(i64) && a.p + 1003 == b.p ? a.n : b.n", sentinel, lifted), 40);
     EXPECT_GT(tried("a.p == highest(i64) || a.p + 1003 == b.p ? a.n : b.n", sentinel, lifted), 40);
     EXPECT_GT(tried("a.n == 0 ? b.n : a.p + 1003 == b.p ? a.n + b.n : a.n", sentinel, lifted), 40);
-    // Elements may be such as well.
+    // Elements may also hold the value that stands for "none".
     const std::string filtered = "p = x > 0 ? index : highest(i64); n = i64(x > 0)";
     EXPECT_LT(tried("a.p + 1003 == b.p ? a.n : b.n", sentinel, filtered), 1);
     EXPECT_GT(tried("a.p < highest(i64) && a.p + 1003 == b.p ? a.n : b.n", sentinel, filtered), 40);
-    // A let counts where it is read.
+    // A local counts only where it is read.
     const auto op =
         parsed(sentinel, lifted,
                "let after = a.p + 1; p = min(a.p, b.p); n = a.n == 0 ? b.n : after > b.p ? a.n : b.n");

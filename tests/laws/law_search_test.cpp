@@ -1,5 +1,5 @@
-// What the search for counter-examples finds, and never claims: rare values, long segments, far places, and
-// random operators whose laws are known by brute force.
+// The search for counter-examples finds rare values, long segments and far places, and never makes a false
+// claim about random operators whose laws are known by brute force.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,7 +12,7 @@
 namespace segfold::law_search_test {
 namespace {
 
-/// As quick as before every run, and with time for every case.
+/// Limits of the search before every run, but with time for every case.
 constexpr LawOptions kQuick{kQuickLawOptions.most_cases, 600, 1};
 
 Operator short_form(const std::string& combine, Type type, const std::string& identity = {})
@@ -29,7 +29,7 @@ Operator parsed(const std::string& head, const std::string& body)
     return parse_operator("test.seg", "operator test(" + head + ") -> i64 {\n" + body + "}\n");
 }
 
-/// The longest time between two readings, where `read` is what it sorts by.
+/// The longest time between two readings. They are sorted by `read`.
 Operator longest_gap(const std::string& head, const std::string& read)
 {
     return parsed(
@@ -162,12 +162,12 @@ TEST(LawSearch, LeavesTheIdentityOut)
     }
 }
 
-/// Operators over one field of at most 8 bits, all of whose states occur.
+/// Operators over one field of at most 8 bits, in which every state occurs.
 class SmallOperators {
 public:
     explicit SmallOperators(std::uint32_t seed) : random_(seed) {}
 
-    /// An operator that obeys the law: a known one seen through a bijection, or a projection.
+    /// An operator that obeys the law: a known operator under a bijection, or a projection.
     std::string associative(Type type)
     {
         if (type == Type::boolean)
@@ -211,7 +211,7 @@ private:
     std::mt19937 random_;
 };
 
-/// The truth: all triples of all states.
+/// The truth, by trying all triples of all states.
 bool is_associative(const Operator& op)
 {
     const auto bytecode = compile_bytecode(op);
@@ -253,7 +253,7 @@ TEST(LawSearch, AgreesWithBruteForce)
             const auto quick = check_laws(op, {kQuick.most_cases, 0.0001, static_cast<std::uint64_t>(i)});
             EXPECT_FALSE(holds && quick.any_refuted()) << text << " of " << name(type) << "\n"
                                                        << print(quick, op);
-            if (i % 5 != 1)  // all states are tried where there is time
+            if (i % 5 != 1)  // all states are tried if there is time
                 continue;
             const auto full = check_laws(op, kQuick);
             EXPECT_EQ(full.find(Law::associative)->verdict,

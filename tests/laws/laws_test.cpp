@@ -1,4 +1,4 @@
-// The law checker: what must be refuted is, with a small counter-example; what holds is not.
+// The law checker refutes what it must, with a small counter-example, and never a law that holds.
 #include "dsl/laws/laws.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Operator short_form(const std::string& combine, Type type, const std::string& id
     return parse_short_form(form);
 }
 
-/// What is printed about one law after a patient search.
+/// The line printed about one law after a patient search.
 std::string report(const Operator& op, Law law)
 {
     const auto found = check_laws(op, kPatient);
@@ -158,7 +158,7 @@ TEST(Laws, RefutesComparisonsThatForgetNan)
 
 TEST(Laws, RefutesWhatOnlyRareValuesBreak)
 {
-    // The values are in the middle of the type; the search has them of the operator's text.
+    // The values lie in the middle of the type. The search takes them from the operator's text.
     EXPECT_EQ(report(short_form("a == 77 && b == 33 ? 5 : a ^ b", Type::i32), Law::associative),
               "combine is not associative:\n"
               "    a = 77, b = 32, c = 1\n"
@@ -193,8 +193,7 @@ TEST(Laws, SaysOfWhichElementsAStateIsMade)
 
 TEST(Laws, KeepsEarlierElementsAtLowerPlaces)
 {
-    // Commutative only because places differ and equal values are told apart by them; associative only in
-    // order.
+    // Commutative only because places tell equal values apart; associative only in order.
     const auto op = parse_operator("neighbours.seg",
                                    "operator neighbours(x: i32) -> (first: i64, last: i64, ordered: bool) {\n"
                                    "  state { first: i64; last: i64; ordered: bool }\n"
@@ -224,7 +223,7 @@ TEST(Laws, KeepsEarlierElementsAtLowerPlaces)
 
 TEST(Laws, HoldsForEveryStandardOperator)
 {
-    // Elements of 64 bits wrap in the totals of max_subarray, so that its order of sums matters.
+    // 64-bit elements wrap in the totals of max_subarray, so that the order of its sums matters.
     for (const auto& standard : standard_operators())
         for (const Type type : standard.types)
             if (standard.name != "max_subarray" || (type != Type::i64 && type != Type::u64))
@@ -248,7 +247,7 @@ TEST(Laws, TriesAllStatesOfSmallTypes)
               "commutative: holds for all 65536 pairs of i8\n");
     EXPECT_EQ(report(short_form("a == b", Type::boolean), Law::associative),
               "associative: holds for all 8 triples of bool");
-    // Two bools are four states; a literal that fits no 8 bits keeps an operator from being narrowed.
+    // Two bools have four states. A literal that does not fit 8 bits keeps an operator from being narrowed.
     const auto pair = parse_operator("pair.seg",
                                      "operator pair(x: bool) -> (p: bool, q: bool) {\n"
                                      "  state { p: bool; q: bool }\n"
@@ -270,7 +269,7 @@ TEST(Laws, CountsRoundingAsSuch)
     EXPECT_GT(associative->spread, 1e-8);
     EXPECT_LT(associative->spread, 1e-6);
     EXPECT_EQ(print(*found.find(Law::commutative), sum), "commutative: not refuted by 20000 pairs of f32");
-    // Differences far larger than a rounding: only wide precision tells them from a broken law.
+    // Differences are far larger than a rounding. Only wide precision tells them from a broken law.
     EXPECT_FALSE(
         check_laws(short_form("log(exp(a) + exp(b))", Type::f32, "-inf", true), kPatient).any_refuted());
     EXPECT_FALSE(check_laws(short_form("a + b + a * b", Type::f32, "0", true), kPatient).any_refuted());
@@ -284,7 +283,7 @@ TEST(Laws, LetsInfiniteElementsBecomeNan)
 
 TEST(Laws, RefutesAnIdentityThatMakesNan)
 {
-    // The textbook online softmax: each element is well, and two identities are not.
+    // The textbook online softmax: single elements obey the law, two identities do not.
     const auto softmax = parse_operator("softmax.seg",
                                         "operator softmax(x: f32) -> (m: f32, d: f32) {\n"
                                         "  state { m: f32 = -inf; d: f32 = 0 }\n"
@@ -301,7 +300,7 @@ TEST(Laws, RefutesAnIdentityThatMakesNan)
               "    combine(identity, identity) = {m = -inf, d = nan}");
     EXPECT_TRUE(check_laws(softmax, kQuickLawOptions).refuted(Law::identity));
     EXPECT_FALSE(check_laws(softmax, kPatient).refuted(Law::associative));
-    // A state that is not finite, made of a finite element, excuses nothing.
+    // A state that is not finite does not excuse a difference if its element is finite.
     const auto reciprocal = parse_operator("reciprocal.seg",
                                            "operator reciprocal(x: f64) -> f64 {\n"
                                            "  state { scale: f64 = 1; shift: f64 = 0 }\n"
@@ -351,7 +350,7 @@ TEST(Laws, SaysWhatAStageMayRelyOn)
 
 TEST(Laws, IsQuickEnoughBeforeEveryEmit)
 {
-    // All cases, however long another process has the processor.
+    // Tries all cases, however long other processes keep the processor.
     static constexpr LawOptions kCases{kQuickLawOptions.most_cases, 600, kQuickLawOptions.seed};
     const double seconds = test::cpu_seconds_of([] {
         EXPECT_TRUE(check_laws(short_form("a - b", Type::i32), kCases).refuted(Law::associative));
@@ -386,7 +385,7 @@ TEST(FieldValue, PrintsTheShortestLiteral)
     EXPECT_EQ(print(FieldValue{Type::boolean, 1, 0}), "true");
 }
 
-/// max(x, y) is low, or NaN, only where both are: a short search tries such elements all the same.
+/// max(x, y) is low, or NaN, only if both are. Even a short search tries such elements.
 TEST(Laws, AShortSearchTriesElementsWhoseColumnsAreAlike)
 {
     const auto op = [](const std::string& columns, const std::string& type, const std::string& identity,

@@ -1,4 +1,4 @@
-// The verdicts of Z3 on the operators of tests/laws, and what is said without it.
+// The verdicts of Z3 on the operators of tests/laws, and the messages without Z3.
 #include "runtime/laws/prove/prove.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Patient, so that a slow machine comes to the same verdicts.
+/// So long that a slow machine gets the same verdicts.
 constexpr double kSeconds = 6;
-/// For a verdict that did not come in that time, where others have the processors.
+/// For a verdict that did not come in that time, because other processes had the processors.
 constexpr double kMoreSeconds = 30;
-/// Enough for what a search finds at all.
+/// Enough cases for every fault that a search can find.
 constexpr LawOptions kSearch{4000, 0.2, 1};
 constexpr const char* kWithoutInvariants = "without invariants, ";
 
@@ -84,7 +84,7 @@ protected:
             GTEST_SKIP() << reason;
     }
 
-    /// The laws that `list` names, or all.
+    /// Judges the laws in `list`, or, if it is empty, all laws.
     LawReport judge(const Operator& op, bool invariants = true, const std::vector<Expectation>& list = {},
                     double seconds = kSeconds)
     {
@@ -203,7 +203,7 @@ TEST_F(ProveTest, NoTimeIsNoProof)
     }
 }
 
-/// Scalars are tables of one value inside; people know them as scalars.
+/// Internally, a scalar is a table of one value. Messages call it a scalar.
 TEST_F(ProveTest, AScalarThatHindersAProofIsCalledOne)
 {
     for (const std::string scaled : {"x * k", "x > 0 ? x * k : 0"}) {

@@ -1,4 +1,4 @@
-// Scalars and tables in the search for counter-examples: they hide no elements, and have many values.
+// Scalars and tables in the search for counter-examples: they hide no elements, and take many values.
 #include <gtest/gtest.h>
 
 #include "dsl/evaluation/table_reads.h"
@@ -109,7 +109,8 @@ TEST(ScalarLaws, ScalarsMayDiffer)
                    Law::identity));
 }
 
-/// Remembered counter-examples are elements alone; the scalars are found again whatever the seed was.
+/// A remembered counter-example holds only elements. Its scalars are found again, whatever the seed of the
+/// search was.
 TEST(ScalarLaws, CounterExamplesOfAnySeedAreConfirmed)
 {
     const auto op = parse_operator("mine",

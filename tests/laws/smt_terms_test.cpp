@@ -1,4 +1,4 @@
-// The terms of questions mean what the evaluator means: every operation, type by type, at edge values.
+// The terms of questions mean the same as the evaluator: every operation, type by type, at edge values.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +102,7 @@ protected:
             GTEST_SKIP() << reason;
     }
 
-    /// Whether Z3 finds that some value differs from the evaluator's; `planted` changes one of these.
+    /// Asks Z3 whether some value differs from the evaluator's. `planted` makes one of these values wrong.
     prove::Answer differs(Theory theory, const Operator& op, const std::vector<Slot<double>>& values,
                           const std::vector<Slot<double>>& others, bool planted = false)
     {
@@ -131,7 +131,7 @@ protected:
         return solver_.ask(script.text() + "(check-sat)\n", kSeconds);
     }
 
-    /// Edge values against all simple ones, and drawn ones.
+    /// Pairs of edge values with all simple ones, and drawn pairs.
     static void pairs(Type type, std::vector<Slot<double>>& values, std::vector<Slot<double>>& others)
     {
         std::mt19937_64 random(1);
@@ -171,7 +171,7 @@ TEST_F(SmtTermsTest, FloatsAreThoseOfTheEvaluatorBitForBit)
     }
 }
 
-/// Operations of small numbers, of which none overflows or rounds.
+/// Operations on small numbers that neither overflow nor round.
 TEST_F(SmtTermsTest, UnboundedIntegersAndRealsAgreeWhereNothingOverflowsOrRounds)
 {
     std::vector<Tried> integers = of_all(Type::i32);

@@ -1,5 +1,5 @@
-// A solver that hangs, crashes, is killed or talks nonsense proves nothing, costs its time and leaves
-// nothing.
+// A solver that hangs, crashes, is killed or talks nonsense proves nothing, takes no more than its time, and
+// leaves nothing behind.
 #include "runtime/laws/prove/solver.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ std::size_t open_descriptors()
     return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
-/// The words that a process was started with; nothing where it has ended meanwhile.
+/// The command line of a process; nothing if the process has ended.
 std::string words_of(const fs::path& process)
 {
     try {
@@ -46,7 +46,7 @@ std::string words_of(const fs::path& process)
     }
 }
 
-/// Processes whose command line names `word`.
+/// Processes with `word` in their command line.
 std::vector<std::string> processes_of(const std::string& word)
 {
     std::vector<std::string> found;
@@ -65,7 +65,7 @@ std::vector<pid_t> children_of_this()
     return {std::istream_iterator<pid_t>(numbers), {}};
 }
 
-/// A solver that does what the parameter says.
+/// A solver that misbehaves as the parameter says.
 class FalseSolverTest : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override
@@ -135,7 +135,7 @@ TEST(SolverTest, AnotherLibraryIsNone)
     unsetenv("SEGFOLD_Z3");
 }
 
-/// After a crash the next question finds another child.
+/// After a crash, the next question starts another child.
 TEST(SolverTest, GoesOnAfterAQuestionTooHard)
 {
     prove::Solver solver;
@@ -155,7 +155,7 @@ TEST(SolverTest, GoesOnAfterAQuestionTooHard)
 
 constexpr const char* kUnsat = "(assert false)(check-sat)\n";
 
-/// A solver started by a thread that has ended goes on: what was said to it is still there.
+/// A solver started by a thread that has ended still works, and remembers the earlier declarations.
 TEST(SolverTest, OutlivesTheThreadThatStartedIt)
 {
     prove::Solver solver;
@@ -169,7 +169,7 @@ TEST(SolverTest, OutlivesTheThreadThatStartedIt)
         std::thread([&] { EXPECT_EQ(other.ask(kUnsat, 5).kind, prove::Answer::Kind::unsat); }).join();
 }
 
-/// A child that ended between two questions costs neither of them.
+/// If a child ends between two questions, both are answered.
 TEST(SolverTest, TheNextQuestionFindsAnotherChild)
 {
     prove::Solver solver;
@@ -183,11 +183,11 @@ TEST(SolverTest, TheNextQuestionFindsAnotherChild)
     EXPECT_NE(children_of_this(), children);
 }
 
-/// Ends the program by a signal while its solver hangs.
+/// A signal ends the program while its solver hangs.
 TEST(SolverTest, NoSolverOutlivesTheProgram)
 {
     const test::ProgramFolder folder;
-    const auto library = folder.file("false_z3.so");  // its own, so that its processes can be told
+    const auto library = folder.file("false_z3.so");  // a copy, so that its processes can be told apart
     fs::copy_file(SEGFOLD_FALSE_Z3_LIBRARY, library);
     for (const int number : {SIGINT, SIGTERM, SIGKILL}) {
         const auto pid = fork();
@@ -206,7 +206,7 @@ TEST(SolverTest, NoSolverOutlivesTheProgram)
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         ASSERT_FALSE(processes_of(library).empty());
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
-        kill(number == SIGINT ? -pid : pid, number);  // the terminal's reaches all of the group
+        kill(number == SIGINT ? -pid : pid, number);  // the terminal's signal reaches the whole group
         int status = 0;
         ASSERT_EQ(waitpid(pid, &status, 0), pid);
         const auto ended = std::chrono::steady_clock::now();

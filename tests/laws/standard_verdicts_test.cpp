@@ -1,4 +1,5 @@
-// The table of verdicts on the standard operators: it is whole, belongs to their texts, and its proofs come.
+// The table of verdicts on the standard operators is complete, belongs to their texts, and its proofs can be
+// repeated.
 #include "runtime/laws/prove/standard_verdicts.h"
 
 #include <fmt/ranges.h>
@@ -13,10 +14,11 @@
 namespace segfold::prove::standard_verdicts_test {
 namespace {
 
-/// Patient, so that a slow machine comes to the same verdicts.
+/// So long that a slow machine gets the same verdicts.
 constexpr double kSeconds = 30;
 
-/// Judged in every run: of each theory, with invariants and without, of arrays, functions, scalars and uses.
+/// Operators judged in every run. They cover each theory, with invariants and without, and arrays, functions,
+/// scalars and uses.
 constexpr const char* kSample[] = {
     "affine",      "bit_xor", "complex_product", "count_above",      "histogram_8", "balanced_brackets",
     "longest_run", "mean",    "mean_variance",   "saturating_count", "sum",         "trace"};
@@ -64,7 +66,7 @@ TEST(StandardVerdicts, PrintFewOfManyInvariants)
               "associative: proved, while a, b, c, d and 2 more, which every state keeps");
 }
 
-/// What the table must not say is told.
+/// Every fault of the table is reported.
 TEST(StandardVerdicts, FaultsOfTheTableAreSeen)
 {
     const auto kept = standard_verdicts();
@@ -113,7 +115,7 @@ protected:
     Solver solver_;
 };
 
-/// With SEGFOLD_ALL_VERDICTS set, of all operators; that takes half an hour.
+/// With SEGFOLD_ALL_VERDICTS set, judges all operators, which takes half an hour.
 TEST_F(StandardProofs, AreFoundAnew)
 {
     const auto kept = standard_verdicts();
@@ -132,7 +134,7 @@ TEST_F(StandardProofs, AreFoundAnew)
     }
 }
 
-/// A table that claims more than comes.
+/// The table claims more than the prover finds.
 TEST_F(StandardProofs, ThatDoNotComeAreSeen)
 {
     const auto found = judge_standard(standard("argmax"), {Type::f32}, solver_);
@@ -144,7 +146,7 @@ TEST_F(StandardProofs, ThatDoNotComeAreSeen)
     EXPECT_EQ(unkept_proofs(claimed, found).size(), 1U);
     commutative->types = {Type::i32};
     EXPECT_TRUE(unkept_proofs(claimed, found).empty());
-    // A proof that comes where the table claims less is no fault; less than a proof is one.
+    // A proof where the table claims less is no fault; less than the claimed proof is one.
     auto proved = found, bounded = found;
     for (auto* table : {&proved, &bounded})
         std::erase_if(*table, [](const auto& verdict) { return verdict.law != Law::associative; });

@@ -1,4 +1,4 @@
-// What a proof leaves for later runs: verdicts that spare the search, and a law that was not declared.
+// A proof stores verdicts for later runs: they replace the search, and allow a law that was not declared.
 #include "runtime/laws/prove/verdict_cache.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST_F(VerdictCacheTest, WhatAProverRefutesStaysRefuted)
     EXPECT_FALSE(later.usable.associative);
 }
 
-/// Whatever the operator's text has in it, the file is one of the cache's.
+/// The file has one of the cache's names, whatever the operator's text contains.
 TEST_F(VerdictCacheTest, FilesAreNamedByDigests)
 {
     const auto op =
@@ -114,7 +114,8 @@ TEST_F(VerdictCacheTest, DamagedFilesCountAsNone)
     }
 }
 
-/// Known or not, and in whatever session, a proof over the reals changes no answer about infinities and NaN.
+/// A proof over the reals changes no answer about infinities and NaN, whether the scalars are known or not,
+/// in any session.
 TEST_F(VerdictCacheTest, AProofOverTheRealsSaysNothingOfScalarsThatAreNotFinite)
 {
     const auto op = parse_operator("ema.seg",
@@ -209,7 +210,7 @@ TEST_F(VerdictCacheTest, SessionsProveAndCarryVerdictMeansAndTime)
     EXPECT_TRUE(earlier.laws(op).usable.commutative) << "that had judged the laws before";
 }
 
-/// With or without a folder of the cache, and with or without a prover.
+/// Tests with and without a folder of the cache, and with and without a prover.
 TEST_F(VerdictCacheTest, WhatALongSearchRefutesGovernsLaterFolds)
 {
     for (const std::string word : {"on", "off"}) {

@@ -1,4 +1,4 @@
-// What threads know of other blocks, held against a map that keeps every cover by itself.
+// Compares the knowledge of threads about other blocks with a map that stores every cover separately.
 #include "runtime/simt/execution/knowledge.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@
 namespace segfold::simt::knowledge_test {
 namespace {
 
-/// The same as a `Knowledge`, told plainly: of each block a barrier's time and the times of single threads.
+/// The content of a `Knowledge` for one block in plain form: a barrier's time, and the times of single
+/// threads.
 struct Plain {
     std::uint32_t barrier_time = 0;
     std::map<unsigned, std::uint32_t> threads;
@@ -37,7 +38,7 @@ Cover cover_of(const Plain& plain)
     return cover;
 }
 
-/// Blocks of one launch and of later ones, whose numbers go on.
+/// Numbers of blocks of one launch and of later launches.
 const std::vector<std::uint32_t> kBlocks = {
     0, 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 70, 255, 1023, 65536, 65537, 987654321, 987654322, 0xffffffffu};
 
@@ -91,7 +92,7 @@ TEST(Knowledge, IsWhatWasJoinedAndExtended)
                 break;
             }
             case 2: {
-                const auto more = other;  // which may be `one` itself
+                const auto more = other;  // may be `one` itself
                 learn(one.knowledge, more.knowledge);
                 for (const auto& [block, plain] : more.plain)
                     add(one.plain, block, plain);
@@ -105,7 +106,7 @@ TEST(Knowledge, IsWhatWasJoinedAndExtended)
     }
 }
 
-/// Chains of thousands of blocks stay cheap because what is known already is not built anew.
+/// Chains of thousands of blocks stay cheap, because known covers are not built anew.
 TEST(Knowledge, StaysTheSameWhereNothingIsNew)
 {
     Knowledge all;

@@ -1,7 +1,7 @@
-// Every standard operator on the fiber executor, against the reference and Thrust.
+// Compares every standard operator on the fiber executor with the reference and Thrust.
 //
-// Operators take turns with the pairs of a stage and a layout, so that each operator meets a pair and each
-// pair an operator; SEGFOLD_LIBRARY=all has every operator meet every pair, which takes some minutes.
+// Operators and pairs of a stage and a layout are matched so that each operator meets a pair, and each pair
+// an operator. With SEGFOLD_LIBRARY=all, every operator meets every pair, which takes some minutes.
 #include <cstdlib>
 #include <map>
 
@@ -21,7 +21,7 @@ struct Pair {
     LayoutKind kind;
 };
 
-/// A map comes too late for segments that kernels find, and is refused ranges that overlap, as those here do.
+/// A map is refused for segments that kernels find, and for ranges that overlap, as these do.
 bool serves(const Pair& pair, const Operator& op)
 {
     const auto form = form_of(pair.kind);
@@ -41,8 +41,8 @@ std::vector<Pair> pairs()
     return all;
 }
 
-/// The pairs that each operator meets, by its number: from the one of its number on the first that serves it,
-/// and those that no other operator meets; or all that serve it.
+/// The pairs for each operator, by its number: the first pair from that number on that serves it, and pairs
+/// that would meet no other operator. In the long form, all pairs that serve it.
 std::map<std::size_t, std::vector<Pair>> meetings()
 {
     const auto all = pairs();

@@ -1,4 +1,4 @@
-// Every probe on the fiber executor in all of its configurations: results are those that the host computes.
+// Runs every probe on the fiber executor in all of its configurations. The results equal those of the host.
 #include <gtest/gtest.h>
 
 #include "codegen/catalogue.h"
@@ -8,14 +8,14 @@
 namespace segfold::probe_simt_test {
 namespace {
 
-constexpr int kNumElements = 600;  ///< blocks of 256 threads: two and a part
+constexpr int kNumElements = 600;  ///< two blocks of 256 threads and a part of one
 
 std::size_t bytes_of(const Scratch& buffer, const FormulaNames& names)
 {
     return static_cast<std::size_t>(buffer.count.value(names)) * (buffer.element == "u64" ? 8 : 4);
 }
 
-/// Runs a text; returns what judge_probe() says of it.
+/// Runs a text. Returns the answer of judge_probe().
 std::string run(const Probe& probe, const Configuration& configuration, const EmittedProbe& emitted,
                 std::uint64_t seed)
 {
@@ -57,7 +57,7 @@ EmittedProbe emit_standard(const Probe& probe, const Configuration& configuratio
     return emit(probe, configuration, [](std::string_view path) { return Catalogue::standard().part(path); });
 }
 
-/// The default with one tunable after the other set to each of its values, of long lists to some.
+/// The default configuration with one tunable changed: to each of its values, or, from long lists, to some.
 std::vector<Configuration> some_configurations(const Probe& probe)
 {
     std::vector<Configuration> all;

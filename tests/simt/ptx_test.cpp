@@ -1,4 +1,4 @@
-// Inline PTX as calls: which statements are replaced, and that no line moves.
+// Inline PTX becomes calls: tests which statements are replaced, and that lines keep their numbers.
 #include "runtime/simt/ptx.h"
 
 #include <gtest/gtest.h>

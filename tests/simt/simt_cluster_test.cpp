@@ -1,5 +1,5 @@
-// Clusters of blocks on the fiber executor: they are resident together, wait for each other, and read each
-// other's shared memory, which is checked like a block's own.
+// Clusters of blocks on the fiber executor: the blocks are resident together, wait for each other, and read
+// each other's shared memory, which is checked like a block's own.
 #include "dsl/error.h"
 #include "tests/common/message_of.h"
 #include "tests/simt_kernels/run.h"
@@ -35,7 +35,7 @@ Outcome run(const std::string& source, const Options& options, unsigned blocks =
     return outcome;
 }
 
-/// Three times a block adds the next one's: 1 3 3 1.
+/// Three times, each block adds the next block's values: weights 1 3 3 1.
 std::vector<int> expected()
 {
     std::vector<int> values(kBlocks * kThreads), sums(values.size());

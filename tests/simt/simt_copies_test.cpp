@@ -1,5 +1,5 @@
-// Asynchronous copies on the fiber executor: what they bring is there after a wait and a synchronisation, and
-// not before.
+// Asynchronous copies on the fiber executor: the copied values are there after a wait and a synchronisation,
+// and not before.
 #include <algorithm>
 #include <numeric>
 #include <regex>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTiles = 5;
 constexpr std::size_t kBytes = kTiles * 32 * 16;
-constexpr int kNonsense = static_cast<int>(2u * 0xadadadadu);  ///< twice what a copy under way has brought
+constexpr int kNonsense = static_cast<int>(2u * 0xadadadadu);  ///< twice the value during a copy
 
 const std::string& text()
 {
@@ -19,7 +19,7 @@ const std::string& text()
     return read;
 }
 
-/// The values of a run, and what the launch reports.
+/// The values of a run, and the launch's message.
 struct Outcome {
     std::vector<int> results;
     std::string message;
@@ -54,7 +54,8 @@ TEST(SimtCopies, ArriveWhenTheyAreWaitedFor)
     }
 }
 
-/// Whoever comes first is told: the reader that nothing was written, or one of two that the other was there.
+/// The message depends on which thread comes first: the reader finds unwritten memory, or one access finds
+/// the other.
 TEST(SimtCopies, MissingSynchronisationAfterTheWaitIsReported)
 {
     const auto source = planted(text(), "__syncwarp();  // the tile is there", "");
@@ -71,7 +72,7 @@ TEST(SimtCopies, MissingSynchronisationAfterTheWaitIsReported)
     }
 }
 
-/// The synchronisation orders the start of a copy, so there is no race; but nothing has come.
+/// The synchronisation orders the start of a copy, so there is no race, but the copy has not ended.
 TEST(SimtCopies, MissingWaitGivesNonsense)
 {
     const auto source =
@@ -83,7 +84,7 @@ TEST(SimtCopies, MissingWaitGivesNonsense)
     }
 }
 
-/// A lane that reads what it has copied itself races with nobody: it sees that nothing has come.
+/// A lane that reads what it copied itself races with no other lane, and reads nonsense before the wait.
 TEST(SimtCopies, BringNothingBeforeTheWait)
 {
     auto source = planted(text(), "(lane + 1) % 32", "lane");
@@ -95,7 +96,7 @@ TEST(SimtCopies, BringNothingBeforeTheWait)
         EXPECT_EQ(result, kNonsense);
 }
 
-/// The latest group is still under way, so a text that takes it sees nothing of it.
+/// The latest group is still under way, so reading it gives nonsense.
 TEST(SimtCopies, WaitGroupLeavesTheLatestPending)
 {
     auto source = planted(text(), "(lane + 1) % 32", "lane");

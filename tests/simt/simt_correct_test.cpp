@@ -1,4 +1,4 @@
-// Kernels without faults pass every check, and compute the right values, under every schedule.
+// Kernels without faults pass every check and compute the right values under every schedule.
 #include <algorithm>
 #include <numeric>
 

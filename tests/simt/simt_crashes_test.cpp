@@ -1,4 +1,4 @@
-// A text that would crash or hang the process is reported, and the process goes on.
+// A text that would crash or hang the process is reported, and the process continues.
 #include <algorithm>
 
 #include "tests/simt_kernels/run.h"

@@ -1,4 +1,4 @@
-// Kernels with planted faults are reported, with the words that find them, under every schedule.
+// Kernels with planted faults are reported under every schedule, in words that help to find the fault.
 #include <algorithm>
 #include <numeric>
 
@@ -56,7 +56,7 @@ protected:
         return compiled;
     }
 
-    /// The message under the ascending schedule; all others must find a fault of the same kind.
+    /// The message under the ascending schedule. All other schedules must find a fault of the same kind.
     template <class... T>
     std::string message(Fault expected, const std::string& kernel, const Dimensions& dimensions,
                         T... arguments)
@@ -239,7 +239,7 @@ TEST_F(SimtFaults, LockThatIsNeverFreed)
               "kernel lock_in_vain, block 0: no thread makes progre");
 }
 
-/// Waits that count in memory are no progress, however many cores make it.
+/// A wait that counts its turns in memory makes no progress, on any number of cores.
 TEST_F(SimtFaults, CountedWaitsForAFlagThatNobodySets)
 {
     for (const unsigned cores : {1u, 2u, 4u}) {

@@ -1,5 +1,5 @@
-// A correct kernel with one line taken away is reported under every schedule, whatever order the threads
-// took.
+// If one line is removed from a correct kernel, every schedule reports a fault, in whatever order the threads
+// run.
 #include <algorithm>
 #include <functional>
 #include <regex>
@@ -9,7 +9,7 @@
 namespace segfold::simt::simt_planted_test {
 namespace {
 
-/// Expects a race under all schedules, with `pattern` as its message after the kernel's name.
+/// Expects a race under all schedules. `pattern` matches the message after the kernel's name.
 void expect_race(const std::string& pattern, const std::function<std::string(const Options&, Fault*)>& run)
 {
     for (const Options& options : many_options()) {
@@ -69,8 +69,8 @@ TEST(SimtPlanted, BarrierOfSomeThreads)
 
 TEST(SimtPlanted, MissingFirstBarrier)
 {
-    // Whoever comes first is told: the reader that the word was never written, or the writer that it was
-    // read.
+    // The message depends on which thread comes first: the reader finds an unwritten word, or the writer
+    // finds that it was read.
     const Program program =
         compile(planted(kernel_text("block_reduce.cu"), "__syncthreads();  // the tile is there", ""),
                 {"block_reduce"});

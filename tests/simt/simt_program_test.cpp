@@ -1,4 +1,4 @@
-// Compiling texts, passing arguments, and what CUDA's own functions give.
+// Compiles texts, passes arguments, and tests the values of CUDA's own functions.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -111,7 +111,7 @@ TEST(SimtProgram, SharedMemoryHasTheSizeOfAGpus)
         EXPECT_EQ(found == Fault::shared_memory, message != "no fault");
         return message;
     };
-    // Of 48 KB, 12288 integers, each of the two has half or one more.
+    // 48 KB hold 12288 integers. Each of the two arrays has half of these, or one more.
     const std::string too_much = " bytes of static shared memory, of which ";
     const std::string most =
         "; a block has at most 49152; more is dynamic, by 'shared = BYTES' of the launch line";
@@ -136,7 +136,7 @@ TEST(SimtProgram, SeveralOsThreadsCompileAtOnce)
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < results.size(); ++i)
         threads.emplace_back([&results, i] {
-            // Half of them ask for the same text.
+            // Half of the threads compile the same text.
             const std::string text =
                 "extern \"C\" __global__ void fill(int* out)\n{\n    out[threadIdx.x] = " +
                 std::to_string(i / 2 * 2) + ";\n}\n";

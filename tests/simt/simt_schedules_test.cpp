@@ -1,4 +1,4 @@
-// What schedules promise that random ones do not: who goes on is known, here on kernels that note it.
+// Deterministic schedules: these kernels record the threads that continue, which are known in advance.
 #include <algorithm>
 
 #include "codegen/catalogue.h"
@@ -28,7 +28,7 @@ Options options_of(Schedule schedule, int resident_blocks = 4)
 
 class SimtSchedules : public testing::Test {
 protected:
-    /// Who took the tickets, in their order.
+    /// The threads or blocks that took the tickets, in order.
     [[nodiscard]] Turns turns(const std::string& kernel, unsigned blocks, unsigned threads,
                               std::size_t tickets, const Options& options) const
     {
@@ -82,7 +82,7 @@ TEST_F(SimtSchedules, ThreadsOfABlockGoFromTheEndThatTheScheduleNames)
     }
 }
 
-/// Sums by thread_per_segment, whose launches have nothing in common but the arrays.
+/// Sums by thread_per_segment. Its launches share nothing but the arrays.
 class SimtEarlier : public testing::Test {
 protected:
     static Segments segments(std::initializer_list<std::int32_t> offsets)
@@ -90,7 +90,7 @@ protected:
         return segments_from_offsets(array_of(Type::i32, offsets), 8);
     }
 
-    /// Sums over `workload_`, launched so many times, the first ones with the segments `earlier`.
+    /// Sums over `workload_` after `num_launches` launches. The first launches have the segments `earlier`.
     std::vector<std::int32_t> sums(const Segments* earlier, int num_launches)
     {
         return values_of<std::int32_t>(simt::run(workload_, emitted_, options_of(Schedule::ascending), {}, 1,
@@ -113,7 +113,7 @@ TEST_F(SimtEarlier, AllLaunchesButTheLastHaveTheEarlierSegments)
     EXPECT_EQ(sums(nullptr, 1), right);
     EXPECT_EQ(sums(&earlier, 1), right);
     EXPECT_EQ(sums(&earlier, 2), right);
-    // A launch that has these reads outside of the column, and none but an earlier one does.
+    // A launch with these segments reads outside of the column. Only an earlier launch has them.
     auto outside = segments({0, 3, 8});
     outside.offsets.as<std::int32_t>()[2] = 9;
     EXPECT_EQ(sums(&outside, 1), right);

@@ -28,8 +28,8 @@ struct Affine {
     bool operator==(const Affine&) const = default;
 };
 
-/// Extreme numbers of elements (j, k) of combine's operands. An affine bound that holds at these holds for
-/// all numbers of elements between them.
+/// Extreme pairs (j, k) of the numbers of elements of combine's operands. An affine bound that holds for
+/// these pairs holds for all pairs between them.
 struct Corners {
     std::array<std::pair<std::int64_t, std::int64_t>, 3> corners;
     std::size_t count = 0;
@@ -39,8 +39,8 @@ struct Corners {
 
 /// A set of integers: those between two bounds, and a few isolated values. Empty if there are neither.
 ///
-/// An isolated value usually stands for "none", as highest(i64) does for a least index. A sum with it may
-/// overflow although sums of the other values do not.
+/// An isolated value usually stands for "none", as highest(i64) does for the least index. A sum with this
+/// value may overflow even if sums of other values do not.
 class GrowingValues {
 public:
     static constexpr std::size_t kMostPoints = 3;
@@ -62,7 +62,7 @@ public:
         return std::span(points_).first(num_points_);
     }
 
-    /// The smallest interval that contains the range; all() includes the isolated values.
+    /// The smallest interval around the range. all() includes the isolated values.
     [[nodiscard]] Interval range(const Corners& corners) const;
     [[nodiscard]] Interval all(const Corners& corners) const;
 
@@ -75,7 +75,7 @@ public:
     /// Turns the range into an isolated value if it is one number near an end of `type`.
     void set_apart(Type type);
 
-    /// Returns the values inside `kept`. The result may be too large, but lacks none of them.
+    /// Returns a set that contains all values inside `kept`, and perhaps others.
     [[nodiscard]] GrowingValues meet(const Interval& kept, const Corners& corners) const;
     [[nodiscard]] GrowingValues without(WideInteger value) const;
 

@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// Most repeated analyses of locals at their uses, where more may be known.
+/// Most repeated analyses of locals at a place of use, where conditions may narrow them.
 constexpr int kMostAgain = 64;
 
 bool is_known(const Expression& value) { return value->type && !is_float(*value->type); }
@@ -100,7 +100,7 @@ GrowingValues BlockValues::name(const Expression& value, bool matters)
     const auto let = lets_.find(value->name);
     const auto* found = find(value->name);
     if (let != lets_.end() && let->second.may_overflow) {
-        // At this use the local's value may not overflow, or its overflow may not matter.
+        // Analyses the local again: at this use its value may not overflow, or its overflow may not matter.
         if (++again_ > kMostAgain)
             return overflow(let->second.value, matters);
         if (is_known(value))

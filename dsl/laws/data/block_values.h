@@ -1,6 +1,6 @@
 #pragma once
-// Bounds the values of a block's expressions from those of operands and elements, and finds which expressions
-// may overflow.
+// Bounds the values of a block's expressions by the values of operands and elements, and finds which
+// expressions may overflow.
 #include <map>
 #include <optional>
 #include <set>
@@ -28,7 +28,7 @@ public:
         known_.emplace_back(std::move(name), std::move(values));
     }
 
-    /// Returns the values of each assignment. Adds to `sites` the nodes that may overflow if their overflow
+    /// Returns the values of each assignment. Adds to `sites` the nodes that may overflow, if their overflow
     /// matters.
     std::vector<GrowingValues> run(const Block& block, const std::vector<bool>& field_matters, Sites& sites);
 
@@ -43,12 +43,12 @@ private:
 
     [[nodiscard]] const GrowingValues* find(std::string_view name) const;
 
-    /// Analyses the integers in a float expression, which itself has no bounds.
+    /// Analyses the integers inside a float expression, which itself has no bounds.
     void see_arguments(const Expression& value);
 
     GrowingValues overflow(const Expression& at, bool matters);
 
-    /// Returns `exact` if the type holds all of it; otherwise records an overflow.
+    /// Returns `exact` if the type holds all of its values; otherwise records an overflow.
     GrowingValues bounded(const Expression& at, bool matters, const GrowingValues& exact);
 
     GrowingValues of(const Expression& value, bool matters);
@@ -57,7 +57,7 @@ private:
 
     GrowingValues conditional(const Expression& value, bool matters);
 
-    /// Assumes that the condition is true or false, as `holds` says. Returns false if it cannot be.
+    /// Assumes that the condition is true if `holds`, else false. Returns false if that is impossible.
     bool assume(const Expression& condition, bool holds);
 
     /// Narrows the values of `left`, if it is a name or a field, by `left SYMBOL right`.
@@ -77,11 +77,11 @@ private:
     GrowingValues binary(const Expression& value, bool matters, const GrowingValues& left,
                          const GrowingValues& right);
 
-    /// True if `value` is the call min(one, y) or max(one, y), as `function` says, for any y.
+    /// True if `value` is the call `function`(one, y) for some y. `function` is min or max.
     [[nodiscard]] bool is_of(const Expression& value, std::string_view function, const Expression& one) const;
 
     /// Lower bound of `left - right`; none if unknown. The bound is 0 if `right` is min(left, y) or `left` is
-    /// max(right, y). It is the least value of z if `left` is x + z and `right` is min(x, y).
+    /// max(right, y). If `left` is x + z and `right` is min(x, y), it is the least value of z.
     std::optional<WideInteger> least_difference(const Expression& left, const Expression& right);
 
     GrowingValues product(const Expression& value, bool matters, const GrowingValues& left,

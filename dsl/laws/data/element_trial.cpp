@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// Most cases that wide precision decides, because each takes many times as long as others.
+/// Most cases that may be decided in wide precision, since each takes many times as long as another.
 constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
 
@@ -33,7 +33,7 @@ bool are_arrays_of(const Operator& op, const std::vector<Array>& arrays, std::in
     return true;
 }
 
-/// Borrows the tables. Scalars are copied, because the machine sets them.
+/// Borrows the tables. Copies the scalars, because the machine sets them.
 std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& arrays)
 {
     std::vector<Array> tables;
@@ -45,8 +45,8 @@ std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& array
     return tables;
 }
 
-/// A number below `bound` that depends on `number` alone. It is irregular, so that periods of the data do not
-/// hide counter-examples.
+/// A number below `bound` that depends on `number` alone. It is irregular, so that a period in the data does
+/// not hide counter-examples.
 std::int64_t scattered(std::int64_t number, std::int64_t bound)
 {
     auto bits = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U;

@@ -15,15 +15,15 @@ struct TriedElements {
 enum class Elements : std::uint8_t {
     all,
     finite,  ///< finite elements whose state is finite too
-    /// All elements. In addition to the differences of check_laws(), an overflow counts: a finite state that
-    /// becomes infinite or NaN when combined with the identity.
+    /// All elements. An overflow counts as a difference too: a finite state that becomes infinite or NaN when
+    /// it is combined with the identity.
     all_with_overflow,
 };
 
-/// An operator with its arrays, ready for trials on their elements as if these formed one segment.
+/// An operator with its arrays, ready for trials on their elements.
 ///
-/// Laws hold for all states, so the real segments do not matter: an element's position is its index. The same
-/// differences count as in check_laws().
+/// Laws hold for all states, so the real segments do not matter: all elements form one segment, and an
+/// element's position is its index. Both sides may differ as in check_laws().
 class ElementTrial {
 public:
     /// `arrays` holds one array for each parameter, and must outlive the trial. Columns of rows are
@@ -34,15 +34,15 @@ public:
     /// False if the arrays do not fit the operator, or if a table holds rows. Trials then do nothing.
     [[nodiscard]] bool is_possible() const { return is_possible_; }
 
-    /// Size of the numbering of elements: number = index * num_features + feature.
+    /// Number of elements, counted with features: number = index * num_features + feature.
     [[nodiscard]] std::int64_t size() const { return is_possible_ ? num_elements_ * num_features_ : 0; }
 
     /// Tries associativity on up to `most` triples of neighbours, spread evenly over the array. Returns the
     /// first counter-example. Takes microseconds.
     std::optional<CounterExample> try_neighbours(std::int64_t most);
 
-    /// Tries the identity on every `step`-th number from `begin` to `end` - 1 that `elements` selects. Stops
-    /// at the first counter-example.
+    /// Tries the identity on every `step`-th element from `begin` to `end` - 1, if `elements` includes it.
+    /// Stops at the first counter-example.
     TriedElements try_identity(std::int64_t begin, std::int64_t end, std::int64_t step, Elements elements);
 
 private:
@@ -52,8 +52,8 @@ private:
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
     [[nodiscard]] bool is_finite(std::int64_t number) const;
     [[nodiscard]] bool is_finite(const std::vector<Slot<double>>& state) const;
-    /// Returns a counter-example for elements that compare() called doubtful, if they break the equation.
-    /// With `breaks_it`, that is known already.
+    /// Returns a counter-example if the elements break the equation, which compare() left in doubt.
+    /// `breaks_it` tells that they do.
     std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature,
                                           bool breaks_it = false);
 

@@ -10,18 +10,18 @@
 namespace segfold {
 namespace {
 
-/// Rounds in which combine may widen a constant bound. After these, bounds become constants of the text, and
-/// then multiples of the number of elements.
+/// Rounds in which combine may widen a constant bound. After these, the bound becomes the next constant of
+/// the text, and at last a multiple of the number of elements.
 constexpr int kConstantRounds = 3;
 constexpr int kMostRounds = 40;
 
-/// Values of a field in a state of n elements; n multiplies `earlier` of its bounds.
+/// Values of a field in a state of n elements. Their bounds are constant + earlier * n.
 struct FieldBounds {
     GrowingValues values, lifted = {};
     int rounds = 0;
     bool grows_up = false, grows_down = false;  ///< true if the bound is a multiple of the number of elements
 
-    /// Values of the field in one operand of combine. All values of the type if they would not fit.
+    /// Values of the field in one operand of combine; all values of the type if the type cannot hold them.
     [[nodiscard]] GrowingValues of_operand(Type type, bool is_earlier, const Corners& corners) const
     {
         GrowingValues of;
@@ -99,7 +99,7 @@ private:
     {
         BlockValues block(known_, {{{{0, 1}}}, 1});
         know_element(block);
-        std::set<const ExpressionNode*> ignored;  // an element may have any value to which lift wraps
+        std::set<const ExpressionNode*> ignored;  // lift may wrap: an element may have any value
         const auto lifted = block.run(op_.lift, std::vector<bool>(fields_.size()), ignored);
         for (std::size_t i = 0; i < fields_.size(); ++i)
             if (!is_float(type(i)))
@@ -119,7 +119,7 @@ private:
         return block.run(assigned, std::vector<bool>(fields_.size()), ignored);
     }
 
-    /// The operands of combine: states of elements or the identity.
+    /// A pair of operands for combine. Each is a state of elements or the identity.
     struct Case {
         bool is_earlier_identity, is_later_identity;
         Corners corners;
@@ -184,7 +184,7 @@ private:
         }
     }
 
-    /// Widens the bounds of a field until they hold `values`. Returns false if they do already.
+    /// Widens the bounds of a field until they contain `values`. Returns false if they already do.
     bool take(std::size_t number, const GrowingValues& values, const Corners& corners)
     {
         auto& field = fields_[number];
@@ -208,8 +208,7 @@ private:
         return true;
     }
 
-    /// Returns a bound of a field that holds `values`: the upper one if `sign` is 1, the lower one if it is
-    /// -1.
+    /// Returns a bound that contains `values`: the upper bound if `sign` is 1, the lower if it is -1.
     [[nodiscard]] Affine widened(FieldBounds& field, const GrowingValues& values, const Corners& corners,
                                  int sign) const
     {
@@ -233,7 +232,7 @@ private:
             return {sign * farthest};
         if (const auto next = other.is_constant() ? constant_beyond(farthest, sign) : std::nullopt)
             return {*next};
-        grows = true;  // begins with the value of a single element
+        grows = true;  // the first multiple is the value of a single element
         const auto lifted = field.lifted.range(kOfOne);
         return {0, sign > 0 ? std::max<WideInteger>(lifted.high, 0) : std::min<WideInteger>(lifted.low, 0)};
     }

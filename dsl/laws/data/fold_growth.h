@@ -10,8 +10,7 @@
 
 namespace segfold {
 
-/// Name of a column, table or scalar -> range of its integers. Names that are missing may have any value of
-/// their type.
+/// Name of a column, table or scalar -> range of its integers. A missing name may have any value of its type.
 using KnownValues = std::map<std::string, Interval, std::less<>>;
 
 /// Size of a fold: elements of the longest segment, and of all segments together.
@@ -32,10 +31,11 @@ struct OverflowSites {
 /// Finds the operations that may overflow where overflow matters, for any order of combining.
 ///
 /// The values of each field are bounded by constants or by multiples of the number of elements in a state;
-/// combine must keep these bounds. Overflow matters if the wrapped value is compared, divided, widened or the
-/// like, or flows into a field that is. It does not matter if the value is only added, multiplied, shifted
-/// left or combined bit by bit: the result is then right modulo 2^width, and laws of integers still hold.
-/// Sides of conditions that cannot be taken do not count, nor does a `let` that no taken side reads.
+/// combine must keep these bounds. Overflow of a value matters if the value is compared, divided or widened,
+/// for example, or reaches a field for which it matters. It does not matter if the value is only added,
+/// multiplied, shifted left or combined bit by bit: the result is then right modulo 2^width, and laws of
+/// integers still hold. Ignores sides of conditions that are never taken, and each `let` that no taken side
+/// reads.
 [[nodiscard]] OverflowSites overflow_sites(const Operator& op, const KnownValues& known, FoldLength length);
 /// Finds the operations that may overflow where overflow matters, in a fold that uses no identity.
 [[nodiscard]] OverflowSites overflow_sites_without_identity(const Operator& op, const KnownValues& known,

@@ -1,5 +1,5 @@
 #pragma once
-// Bounds the states of an operator, to tell laws refuted by overflow from laws that are wrong.
+// Bounds the states of an operator, to tell laws that only overflow refutes from laws that are wrong.
 #include <cstdint>
 
 #include "dsl/laws/data/fold_growth.h"
@@ -10,20 +10,21 @@ namespace segfold {
 /// Returns the known ranges of the integers in the data.
 [[nodiscard]] KnownValues known_values(const Operator& op, const DataRanges& ranges);
 
-/// True if no order of combining such elements overflows where it matters. False if that is unknown.
+/// True if no order of combining elements with these values overflows where overflow matters. False if
+/// unknown.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
 /// How far overflow may break laws.
 enum class Overflow : std::uint8_t {
     none,     ///< nothing overflows
-    tried,    ///< something may overflow, but also in a fold of few elements, which every search has tried
-    untried,  ///< something may overflow that no search has tried
+    tried,    ///< something may overflow, even in a fold so short that every search has tried it
+    untried,  ///< something may overflow, but only in a fold that no search has tried
 };
 
 /// The overflows that a fold may have.
 struct BrokenByOverflow {
     Overflow combine = Overflow::none, identity = Overflow::none, append = Overflow::none;
-    /// True if only the identity makes combine or append overflow. This is typical of identities that stand
+    /// True if combine or append overflows only with the identity. This is typical of identities that stand
     /// for "none" and are not meant for arithmetic.
     bool by_identity = false, by_append_to_identity = false;
 };
@@ -31,13 +32,13 @@ struct BrokenByOverflow {
 [[nodiscard]] BrokenByOverflow broken_by_overflow(const Operator& op, const KnownValues& known,
                                                   FoldLength length);
 
-/// Returns the laws of `report` that overflow alone refutes. Their counter-examples may overflow, and a
-/// search on elements too small to overflow finds none. `options` are those of that search. Empty if no such
-/// small elements are known.
+/// Returns the laws of `report` that only overflow refutes: the elements of the counter-example may overflow,
+/// and a search among elements too small to overflow finds no other. `options` are those of that search.
+/// Empty if it is not known which elements are small enough.
 [[nodiscard]] std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& report,
                                                          const LawOptions& options);
 
-/// Number of elements whose overflow every search has tried.
+/// Number of elements for which every search has tried whether they overflow.
 inline constexpr std::int64_t kTriedElements = 4;
 
 /// An upper bound for the elements that check_laws() combines in a case.

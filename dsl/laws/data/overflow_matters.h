@@ -9,10 +9,10 @@ namespace segfold {
 /// Name of an operand's field in one word: "a.n", "b.n".
 [[nodiscard]] std::string key_of(const Expression& field);
 
-/// The fields of an operator whose values must not wrap.
+/// The fields of an operator for which a wrapped value is not good enough.
 ///
-/// Sums, products, left shifts and bitwise operations keep a value right modulo 2^width, and so do
-/// conversions to a type that is no wider. All other operations tell wrapped values from right ones.
+/// Sums, products, left shifts, bitwise operations, and conversions to a type that is no wider keep a value
+/// right modulo 2^width. All other operations tell wrapped values from right ones.
 class OverflowMatters {
 public:
     explicit OverflowMatters(const Operator& op);
@@ -20,7 +20,7 @@ public:
     /// For each field of the state: true if its overflow matters.
     [[nodiscard]] const std::vector<bool>& fields() const { return fields_; }
 
-    /// True if overflow of argument `i` matters, given whether overflow of the whole value `matters`.
+    /// True if overflow of argument `i` matters. `matters` tells whether overflow of `value` itself matters.
     [[nodiscard]] static bool of_argument(const Expression& value, std::size_t i, bool matters);
 
 private:

@@ -29,13 +29,13 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-/// Receives the cell of a row. Rows are counted from 1 after the line of names.
+/// Takes one cell and its row. The row after the line of names is row 1.
 using UseCell = std::function<void(std::string_view cell, std::int64_t row)>;
 
 #ifdef SEGFOLD_CSV
 
-/// Passes on the cells of one column. An exception is kept until the parser, which is written in C, has
-/// returned.
+/// Passes the cells of one column to `use`. The parser is written in C, so an exception of `use` is kept
+/// until the parser has returned.
 class ColumnReader {
 public:
     ColumnReader(const std::string& path, const std::optional<std::string>& column, const UseCell& use)

@@ -29,7 +29,7 @@ enum class Symmetry { general, symmetric, skew };
 
 // Bytes of the shortest entry, "1 1" with its newline, and of the shortest value.
 constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
-// A file may have far more rows than entries. Beyond this number of rows, that is taken for damage.
+// A matrix may have far more rows than entries. Beyond both of these limits, a file counts as damaged.
 constexpr std::int64_t kMostEmptyRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRowsPerEntry = 64;
 
@@ -306,7 +306,7 @@ public:
         return *bits;
     }
 
-    /// Returns the bits of a value's negative.
+    /// Returns the bits of the negated value.
     std::uint64_t negative_bits(std::string_view text)
     {
         const auto negative = text.starts_with('-') ? std::string(text.substr(1)) : fmt::format("-{}", text);

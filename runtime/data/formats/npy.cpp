@@ -43,7 +43,8 @@ std::string dtype_of(Type type)
     return fmt::format("{}{}", size_bytes(type) == 1 ? '|' : '<', code_of(type));
 }
 
-/// NumPy's name for a type. Like the language's, it counts bits; the code of a dtype counts bytes.
+/// NumPy's name for a type, such as "int32". It counts bits, as the language's names do; a dtype's code
+/// counts bytes.
 std::string numpy_name(Type type)
 {
     if (type == Type::boolean)
@@ -55,7 +56,7 @@ std::string numpy_name(Type type)
                        8 * size_bytes(type));
 }
 
-/// The type of elements that are kept unchanged; none for others.
+/// The type for a dtype's code; none if its elements cannot be used unchanged.
 std::optional<Type> find_element(const std::string& descr)
 {
     if (descr.size() < 2)
@@ -128,7 +129,8 @@ std::string conversion_advice(Type from, Type to)
                : fmt::format("{}, which may change values, or let the operator take {}", saved, name(from));
 }
 
-/// The type of the array: the file's, which must be `asked` if that is given. bf16 may be asked of u2.
+/// The type of the array: that of the file, which must be `asked` if that is given. A file of u2 may serve as
+/// bf16.
 Type choose_type(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     const bool may_be_bf16 =
@@ -244,8 +246,8 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     return {text, before + header_bytes};
 }
 
-/// Refuses the file unless the header's claim agrees with the bytes that follow. No memory is allocated
-/// before.
+/// Refuses the file unless the length in its header agrees with its number of bytes. Must be called before
+/// memory for the elements is allocated.
 void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const std::string& where)
 {
     std::uint64_t claimed = 0;

@@ -12,7 +12,7 @@ namespace segfold {
 
 class InputFile;
 
-/// How many dimensions an array may have: one, or two in C order, which give Array::row_length().
+/// The shapes accepted: one dimension, or two in C order, which set Array::row_length().
 enum class NpyShape : std::uint8_t { line, rows };
 
 /// Reads an open .npy file: an array of b1, i1-i8, u1-u8, f2, f4 or f8, in format versions 1 to 3.
@@ -26,7 +26,7 @@ Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape = N
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
 
-/// The type of a file's elements. Reads only the header; refuses a header that `read_open_npy` refuses.
+/// Reads the type of a file's elements from its header. Throws InputError as read_open_npy() does.
 Type read_open_npy_type(const InputFile& file);
 
 /// Where the elements of an .npy file lie.
@@ -36,21 +36,21 @@ struct NpyLayout {
     std::uint64_t offset = 0;  ///< of the first element, in bytes
 };
 
-/// Reads the header of an open .npy file; refuses a header that `read_open_npy` refuses.
+/// Reads the header of an open .npy file. Throws InputError as read_open_npy() does.
 NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
 
 /// Takes exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
-/// read_open_npy() of a file of `bytes` bytes that `source` gives; `where` starts every message.
+/// Calls read_open_npy() for a file of `bytes` bytes that come from `source`. `where` begins every message.
 Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked,
                     NpyShape shape = NpyShape::line);
 
-/// The type of the elements of an .npy file, of which no more than the header is taken from `source`.
+/// Reads the type of an .npy file's elements. Takes only the header from `source`.
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
-/// The bytes before the elements of a version 1.0 file, `least_bytes` of them at least; `row_length` as in
-/// Array.
+/// The bytes before the elements of a version 1.0 file, padded to at least `least_bytes`. `row_length` is
+/// that of Array.
 std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0,
                        std::size_t least_bytes = 0);
 

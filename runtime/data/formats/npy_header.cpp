@@ -143,7 +143,7 @@ private:
             header_.descr = parse_string();
             return;
         }
-        // The fields of structured elements are not used: only their end matters.
+        // The fields of structured elements are not used, so this only finds the end of their list.
         const std::size_t begin = place_;
         int depth = 0;
         do {

@@ -97,7 +97,7 @@ ZipMember find_only_member(const InputFile& file)
     return members.front();
 }
 
-/// True if a stream, whose name does not tell its format, begins as archives do.
+/// True if a stream begins as archives do. Its name does not tell its format.
 bool begins_as_archive(const InputFile& file)
 {
     constexpr std::string_view kMagic = "PK\x03\x04";
@@ -138,8 +138,8 @@ ArchivePlace archive_place(const std::string& place)
 
 namespace {
 
-/// Calls `plain` with the file "FILE.npy", or `packed` with the archive and the member for "FILE.npz:NAME"
-/// and "FILE.npz".
+/// For "FILE.npy" calls `plain` with the file. For "FILE.npz:NAME" and "FILE.npz" calls `packed` with the
+/// archive and the member.
 template <class Plain, class Packed>
 auto at_place(const std::string& place, const Plain& plain, const Packed& packed)
 {
@@ -147,7 +147,7 @@ auto at_place(const std::string& place, const Plain& plain, const Packed& packed
     const InputFile file(path, Accepts::files_and_streams);
     if (name) {
         const auto member = find_member(file, *name);
-        file.keep_for_next();  // others may be read from the same stream
+        file.keep_for_next();  // later calls may read other members from the same stream
         return packed(file, member);
     }
     if (place.ends_with(kArchiveSuffix) || begins_as_archive(file))

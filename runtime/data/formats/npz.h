@@ -23,34 +23,34 @@ struct NpzOptions {
 /// Throws InputError for an empty or repeated name.
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
 
-/// The name under which the keys of segments are written beside the fields of results: "keys", where no field
-/// has that name, else one that none has.
+/// The name of the array of segment keys in an archive of results: "keys", or a longer name if a result field
+/// is called so.
 std::string keys_name(std::span<const ResultField> fields);
 
-/// The path and the name in "FILE.npz:NAME" and "FILE.csv:COLUMN", and in "-:NAME" and "PIPE:NAME" for an
-/// archive that comes through a pipe; other places are a path without a name.
+/// The path and the name in "FILE.npz:NAME", "FILE.csv:COLUMN", or, for an archive from a pipe, "-:NAME" and
+/// "PIPE:NAME". Any other place is a path without a name.
 struct ArchivePlace {
     std::string path;
     std::optional<std::string> name;
 };
 ArchivePlace archive_place(const std::string& place);
 
-/// Reads "FILE.npy", "FILE.npz:NAME" or "FILE.npz" with a single array in it, "FILE.csv:COLUMN" or "FILE.csv"
-/// with a single column, or an array that is written out.
+/// Reads "FILE.npy", "FILE.npz:NAME", "FILE.npz" with a single array, "FILE.csv:COLUMN", "FILE.csv" with a
+/// single column, or an array written out as text.
 ///
-/// Members of archives are stored or deflated, with zip64 or without; only NAME is looked at. A pipe or "-",
-/// which is standard input, may hold any of these, and is read for several names. Throws InputError, place
-/// first.
+/// Members of archives are stored or deflated, with zip64 or without; only member NAME is read. A pipe or "-"
+/// (standard input) may hold any of these files, and may be read again under another name. Throws InputError
+/// that begins with the place.
 Array read_array(const std::string& place);
 
-/// `read_array` whose elements must be of `type`; bf16 is read as read_open_npy() reads it.
+/// Calls read_array() for elements that must be of `type`. bf16 is read as read_open_npy() reads it.
 Array read_array_as(const std::string& place, Type type);
 
-/// `read_array_as` of a two-dimensional array in C order, with its Array::row_length(). An array that is
-/// written out, such as "[1,2]", is refused.
+/// Calls read_array_as() for a two-dimensional array in C order, and sets its Array::row_length(). Throws
+/// InputError for an array written out as text, such as "[1,2]".
 Array read_rows_as(const std::string& place, Type type);
 
-/// The type of the elements of `read_array(place)`, of which only the header is read.
+/// Reads the type of the elements of read_array(place), from the header alone.
 ///
 /// Bytes of a pipe or "-" are kept for the next reader of the same place.
 Type read_array_type(const std::string& place);

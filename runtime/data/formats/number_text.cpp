@@ -13,7 +13,7 @@ namespace segfold {
 
 namespace {
 
-/// Parses `text` as a C++ number, rounded once; none if any other character is in it.
+/// Parses `text` as a C++ number, rounded once; none if `text` holds anything else.
 template <class Number>
 std::optional<Number> read_number(std::string_view text)
 {

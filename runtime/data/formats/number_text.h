@@ -20,8 +20,8 @@ namespace segfold {
 /// True for digits with or without a minus sign.
 [[nodiscard]] bool is_whole_number(std::string_view text);
 
-/// Returns the bits of a number in `type`, in the low bits. Integer types take digits only; other types take
-/// the texts of rounded_real(). None for any other text, and for a number beyond the type.
+/// Returns the bits of a number in `type`, in the low bits. For integer types the text must be digits; other
+/// types take the texts of rounded_real(). None for any other text, and for a number beyond the type.
 [[nodiscard]] std::optional<std::uint64_t> bits_of_number(std::string_view text, Type type);
 
 /// Range of a type's finite numbers: "0 to 255", "-65504 to 65504".

@@ -33,8 +33,8 @@ using ZipSource = std::function<void(std::span<std::byte> into)>;
 /// Passes a member's bytes to `use`, which must take all `member.bytes` of them, and then checks their
 /// checksum.
 ///
-/// If this throws, the caller must undo the effects of `use`. `where` begins every message. Refuses a member
-/// that claims more bytes than its compressed ones can give, before it calls `use`.
+/// If this throws, the caller must undo the effects of `use`. `where` begins every message. A member that
+/// claims more bytes than its compressed bytes can give is refused before `use` is called.
 void read_zip_member(const InputFile& file, const ZipMember& member, const std::string& where,
                      const std::function<void(const ZipSource&)>& use);
 

@@ -27,7 +27,7 @@ inline constexpr std::uint16_t kZipEncryptedFlag = 1;
 inline constexpr std::uint16_t kZipUtf8Flag = 0x800;
 inline constexpr std::uint16_t kZipExtra64 = 1;
 
-// In a 16- or 32-bit field, this value refers to the 64-bit record.
+// A 16- or 32-bit field of this value says that the 64-bit record holds the number.
 inline constexpr std::uint16_t kZipInRecord64Short = 0xffff;
 inline constexpr std::uint32_t kZipInRecord64 = 0xffffffff;
 

@@ -85,7 +85,7 @@ DirectoryPlace find_directory(const InputFile& file)
     refuse(file.path(), "is truncated or not a zip archive: it has no directory at its end");
 }
 
-/// Fills in the fields that refer to the 64-bit extra field.
+/// Fills in the fields whose values stand in the 64-bit extra field.
 void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const std::string& path)
 {
     std::array fields = {&member.bytes, &member.packed_bytes, &member.place};
@@ -203,7 +203,7 @@ private:
                 refill();
             const int status = inflate(&stream_, Z_NO_FLUSH);
             is_over_ = status == Z_STREAM_END;
-            // Z_BUF_ERROR: there is no progress without more input, and `left_` says that there is none.
+            // Z_BUF_ERROR means that zlib needs more input; `left_` is 0 if there is none.
             if (status == Z_BUF_ERROR && left_ == 0)
                 refuse(where_, "is truncated: its packed bytes end early");
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)

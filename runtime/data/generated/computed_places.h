@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// Known facts about an operator's arrays before all of them are made.
+/// Facts about an operator's arrays, of which some may not be made yet.
 struct KnownPlaces {
     /// Range of index, position, segment or an existing array; none for an array yet to be made.
     std::function<std::optional<Interval>(const std::string& name)> values;
@@ -32,7 +32,7 @@ public:
     /// none.
     [[nodiscard]] std::int64_t limit() const { return limit_; }
 
-    /// The least length for which `lift` reads a table inside of it; none if that exceeds 2^22.
+    /// The least length of a table with which all reads of `lift` stay inside; none if it exceeds 2^22.
     [[nodiscard]] std::optional<std::int64_t> length(const std::string& table) const;
 
 private:

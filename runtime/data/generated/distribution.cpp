@@ -24,10 +24,10 @@
 namespace segfold {
 namespace {
 
-// Lengths are drawn in blocks. Each block has a sequence of its own, so that lengths do not depend on
-// threads.
+// Lengths are drawn in blocks. Each block has its own random sequence, so the lengths do not depend on the
+// number of threads.
 constexpr std::size_t kBlockLengths = std::size_t{1} << 14;
-constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // least offsets that justify a thread
+constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // a thread fills at least this many offsets
 constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
@@ -35,7 +35,7 @@ using SegmentLengths = std::vector<std::int64_t>;
 /// Fills a block of lengths, each from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
-/// Fills blocks by `draw`, which returns one length. The call is inlined into the loop.
+/// Fills blocks with the lengths that calls of `draw` return. The call is inlined into the loop.
 template <class Draw>
 DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -46,7 +46,7 @@ DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
     };
 }
 
-/// Fills blocks by `draw`, which returns real lengths. These are rounded down.
+/// Fills blocks with the real lengths that calls of `draw` return, rounded down.
 template <class Draw>
 DrawBlock by_rounded_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -110,7 +110,7 @@ DrawBlock choose_draw(const Layout& layout, std::int64_t num_elements)
     throw InternalError(fmt::format("no rule draws the lengths of '{}'", name));
 }
 
-/// Draws blocks of lengths until they add up to `num_elements` and cuts the last block there.
+/// Draws blocks of lengths until they add up to `num_elements`, and cuts the last block to fit.
 std::vector<SegmentLengths> draw_blocks(const DrawBlock& draw, std::uint64_t seed, std::int64_t num_elements)
 {
     const auto largest_wave = std::max<std::size_t>(std::thread::hardware_concurrency(), 1) * 4;

@@ -76,7 +76,8 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
-/// Facts about indices: from existing arrays, from segments, and from the rule for columns of indices.
+/// Facts about indices: the values of existing arrays and of segments. A column of indices yet to be made
+/// will hold any index of the tables that it indexes.
 KnownPlaces known_places(const Operator& op, const Segments& segments,
                          const std::map<std::string, Array>& arrays, std::int64_t num_features)
 {
@@ -143,8 +144,8 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
     return length;
 }
 
-/// Number of values in `count` elements of a parameter. Throws InputError if memory does not suffice for
-/// them.
+/// Number of values in `count` elements of a parameter. Throws InputError if memory does not suffice for that
+/// many.
 std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int64_t num_features)
 {
     const auto width = parameter.row ? num_features : 1;
@@ -157,7 +158,7 @@ std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int
     return count * width;
 }
 
-/// The shortest table that a column indexes; null if there is none.
+/// The shortest table that is read at this column's values; null if there is none.
 const NamedLength* find_table(const std::vector<TableUse>& uses, const std::string& column,
                               const std::vector<NamedLength>& tables)
 {

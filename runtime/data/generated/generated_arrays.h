@@ -1,6 +1,6 @@
 #pragma once
-// Generates arrays for parameters without a file: values for columns and tables, and indices for columns that
-// index tables.
+// Generates arrays for parameters without a file: values for columns and tables, and valid indices for
+// columns that index tables.
 #include <array>
 #include <cstdint>
 #include <map>

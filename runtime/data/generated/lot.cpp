@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 10> kNames = {"equal",        "near_equal
                                                      "ascending",    "descending", "saw_teeth", "empty_runs",
                                                      "mostly_empty", "bursts"};
 constexpr std::int64_t kMostSegments = std::int64_t{1} << 28;
-constexpr double kManySegments = 0x1p26;  // roughly the most segments if most are empty
+constexpr double kManySegments = 0x1p26;  // roughly the largest number of segments if most are empty
 
 double share(RandomSequence& sequence)
 {
@@ -36,7 +36,7 @@ std::int64_t length_between(RandomSequence& sequence, double low, double high)
     return static_cast<std::int64_t>(low * std::pow(high / low, share(sequence)));
 }
 
-/// Returns the next length. `place` is the segment's number.
+/// Returns the length of segment number `place`.
 using PlaceDraw = std::function<std::int64_t(RandomSequence& sequence, std::int64_t place)>;
 
 PlaceDraw power_law(RandomSequence& sequence, std::int64_t num_elements)
@@ -129,7 +129,7 @@ std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_eleme
         lengths.push_back(length);
         left -= length;
     }
-    // Sorting includes the last length, which was cut.
+    // Sorts after the last length was cut, so that it is in order too.
     if (kind == LotKind::ascending)
         std::ranges::sort(lengths);
     if (kind == LotKind::descending)

@@ -6,7 +6,7 @@
 
 namespace segfold {
 
-/// The kinds of lengths from which a lot is drawn.
+/// The kinds of segment lengths that may be drawn.
 enum class LotKind : std::uint8_t {
     equal,         ///< one length from 1 to 2^22
     near_equal,    ///< a length, give or take an eighth
@@ -26,8 +26,8 @@ std::string name(LotKind kind);
 /// Returns the kind for a seed. Ten successive seeds need not give all kinds.
 LotKind lot_kind(std::uint64_t seed);
 
-/// Returns lengths that add up to `num_elements`; the last one is cut to fit. There are at most 2^28
-/// segments, plus one that takes all elements left over.
+/// Returns lengths that add up to `num_elements`; the last one is cut to fit. There are at most 2^28 + 1
+/// segments: after 2^28, one takes all elements left over.
 ///
 /// The same seed and number of elements give the same lengths on any machine.
 std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_elements);

@@ -9,7 +9,7 @@
 namespace segfold::prove {
 namespace {
 
-/// Share of the time for all candidates together, and the seconds for one candidate.
+/// Share of the time for a question about all candidates, and seconds for a question about one.
 constexpr double kJointShare = 0.3;
 constexpr double kOneSeconds = 0.06;
 
@@ -47,7 +47,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
     std::vector<std::size_t> kept;
     for (std::size_t i = 0; i < candidates.list().size(); ++i)
         kept.push_back(i);
-    // The identity needs no question: it is one of the drawn states that were evaluated.
+    // The question does not ask about the identity: it is one of the drawn states, in which all candidates
+    // hold.
     const auto script = smt::invariant_script(bytecode, candidates, options);
     if (!questioner.begin("invariants", script, left())) {
         found.reason = "no invariants were found in time";
@@ -61,7 +62,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         return fmt::format("(push)\n{}(assert (not (and true{})))\n(check-sat)\n(get-value ({}))\n(pop)\n",
                            assumed, names(target, asked), names(target, asked));
     };
-    // If all candidates together are too hard: asks about each alone, and drops those not settled soon.
+    // If the question about all candidates is too hard, asks about each alone. Drops each without a quick
+    // proof.
     const auto drop_one_by_one = [&](const std::string& target, bool of_operands) {
         for (bool dropped = true; dropped;) {
             dropped = false;
@@ -96,8 +98,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         }
         return true;
     };
-    // Candidates that lift breaks never return. Those that combine breaks may have supported others, so it
-    // repeats.
+    // A candidate that lift breaks cannot support another. One that combine breaks may have, so the question
+    // is repeated without it.
     if (!drop_until_none_breaks("lifted", false) || !drop_until_none_breaks("combined", true))
         return found;
     for (const auto i : kept)

@@ -11,12 +11,12 @@ namespace segfold::prove {
 /// Conditions found to hold in every state that elements can reach.
 struct Invariants {
     std::vector<smt::Candidate> list;
-    std::string reason;  ///< why the list is empty although candidates remained: no time, or out of reach
+    std::string reason;  ///< why the list is empty although there were candidates: no time, or the questions
+                         ///< were too hard
 };
 
-/// Finds invariants. It starts with candidates that hold in drawn states and drops each that lift, identity
-/// or combine breaks, until none is broken. If time runs out first, the rest are no invariants, and the list
-/// is empty.
+/// Finds invariants. Starts with candidates that hold in drawn states, and drops those that lift, identity or
+/// combine breaks, until nothing breaks the rest. If time runs out before, the list is empty.
 Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const smt::ScriptOptions& options,
                            Questioner& questioner, double seconds);
 

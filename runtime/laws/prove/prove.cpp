@@ -13,17 +13,17 @@ namespace {
 
 using smt::Theory;
 
-/// Share of all time that one question may take, so that the next theory has time left.
+/// Share of the whole time that one question may take, so that the next theory has time left.
 constexpr double kShareOfQuestion = 2.0 / 3;
 constexpr double kPossibleSeconds = 1;
-/// Shares of the remaining time: for the first of two theories, for elements that break a law, and for
-/// invariants.
+/// Shares of the remaining time: for the first of two theories, for elements that break a law, for a proof
+/// without the inequalities of real numbers, and for finding invariants.
 constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfElements = 0.12;
 constexpr double kShareOfEqualities = 0.5;
 constexpr double kShareOfInvariants = 0.5;
-/// The ways to ask about real numbers, tried in turn, each with its share of the remaining time. Which way
-/// answers, and how fast, depends on the question and on Z3's version.
+/// The ways to ask about real numbers, tried in turn, each with its share of the remaining time. The question
+/// and Z3's version decide which way answers, and how fast.
 struct WayOfReals {
     std::string_view options, command;
     double share;
@@ -35,9 +35,8 @@ constexpr WayOfReals kWaysOfReals[] = {
     {"", "(check-sat-using qfnra-nlsat)", 1},
 };
 constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
-/// Seconds for dropping invariants that a proof does not need.
+/// Seconds for dropping invariants that a proof does not need, and the share of the rest for one question.
 constexpr double kTidySeconds = 0.5;
-/// Share of that time that is left for one question.
 constexpr double kShareOfTidying = 0.25;
 
 bool is_real(Theory theory) { return theory == Theory::reals || theory == Theory::all_reals; }
@@ -160,7 +159,7 @@ private:
         return false;
     }
 
-    /// Asks a question; one about real numbers in several ways.
+    /// Asks a question. Asks it in several ways if it is about real numbers.
     Answer ask(const std::string& tag, const std::string& question, Theory theory, double most,
                bool tells_core = false)
     {
@@ -201,7 +200,7 @@ private:
         if (of_all.kind == Answer::Kind::unknown) {
             finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
             if (way.theory == Theory::bits)
-                return refute(finding, way, true);  // one state per element may be easier than all states
+                return refute(finding, way, true);  // states of one element may be easier than all states
             return false;
         }
         if (of_all.kind == Answer::Kind::sat && !way.in_range && way.theory != Theory::all_reals &&
@@ -221,7 +220,8 @@ private:
                 finding.unproved += "; " + invariants.reason;
             return false;
         }
-        // The fact that a real number is not negative misleads the prover on products and is seldom needed.
+        // Z3 proves less about products if it knows which real numbers are not negative, and few proofs need
+        // this.
         auto equal = invariants.list;
         std::erase_if(equal, [&](const smt::Candidate& one) { return orders_reals(one, way.theory); });
         const bool is_whole = equal.size() == invariants.list.size();
@@ -240,7 +240,7 @@ private:
     {
         smt::Candidates asserted(op_, invariants);
         const auto list = equations(finding.law);
-        // Z3 proves much less about products of real numbers while it keeps a core.
+        // While Z3 keeps a core, it proves much less about products of real numbers.
         const bool has_core = !is_real(way.theory);
         const auto question =
             smt::law_question(bytecode_, list, way, &asserted) + (has_core ? "(get-unsat-core)\n" : "");
@@ -263,9 +263,8 @@ private:
         return accept(finding, way.theory, needed);
     }
 
-    /// Drops invariants that the proof does not need, first halves of them and at last single ones, while
-    /// there is time. This is useful because a core is seldom the smallest, and for real numbers there is
-    /// none.
+    /// Drops invariants that the proof does not need while there is time, at first half of them at once, at
+    /// last single ones. A core is seldom the smallest, and for real numbers there is none.
     void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
                    std::vector<smt::Candidate>& needed)
     {
@@ -289,8 +288,8 @@ private:
             }
     }
 
-    /// Whether the assumptions can be met: anything follows from those that cannot. Some ordinary states, or
-    /// the identity, must keep the invariants, and nothing computed from them may overflow.
+    /// Whether a proof says something: anything follows from assumptions that cannot be met. The identity or
+    /// some ordinary state must have the invariants, and nothing computed from it may overflow.
     bool says_something(Law law, Theory theory, smt::Candidates* invariants)
     {
         const bool may_overflow = theory != Theory::bits;
@@ -314,7 +313,8 @@ private:
         return true;
     }
 
-    /// Looks for elements that break the law: first one per state, then two for some states.
+    /// Looks for elements that break the law, at first with one element per state, then with two for some
+    /// states.
     bool refute(LawFinding& finding, const smt::ScriptOptions& way, bool of_single_elements)
     {
         if (!bytecode_.tables.empty())

@@ -12,16 +12,16 @@ struct ProofOptions {
     double seconds = 3;      ///< processor time for all laws together
     bool invariants = true;  ///< false: laws must hold in every state that the fields' types allow
     const ScalarValues* scalars = nullptr;  ///< values for which the laws are judged; null: all values
-    std::filesystem::path smt_lib = {};     ///< folder that receives the questions; empty: they are not kept
+    std::filesystem::path smt_lib = {};  ///< folder for the texts of the questions; empty: they are not kept
 };
 
 /// Asks Z3 about the laws that the search did not refute, and adds its verdicts to the report.
 ///
-/// Each law is asked for machine words or, if combine rounds nothing, for floats bit for bit; for unbounded
-/// integers; and for real numbers, if combine rounds. Invariants exclude states that no element reaches. A
-/// counter-example of Z3 counts only if the evaluator confirms it; it is then shrunk. If Z3 gives no answer,
-/// is too slow or missing, the search's verdict stays and `unproved` says why. Commutativity that is proved
-/// bit for bit but not declared is added to `undeclared`.
+/// Integers are asked about as machine words, then as unbounded integers; floats bit for bit if combine
+/// rounds nothing, else as real numbers. Invariants exclude states that no element reaches. A counter-example
+/// of Z3 counts only if the evaluator confirms it; it is then shrunk. If Z3 is missing, too slow or gives no
+/// answer, the search's verdict stays and `unproved` says why. Commutativity that is proved bit for bit but
+/// not declared goes to `undeclared`.
 void prove_laws(const Operator& op, LawReport& report, Solver& solver, const ProofOptions& options = {});
 
 }  // namespace segfold::prove

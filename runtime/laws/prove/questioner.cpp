@@ -54,7 +54,7 @@ bool Questioner::begin(const std::string& name, const std::string& declarations,
     keep(name, declarations);
     const auto answer = solver_.begin(declarations, std::min(most_seconds, seconds_left()));
     used_ += answer.seconds;
-    // Without assertions, Z3 must answer "sat". Any other answer is an error or came too late.
+    // Declarations without assertions are satisfiable. Any other answer is an error, or came too late.
     return answer.kind == Answer::Kind::sat;
 }
 

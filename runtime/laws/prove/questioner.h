@@ -10,7 +10,7 @@ namespace segfold::prove {
 /// A solver with one time limit for all questions together.
 class Questioner {
 public:
-    /// Each question is written to a file NAME.smt2 in `folder`; if `folder` is empty, none is.
+    /// Writes each question to a file NAME.smt2 in `folder`; writes none if `folder` is empty.
     Questioner(Solver& solver, double seconds, std::filesystem::path folder, std::string prefix);
 
     Answer ask(const std::string& name, const std::string& question, double most_seconds,
@@ -19,7 +19,7 @@ public:
     Answer go_on(const std::string& question, double most_seconds);
 
     [[nodiscard]] double seconds_left() const;
-    /// Processor time that all answers have taken.
+    /// Processor seconds of all answers so far.
     [[nodiscard]] double seconds_used() const { return used_; }
 
 private:

@@ -13,8 +13,8 @@ namespace segfold::prove {
 /// Returns the value texts of "((name value) ...)" in order; empty if the reply has another form.
 std::vector<std::string> values_of(std::string_view reply);
 
-/// Returns a value such as "#x0f", "true", "(- 5)" or "(/ 1.0 3.0)" as a slot of `type`. Bits given for a
-/// float are read as its bits. Returns nothing if the text is no such number.
+/// Parses a value such as "#x0f", "true", "(- 5)" or "(/ 1.0 3.0)" for a slot of `type`. Bits are
+/// reinterpreted if `type` is a float. Returns nothing if the text is no such value.
 std::optional<Slot<double>> slot_of(std::string_view value, Type type);
 
 /// Returns the numbers in a text like "(inv.3 inv.17)".

@@ -27,14 +27,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostMegabytes = 2048;
-/// Processor time for all questions of one child, so a child that nobody waits for ends by itself.
+/// Processor time for all questions of one child, so that a child without an asking process ends by itself.
 constexpr int kMostProcessorSeconds = 3600;
 constexpr double kStartSeconds = 5;
-/// Z3 is asked to stop at its limit, and killed this much later.
+/// Z3 is told to stop at its limit. A child that goes on is killed this much later.
 constexpr double kGraceSeconds = 0.25;
-/// A question is tried again if other processes took more than this share of its limit.
+/// A question is asked again if the child had less than this share of its limit in processor time.
 constexpr double kStarved = 0.8;
-/// Seconds to wait at a time for a child that had no processor.
+/// Seconds of each wait for a child that had no processor time.
 constexpr double kStarvedSeconds = 0.05;
 /// Seconds between two checks of whether the work was stopped.
 constexpr double kLookSeconds = 0.05;
@@ -142,7 +142,7 @@ bool Solver::start()
     return channel_ >= 0;
 }
 
-/// Whether the child has closed its side although no question ended it.
+/// Whether the child has ended by itself, not after a question.
 bool Solver::has_ended() const
 {
     pollfd side = {channel_, 0, 0};
@@ -175,7 +175,7 @@ double Solver::processor_seconds() const
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Returns the next message; nothing if none came in time or the child has ended.
+/// Returns the next message; nothing if none comes in time or the child ends.
 std::optional<std::string> Solver::receive(double seconds)
 {
     const auto begin = Clock::now();
@@ -224,7 +224,8 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
         answer.reason = failure_.empty() ? "the solver has ended" : failure_;
         return answer;
     }
-    // Z3 limits itself by the wall clock. If others used the processor, Z3 has had less time than that.
+    // Z3 measures its limit by the wall clock. If other processes used the processor, Z3 had less time than
+    // that.
     const auto begin = Clock::now();
     for (double allowed = seconds;;) {
         const double had_before = processor_seconds();

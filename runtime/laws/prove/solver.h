@@ -15,8 +15,8 @@ struct Answer {
     double seconds = 0;  ///< processor time that Z3 took
 };
 
-/// Time limits are processor time. If other processes share the processor, a question ends after this many
-/// times its limit in wall-clock time.
+/// Time limits are processor time. On a shared processor, a question ends after this many times its limit by
+/// the wall clock.
 inline constexpr double kMostPatience = 4;
 
 /// Sends questions in SMT-LIB 2 to Z3 in a child process with limits of memory and time.
@@ -39,12 +39,12 @@ public:
     [[nodiscard]] const std::string& version() const { return version_; }
 
     /// Asks a question that does not depend on earlier ones. The first line of the answer is the verdict.
-    /// `tells_core` makes (get-unsat-core) answer, which slows down other questions.
+    /// `tells_core` lets the question contain (get-unsat-core), which slows Z3 down.
     Answer ask(const std::string& question, double seconds, bool tells_core = false);
 
-    /// Adds to or asks about everything sent since the last ask() or begin().
+    /// Asks a question that builds on everything sent since the last ask() or begin().
     Answer go_on(const std::string& question, double seconds);
-    /// Sends declarations that later go_on() calls build on. Answers whether they can be satisfied.
+    /// Sends declarations for later go_on() calls. The answer tells whether they can be satisfied.
     Answer begin(const std::string& declarations, double seconds);
 
 private:

@@ -1,10 +1,10 @@
 // The program that runs Z3: reads questions from descriptor 0 and writes the answers to it, until the end of
 // input.
 //
-// It is built beside the library, embedded in it (solver_program.cpp) and started from memory. It opens libz3
-// itself and limits its own memory and time, so nothing that Z3 does can harm the asking process. A message
-// is a length in 4 bytes, followed by that many bytes. The first byte of a question tells Z3 to forget all
-// before it ('f') or to go on ('g').
+// The program is built beside the library, embedded in it (solver_program.cpp) and started from memory. It
+// opens libz3 itself and limits its own memory and time, so nothing that Z3 does can harm the asking process.
+// A message is a length in 4 bytes, followed by that many bytes. The first byte of a question tells Z3 to go
+// on from the messages before ('g'), or to forget them and answer with cores ('c') or without ('f').
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -81,7 +81,7 @@ void end_if_alone(int)
 }
 
 /// Requests a signal for every event on the channel, including its end. PR_SET_PDEATHSIG would not do: it
-/// follows the thread that started this process, and other threads may still use the session after that.
+/// reports the end of the thread that started this process, while other threads may still use the session.
 void watch_channel()
 {
     struct sigaction action = {};
@@ -109,7 +109,7 @@ int main(int count, char** arguments)
         return 2;
     watch_channel();
     prctl(PR_SET_NAME, "segfold-solver");
-    std::signal(SIGINT, SIG_IGN);  // sent by the terminal; the asking process ends this one
+    std::signal(SIGINT, SIG_IGN);  // sent by the terminal; only the asking process ends this one
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_AS, static_cast<rlim_t>(std::atoll(arguments[2])) << 20);
     limit(RLIMIT_CPU, static_cast<rlim_t>(std::atoll(arguments[3])));
@@ -144,8 +144,8 @@ int main(int count, char** arguments)
         if (context == nullptr || text[0] != 'g') {
             if (context != nullptr)
                 z3.del_context(context);
-            z3.global_param_set("unsat_core",
-                                text[0] == 'c' ? "true" : "false");  // not settable in a text
+            // A question's text cannot set this option.
+            z3.global_param_set("unsat_core", text[0] == 'c' ? "true" : "false");
             Handle config = z3.mk_config();
             context = z3.mk_context(config);
             z3.del_config(config);

@@ -24,7 +24,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// This search is bounded by cases only, not by time.
+/// Cases limit this search, never the time.
 constexpr LawOptions kSearchForTable{2000, 3600, 1};
 constexpr Type kJudgedTypes[] = {Type::i32, Type::u32, Type::f32, Type::f64};
 constexpr std::size_t kDigestDigits = 12;
@@ -81,7 +81,7 @@ bool is_certain(const StandardVerdict& verdict)
     return is_proof(verdict.verdict) || verdict.verdict == Verdict::holds_exhaustively;
 }
 
-/// Adds the types of a finding to the row that says the same; if there is none, adds a row.
+/// Adds the types of a verdict to the row with the same verdict; if there is none, adds a row.
 void add(std::vector<StandardVerdict>& list, StandardVerdict verdict)
 {
     const auto same = std::ranges::find_if(list, [&](const StandardVerdict& other) {
@@ -243,7 +243,8 @@ std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kep
 std::vector<std::string> unkept_proofs(const std::vector<StandardVerdict>& kept,
                                        const std::vector<StandardVerdict>& found)
 {
-    // A verdict is kept if it is the same or a proof: a fast machine may prove more than the table says.
+    // A claim is kept if the verdict is the same or a proof: a fast machine may prove more than the table
+    // states.
     const auto is_kept = [](const StandardVerdict& then, const StandardVerdict& now) {
         return now.verdict == Verdict::proved ||
                (then.verdict == now.verdict && then.eight_bit == now.eight_bit);

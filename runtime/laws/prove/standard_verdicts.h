@@ -1,6 +1,6 @@
 #pragma once
 // The verdicts on the laws of the standard operators that come with the program: dsl/standard/verdicts.jsonl,
-// and in verdicts_newest.jsonl those that a newer version of Z3 gives differently.
+// and in verdicts_newest.jsonl those that differ with a newer version of Z3.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +28,7 @@ struct StandardVerdict {
     std::string prover;      ///< "Z3 4.8.12"
 };
 
-/// Returns the types for which the table has verdicts: those of i32, u32, f32 and f64 that `op` takes.
+/// Returns the types for which the table has verdicts: i32, u32, f32 and f64, as far as `op` accepts them.
 [[nodiscard]] std::vector<Type> judged_types(const StandardOperator& op);
 
 /// Returns the first 12 hexadecimal digits of the SHA-256 of the operator's texts in all its types.
@@ -53,12 +53,12 @@ struct StandardVerdict {
 /// Returns the verdicts of a newer Z3 that differ from standard_verdicts().
 [[nodiscard]] std::vector<StandardVerdict> newest_verdicts();
 
-/// Returns the verdicts in `found` that differ from `kept`, for the types of which `kept` has a verdict.
+/// Returns the verdicts in `found` that differ from `kept`. Ignores types for which `kept` has no verdict.
 [[nodiscard]] std::vector<StandardVerdict> differing(const std::vector<StandardVerdict>& kept,
                                                      std::vector<StandardVerdict> found);
 
-/// Returns what is wrong with `kept` as the table of `operators`, one sentence each: missing and unknown
-/// operators, laws and types, operators changed since, and verdicts `refuted`. Empty if nothing is wrong.
+/// Returns the faults of `kept` as the table of `operators`, one sentence each: missing and unknown
+/// operators, laws and types, operators changed since, and verdicts `refuted`. Empty if there are none.
 [[nodiscard]] std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kept,
                                                        const std::vector<StandardOperator>& operators);
 

@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 /// Must change whenever the questions of a proof or this format change.
 constexpr int kFormat = 6;
 
-/// Opens the cache's folder; null if there is none. `makes`: creates it.
+/// Opens the cache's folder; null if there is none. With `makes`, creates it.
 std::unique_ptr<cache::Folder> open_folder(bool makes)
 {
     try {
@@ -34,7 +34,7 @@ std::unique_ptr<cache::Folder> open_folder(bool makes)
         if (settings.is_on && !settings.folder.empty() &&
             (makes || std::filesystem::exists(settings.folder, ignored)))
             return std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
-    } catch (const Error&) {  // whoever stores programs there reports the error
+    } catch (const Error&) {  // the code that stores programs there reports the error
     }
     return nullptr;
 }
@@ -139,7 +139,7 @@ LawFinding finding_of(const Json& json, const Operator& op)
 /// The reports remembered in this process, by operator text.
 class Memory {
 public:
-    /// What is in a file is read from there.
+    /// Does not keep a report that is in a file: readers find it there.
     void keep(const std::string& text, LawReport report, bool is_in_file)
     {
         const std::lock_guard lock(mutex_);
@@ -165,7 +165,7 @@ private:
 
 Memory& memory()
 {
-    static auto* kept = new Memory;  // never deleted: folds may go on while the process ends
+    static auto* kept = new Memory;  // never deleted: folds may run while the process ends
     return *kept;
 }
 

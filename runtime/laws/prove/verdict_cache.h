@@ -9,8 +9,8 @@
 
 namespace segfold::prove {
 
-/// Stores a report that holds a proof or a refutation; its other verdicts come from a search longer than a
-/// run's.
+/// Stores a report that holds a proof or a refutation, with its other verdicts, which come from a longer
+/// search than that of a run.
 ///
 /// Earlier proofs of the operator stay unless the report refutes them. If no file can be written, the process
 /// remembers the report in memory.
@@ -22,8 +22,8 @@ void remember(const Operator& op, const LawReport& report);
 /// counts as missing.
 std::optional<LawReport> remembered(const Operator& op);
 
-/// Returns how often remember() has stored something in this process. A change means that laws judged before
-/// may be better known.
+/// Returns how often remember() has stored a report in this process. If the number changes, verdicts on
+/// operators judged before may be out of date.
 [[nodiscard]] std::uint64_t num_remembered();
 
 /// Kind of the cache's files that hold verdicts.

@@ -21,34 +21,35 @@ namespace segfold::simt {
 
 constexpr unsigned kWarpLanes = 32;
 
-/// One CUDA thread. It is small because every switch between threads touches it.
+/// One CUDA thread. Every switch between threads touches it, so it is small.
 struct Thread {
     Fiber* fiber = nullptr;      ///< null before it begins and after it ends
-    std::uint64_t value = 0;     ///< the value it brings to a warp-wide function, then the result
+    std::uint64_t value = 0;     ///< the thread's argument of a warp-wide function, then the result
     const void* site = nullptr;  ///< the place in the text at which it waits
     std::uint16_t argument = 0;  ///< last argument of a shuffle
     std::uint16_t index = 0;     ///< index of the thread in its block
-    std::uint8_t kind = 0;       ///< kind of the barrier or warp-wide function that it waits in
+    std::uint8_t kind = 0;       ///< kind of the barrier or warp-wide function in which the thread waits
 };
 
-/// The flags that a thread reads again and again.
+/// The flags that a thread reads repeatedly.
 struct Polls {
     std::array<std::uintptr_t, 4> flags{};  ///< addresses of the last flags read, newest first
     std::uint64_t value = 0;                ///< value of the newest flag
     std::uint8_t bytes = 0;                 ///< bytes of the newest flag; 0: the thread sleeps
-    std::uint8_t count = 0;                 ///< reads since the thread last changed a flag or let others run
+    std::uint8_t count = 0;  ///< reads since the thread last changed a flag or let other threads run
 };
 
-/// What one thread knows of others, beyond what barriers and warp-wide functions order; see order.h.
+/// The accesses of other threads that are ordered before this thread's next one, in addition to those that
+/// barriers and warp-wide functions order; see order.h.
 struct Order {
-    Knowledge known;             ///< acquired: orders the thread's next accesses
-    Knowledge pending;           ///< read from flags, to be acquired by the next fence or barrier
-    Knowledge published_device;  ///< what its flags publish to all blocks; set by __threadfence()
-    Knowledge published_block;   ///< what its flags publish within the block; set by every fence
+    Knowledge known;             ///< acquired knowledge: orders the thread's next accesses
+    Knowledge pending;           ///< knowledge read from flags; the next fence or barrier acquires it
+    Knowledge published_device;  ///< what the thread's flags publish to all blocks; set by __threadfence()
+    Knowledge published_block;   ///< what the thread's flags publish within the block; set by every fence
     Place deferred;              ///< a flag whose volatile read has begun
 };
 
-/// An asynchronous copy to shared memory that has not been waited for.
+/// An asynchronous copy to shared memory for which the thread has not yet waited.
 struct PendingCopy {
     void* to;
     const void* from;
@@ -56,7 +57,7 @@ struct PendingCopy {
     std::uint32_t group;
 };
 
-/// The copies of one thread that it has not waited for.
+/// The copies of one thread for which it has not yet waited.
 struct PendingCopies {
     std::vector<PendingCopy> copies;  ///< the oldest first
     std::uint32_t group = 0;          ///< group that the next copy will join
@@ -76,21 +77,21 @@ struct Warp {
     std::uint32_t lanes = 0;  ///< lanes that exist
     std::uint32_t live = 0;   ///< lanes that have not returned
     std::uint32_t runnable = 0;
-    std::uint32_t spinning = 0;  ///< lanes that let others run because the flag they read has not changed
+    std::uint32_t spinning = 0;  ///< lanes that let others run, because the flag they read has not changed
     std::uint32_t at_barrier = 0;
-    std::uint32_t phase = 0;   ///< block time of the last event that orders accesses of its lanes
+    std::uint32_t phase = 0;   ///< block time of the last event that orders accesses of the warp's lanes
     std::uint32_t synced = 0;  ///< accesses made before this time are ordered for all lanes
-    /// [later lane][earlier lane]: accesses made before this time are ordered for the later lane. Made at the
-    /// first __syncwarp() of a part of the lanes.
+    /// [later lane][earlier lane]: accesses before this time are ordered for the later lane. Allocated at the
+    /// first __syncwarp() of only some of the lanes.
     std::unique_ptr<LaneTimes> partly_synced;
     std::uint32_t num_meetings = 0;
     std::array<Meeting, kWarpLanes> meetings{};
 };
 
-/// A call of a barrier in the text, with which threads of a block arrive.
+/// A call of a barrier in the text, at which threads of a block arrive.
 struct BarrierCall {
     unsigned kind = 0;
-    unsigned statement = 0;  ///< number of the call in the text, however the compiler copies it
+    unsigned statement = 0;  ///< number of the call in the text; the compiler's copies of it share the number
 
     bool operator==(const BarrierCall&) const = default;
 };
@@ -106,18 +107,18 @@ struct Block {
     std::uint32_t runnable_warps = 0;
     unsigned live = 0;
     unsigned spinning = 0;
-    unsigned arrived = 0;  ///< threads that wait at the barrier
+    unsigned arrived = 0;  ///< threads that wait at the block's barrier
     unsigned votes = 0;
     BarrierCall barrier;
     unsigned barrier_result = 0;
     std::uint32_t time = 0;
     std::uint32_t barrier_time = 0;
-    bool uses_order = false;            ///< whether any thread has used a fence or a flag
-    bool has_flagged = false;           ///< whether any thread has changed a flag
-    Knowledge known;                    ///< what all its threads have known since the last barrier
-    Knowledge published;                ///< what its flags publish because of fences before the last barrier
-    std::vector<Order> order;           ///< one per thread
-    std::vector<Polls> polls;           ///< one per thread; empty until a thread reads a flag
+    bool uses_order = false;   ///< whether any thread has used a fence or a flag
+    bool has_flagged = false;  ///< whether any thread has changed a flag
+    Knowledge known;           ///< what all threads of the block have known since its last barrier
+    Knowledge published;       ///< what the block's flags publish because of fences before its last barrier
+    std::vector<Order> order;  ///< one per thread
+    std::vector<Polls> polls;  ///< one per thread; empty until a thread reads a flag
     std::vector<PendingCopies> copies;  ///< one per thread; empty until a thread starts a copy
     /// Holds the block's shared memory while the OS thread's own copy serves another block.
     std::vector<std::byte> shared_image;
@@ -125,7 +126,7 @@ struct Block {
     std::size_t shadowed_bytes = 0;
 };
 
-/// Whether the block has live threads and all of them wait for the other blocks of its cluster.
+/// Whether the block has live threads, and all of these wait for the other blocks of its cluster.
 bool waits_for_cluster(const Block& block);
 
 /// Range of bytes in the thread-local segment that kernels may use.
@@ -134,7 +135,8 @@ struct SharedRange {
     std::size_t end = 0;
 };
 
-/// What the OS threads of a launch share. A block without a cluster counts as a cluster of one block.
+/// The state that the OS threads of a launch share. A block without a cluster counts as a cluster of one
+/// block.
 struct Launch {
     Launch(const Module& module, std::string kernel, KernelEntry entry, void** arguments,
            const Dimensions& dimensions, const Options& options)
@@ -160,7 +162,7 @@ struct Launch {
     bool shadow = false;
     std::vector<std::uint32_t> order;  ///< clusters in the order in which they start; empty: ascending
     std::vector<SharedRange> shared_ranges;
-    /// One mask for each word of the segment: a bit for each of its four bytes that is in use.
+    /// One mask for each word of the segment: a bit for each of its four bytes that the launch uses.
     std::vector<std::uint8_t> shared_words;
 
     std::atomic<std::uint64_t> next_cluster{0};
@@ -174,11 +176,12 @@ struct Launch {
     /// Progress of one OS thread, on a cache line of its own.
     struct alignas(64) Progress {
         std::atomic<std::uint64_t> made{0};
-        /// Sum of all `made`, plus 1, when this OS thread found no progress; 0 while it makes progress.
+        /// Sum of all `made` at the time when this OS thread found no progress, plus 1; 0 while it makes
+        /// progress.
         std::atomic<std::uint64_t> stuck_at{0};
     };
     std::vector<Progress> progress;         ///< counts every event that may let a waiting thread continue
-    std::vector<Progress> strong_progress;  ///< counts changed flags and ended threads only
+    std::vector<Progress> strong_progress;  ///< counts only changed flags and ended threads
 };
 
 /// Records the fault if it is the launch's first, and stops the launch.

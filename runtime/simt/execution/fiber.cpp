@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kGuardPageBytes = 4096;
 constexpr std::size_t kStackPages = 16;
-// An unmapped page below each stack turns an overflow into a crash. It also keeps the distance between stacks
-// from being a power of two, which would put all their tops into the same cache sets.
+// An unmapped page below each stack turns an overflow into a crash. It also keeps stacks from lying a power
+// of two apart, which would put all their tops into the same cache sets.
 constexpr std::size_t kStrideBytes = (kStackPages + 1) * kGuardPageBytes;
 constexpr std::size_t kStacksPerMapping = 32;
 constexpr std::size_t kMappingBytes = kStacksPerMapping * kStrideBytes;
@@ -56,7 +56,7 @@ void FiberPool::add_stacks()
     mappings_.push_back(memory);
     auto base = reinterpret_cast<std::uintptr_t>(memory);
     for (std::size_t i = 0; i < kStacksPerMapping; ++i, base += kStrideBytes) {
-        // If mprotect fails at the limit of mappings, kernels still run, without guard pages.
+        // mprotect may fail at the limit on mappings. Kernels then run without guard pages.
         mprotect(reinterpret_cast<void*>(base), kGuardPageBytes, PROT_NONE);
         Fiber& fiber = fibers_.emplace_back();
         fiber.low = base + kGuardPageBytes;

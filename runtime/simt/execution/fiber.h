@@ -38,7 +38,7 @@ inline void announce_switch(void**, const Fiber&) {}
 inline void confirm_switch(void*, Fiber*) {}
 #endif
 
-/// Leaves `from` and continues `to`. Returns when something switches back to `from`.
+/// Leaves `from` and continues `to`. Returns when another switch continues `from`.
 inline void switch_fiber(Fiber& from, Fiber& to)
 {
     void* fake_stack = nullptr;
@@ -49,7 +49,7 @@ inline void switch_fiber(Fiber& from, Fiber& to)
     confirm_switch(fake_stack, previous);
 }
 
-/// Must be called first on a new stack: saves the point at which the fiber that switched here will continue.
+/// Must be called first on a new stack. Stores where the fiber that switched to this stack will continue.
 inline void begin_fiber(boost::context::detail::transfer_t arrival)
 {
     auto* from = static_cast<Fiber*>(arrival.data);
@@ -57,7 +57,7 @@ inline void begin_fiber(boost::context::detail::transfer_t arrival)
     confirm_switch(nullptr, from);
 }
 
-/// The fibers of one OS thread. They are made when first needed and used again.
+/// The fibers of one OS thread. They are made on demand and reused.
 class FiberPool {
 public:
     using Entry = void (*)(boost::context::detail::transfer_t);
@@ -67,10 +67,11 @@ public:
     FiberPool& operator=(const FiberPool&) = delete;
     ~FiberPool();
 
-    /// Returns an idle fiber. It continues where it last ended a CUDA thread; a new one begins at the entry.
+    /// Returns an idle fiber. It continues where it last ended a CUDA thread; a new fiber begins at the
+    /// entry.
     Fiber& take();
     void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
-    /// Makes every fiber begin at the entry again, whatever it was doing.
+    /// Makes every fiber begin at the entry again, wherever it was.
     void reset();
 
 private:

@@ -16,8 +16,8 @@ constinit const Knowledge kNothing;
 /// A node of a radix tree over block numbers, most significant digit first.
 ///
 /// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. A tree is only as
-/// high as its greatest block needs. Where a higher tree is expected, it stands for one whose other children
-/// are empty.
+/// high as its greatest block number needs. A lower tree may stand in place of a higher one whose other
+/// children are empty.
 class KnowledgeNode {
 public:
     explicit KnowledgeNode(unsigned node_height) : height(node_height) {}
@@ -43,7 +43,7 @@ public:
 
 const Cover& cover_of(const KnowledgeNode& node) { return static_cast<const Leaf&>(node).cover; }
 
-/// Returns child `i` of `knowledge`, read as a node of `height`; the node's own height may be smaller.
+/// Returns child `i` of `knowledge`, read as a node of `height`. The node itself may be lower.
 const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned i)
 {
     if (knowledge == nullptr)
@@ -59,7 +59,7 @@ unsigned digit(std::uint32_t block, unsigned height) { return block >> kBits * (
 /// Whether a node of `height` has a place for `block`.
 bool has_place(unsigned height, std::uint32_t block) { return std::uint64_t{block} >> kBits * height == 0; }
 
-/// Whether `a` contains all that `b` covers.
+/// Whether `a` contains everything that `b` covers.
 bool holds_cover(const Cover& a, const Cover& b)
 {
     if (a.barrier_time != b.barrier_time)
@@ -76,7 +76,7 @@ bool holds_cover(const Cover& a, const Cover& b)
 
 Cover join_covers(const Cover& a, const Cover& b)
 {
-    // Lanes of the cover with the earlier barrier add nothing to the later barrier.
+    // If the barriers differ, lanes of the cover with the earlier barrier add nothing to the later one.
     if (a.barrier_time != b.barrier_time)
         return a.barrier_time > b.barrier_time ? a : b;
     Cover result{a.barrier_time, {}};
@@ -96,9 +96,9 @@ Cover join_covers(const Cover& a, const Cover& b)
     return result;
 }
 
-/// Returns the union of `a` and `b`: one of the two if it contains the other, else `made`, which receives the
-/// union. Blocks join thousands of times and mostly know the same, so it counts and allocates only when
-/// needed.
+/// Returns the union of `a` and `b`. Returns one of these if it contains the other; otherwise stores the
+/// union in `made` and returns `made`. Blocks join thousands of times and mostly know the same, so this
+/// counts and allocates only if it must.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)
 {
     if (a == b || b == nullptr)
@@ -189,7 +189,7 @@ const Cover* find(const Knowledge& knowledge, std::uint32_t block)
     const KnowledgeNode* node = knowledge.get();
     if (node == nullptr || !has_place(node->height, block))
         return nullptr;
-    // A child may be lower than its place in the tree; then it holds blocks whose leading digits there are 0.
+    // A child may be lower than its place in the tree. It then holds blocks whose leading digits are 0.
     for (unsigned height = node->height; node != nullptr && height > 0; --height)
         if (node->height == height)
             node = static_cast<const Inner*>(node)->children[digit(block, height)].get();

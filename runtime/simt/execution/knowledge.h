@@ -2,7 +2,8 @@
 // What one thread knows about other blocks: which of their memory accesses happened before its own next one.
 //
 // Blocks learn of each other only through fences and atomics. A `Knowledge` is a set of covers, one for each
-// block heard of. Sets share their parts, so knowledge of thousands of blocks is cheap to extend and to join.
+// block that is known. Sets share their parts, so knowledge of thousands of blocks is cheap to extend and to
+// join.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,8 +12,8 @@ namespace segfold::simt {
 
 /// The accesses of one block that are known to be over.
 ///
-/// It covers all accesses before the block's barrier at `barrier_time`. For each thread in `lanes` it also
-/// covers those before the thread's `time`.
+/// A cover contains all accesses before the block's barrier at `barrier_time`. For each thread in `lanes` it
+/// also contains accesses before the thread's `time`.
 struct Cover {
     struct Lane {
         std::uint16_t thread;
@@ -29,7 +30,7 @@ class KnowledgeNode;
 /// An immutable set of covers, null when empty.
 using Knowledge = std::shared_ptr<const KnowledgeNode>;
 
-/// Returns the union. If one argument contains the other, returns that argument itself.
+/// Returns the union. If one argument contains the other, returns the larger argument itself.
 Knowledge join(const Knowledge& a, const Knowledge& b);
 
 /// Adds `more` to `knowledge`. If `knowledge` already contains all of it, the pointer stays the same.

@@ -1,5 +1,5 @@
 #pragma once
-// "Device" memory of the CPU executor: named allocations of exact size that every check knows.
+// "Device" memory of the CPU executor: named allocations of exact size, known to every check.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,10 +12,10 @@ namespace segfold::simt {
 
 struct Region;
 
-/// The word that fills unwritten memory: a NaN as float; two of them are a NaN as double.
+/// The word that fills unwritten memory. It is a NaN as float; two of them are a NaN as double.
 inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
 
-/// An allocation that kernels may read and write; its name appears in reports.
+/// An allocation that kernels may read and write. Reports show its name.
 ///
 /// It starts on a 256-byte boundary, as with `cudaMalloc`, and ends exactly after `bytes()`, so that even an
 /// access to the first byte past the end is reported. New memory is filled with a pattern that reads as NaN.
@@ -38,7 +38,7 @@ public:
     /// Whether checked kernels have written all of the `count` bytes from byte `begin` on.
     [[nodiscard]] bool is_written(std::size_t begin, std::size_t count) const;
 
-    /// Returns the memory as elements of `T`, without a rest smaller than one element.
+    /// Returns the memory as elements of `T`. Leaves out a rest smaller than one element.
     template <class T>
     [[nodiscard]] std::span<T> as()
     {

@@ -7,7 +7,7 @@
 
 namespace segfold::simt {
 
-/// Generator of 32-bit numbers. RandomSequence scrambles the seed, so neighbouring seeds give unrelated
+/// Generator of 32-bit numbers. RandomSequence scrambles the seed, so that neighbouring seeds give unrelated
 /// schedules.
 ///
 /// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017.
@@ -30,7 +30,7 @@ public:
     }
 
     /// Returns the index of a random set bit of `set`, which must not be 0. A bit after a gap is likelier
-    /// than others; schedules can bear that.
+    /// than others, which does no harm to schedules.
     unsigned bit_of(std::uint32_t set)
     {
         const int turn = static_cast<int>(next() >> 27);

@@ -1,6 +1,5 @@
 #pragma once
-// Where device buffers lie: one reserved range of addresses, in which two loads find the buffer of an
-// address.
+// The addresses of device buffers: one reserved range, in which two loads find the buffer of an address.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,14 +21,14 @@ struct Region {
 
 constexpr unsigned kArenaPageBits = 16;
 
-/// Returns a buffer's name as messages show it: in quotes, unless it ends in one, like "the input 'scale'".
+/// Returns a buffer's name as messages show it: in quotes, unless it ends in a quote, like "the input
+/// 'scale'".
 inline std::string shown_name(const std::string& name)
 {
     return name.ends_with('\'') ? name : "'" + name + "'";
 }
 
-/// The reserved range of addresses. Each page belongs to one buffer or to none; pages between buffers to
-/// none.
+/// The reserved range of addresses. Each page belongs to one buffer, or, between buffers, to none.
 struct Arena {
     std::uintptr_t base = 0;
     std::size_t bytes = 0;

@@ -8,7 +8,7 @@
 namespace segfold::simt {
 namespace {
 
-// The sticky schedule draws a new warp once in this many choices on average.
+// On average, the sticky schedule draws a new warp once in this many choices.
 constexpr std::uint32_t kStay = 64;
 // Priorities change after at most this many choices.
 constexpr std::uint32_t kStepsToChange = 3000;

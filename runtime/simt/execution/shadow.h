@@ -1,5 +1,5 @@
 #pragma once
-// Shadow memory: records for each word that kernels use who wrote it last and who read it last.
+// Shadow memory: records the last writer and the last readers of each word that kernels use.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace segfold::simt {
 
-/// Who accessed a word: index of the thread or warp, whether the access was strong, and the place in the
-/// code.
+/// The origin of an access to a word: index of the thread or warp, whether the access was strong, and the
+/// place in the code.
 ///
 /// Accesses by atomic functions and through `volatile` are strong. Strong accesses do not race with each
 /// other.
@@ -41,12 +41,12 @@ struct Write {
     Accessor thread;
 };
 
-/// Value of `Reads::warp` if lanes of several warps have read; `Reads::mask` then has a bit for each warp.
+/// Value of `Reads::warp` if lanes of several warps have read. `Reads::mask` then has a bit for each warp.
 constexpr unsigned kSeveralWarps = 32;
 
-/// Reads of a word since its last write, made by the block that read it last.
+/// The reads of a word since its last write, made by the block that read it last.
 ///
-/// `mask` has a bit for each lane that has read if all are of one warp, else for each warp.
+/// If all lanes that have read are of one warp, `mask` has a bit for each lane, else for each warp.
 struct Reads {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
@@ -63,17 +63,17 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 32);
 
-/// What few words need: the knowledge published through the word, and cells for its single bytes.
+/// Data that only few words need: the knowledge published through the word, and cells for its single bytes.
 struct Extra {
     Knowledge device;  ///< published to every block
     Knowledge block;   ///< published to the threads of block `block_number` only
     std::uint32_t block_number = 0;
-    std::uint32_t launch = 0;  ///< the launch that the knowledge belongs to
+    std::uint32_t launch = 0;  ///< the launch to which the knowledge belongs
     bool split = false;        ///< whether the bytes have cells of their own
     Cell bytes[4];
 };
 
-/// The cells of one buffer, or of one block's shared memory. A cell takes memory once it is touched.
+/// The cells of one buffer, or of one block's shared memory. Cells take memory only after they are touched.
 class Shadow {
 public:
     explicit Shadow(std::size_t bytes);
@@ -88,10 +88,10 @@ public:
         const std::uint32_t number = cell.extra.load(std::memory_order_relaxed) >> 1;
         return number == 0 ? nullptr : &extra(number);
     }
-    /// Returns the cell's `Extra`; makes one if it has none. The caller must hold the cell's lock.
+    /// Returns the cell's `Extra`, which it makes if there is none. The caller must hold the cell's lock.
     Extra& require_extra(Cell& cell);
-    /// Returns the cells of the word's four bytes; makes them if needed. The caller must hold the cell's
-    /// lock.
+    /// Returns the cells of the word's four bytes, which it makes if there are none. The caller must hold the
+    /// cell's lock.
     Cell* require_bytes(Cell& cell);
 
 private:
@@ -128,7 +128,7 @@ private:
     bool needed_;
 };
 
-/// The cell of an address, and what its use needs.
+/// The cell of an address, and its shadow and lock.
 struct Place {
     Cell* cell = nullptr;
     Shadow* shadow = nullptr;

@@ -12,16 +12,17 @@ thread_local Worker* current_worker = nullptr;
 
 namespace {
 
-// A random schedule moves to another resident block once in kBlockStay waits, leaves a thread that changed a
-// flag once in kFlagStay changes, and moves to another block before reading a flag once in kReadStay reads.
+// In a random schedule, another resident block comes next after one wait in kBlockStay. The running thread
+// lets another one continue after one change of a flag in kFlagStay, and another block before one read of a
+// flag in kReadStay.
 constexpr std::uint32_t kBlockStay = 128;
 constexpr std::uint32_t kFlagStay = 4;
 constexpr std::uint32_t kReadStay = 16;
-// A thread that polls several flags in turn lets others run after this many reads.
+// A thread that polls several flags in turn lets other threads run after this many reads.
 constexpr std::uint8_t kPollsInTurn = 8;
 
-/// Returns this OS thread's worker. It must not be inlined: a fiber may continue on another OS thread, and
-/// `current_worker` is another variable there.
+/// Returns this OS thread's worker. It must not be inlined: a fiber may continue on another OS thread, where
+/// `current_worker` is another variable.
 __attribute__((noinline)) Worker& running_worker() { return *current_worker; }
 
 void fiber_entry(boost::context::detail::transfer_t arrival)
@@ -105,7 +106,7 @@ std::span<Block> Worker::cluster() const
     return {&memory_.slots[slot / size * size], size};
 }
 
-/// Starts the next cluster in the slots from `first` on, which must all be inactive.
+/// Starts the next cluster in the slots from `first` on. All of these must be inactive.
 void Worker::start_cluster(Block& first)
 {
     const std::uint64_t turn = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
@@ -202,7 +203,7 @@ void Worker::run_thread()
     launch_.entry(launch_.arguments);
     try {
         end_thread();
-        // Return now: this worker may be gone when the fiber is used again.
+        // Must return now: this worker may no longer exist when the fiber is reused.
         return;
     } catch (const Abandoned&) {
     } catch (...) {
@@ -266,7 +267,7 @@ void Worker::end_thread()
         release_barrier(*block_);
     Thread* next = block_->live == 0 || launch_.failed.load(std::memory_order_relaxed) ? nullptr : pick();
     if (next != nullptr && next->fiber == nullptr) {
-        // The next thread has not begun, so it needs no stack of its own: it begins on this one.
+        // The next thread has not begun, so it can begin on this stack.
         next->fiber = fiber_;
         thread_ = next;
         ++steps_;

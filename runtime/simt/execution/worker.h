@@ -9,21 +9,21 @@
 
 namespace segfold::simt {
 
-/// What an OS thread keeps from launch to launch: stacks, and the state of resident blocks.
+/// Memory that an OS thread keeps from launch to launch: stacks, and the state of resident blocks.
 struct WorkerMemory {
     WorkerMemory();
     FiberPool fibers;
     std::vector<Block> slots;
 };
 
-/// Thrown by `Worker::fail` after it has reported the fault. Caught before it reaches stack frames of the
-/// text.
+/// Thrown by `Worker::fail` after it has reported the fault. It is caught before it reaches stack frames of
+/// the text.
 struct Abandoned {};
 
 /// Runs blocks of one launch on the calling OS thread until none is left or the launch has failed.
 ///
 /// The text calls the functions below `run`, on the stack of a CUDA thread. A function that waits returns
-/// when the thread's turn comes again. A fault unwinds the executor's frames and then abandons the stack.
+/// when it is the thread's turn again. A fault unwinds the executor's frames and then abandons the stack.
 class Worker {
 public:
     Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots);
@@ -44,7 +44,7 @@ public:
     }
     [[nodiscard]] unsigned lane() const { return thread_->index % kWarpLanes; }
     [[nodiscard]] Launch& launch() { return launch_; }
-    /// Whether a CUDA thread is running, on `fiber()`. If not, the worker's own loop is.
+    /// Whether a CUDA thread is running, on `fiber()`. If not, the worker's own loop is running.
     [[nodiscard]] bool on_fiber() const { return fiber_ != nullptr; }
     [[nodiscard]] const Fiber& fiber() const { return *fiber_; }
     [[nodiscard]] std::uintptr_t shared_base() const { return shared_base_; }
@@ -57,14 +57,14 @@ public:
     unsigned barrier(const BarrierCall& call, unsigned value, const void* site);
     std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
                        const void* site);
-    /// Called before a read of a flag. Lets others run if the flag has not changed since this thread last
-    /// read it.
+    /// Called before a read of a flag. Lets other threads run if the flag has not changed since this thread's
+    /// last read.
     void poll(std::uintptr_t address, std::size_t bytes, const void* site);
     void sleep(const void* site);
-    /// Called after the running thread has changed a flag. A random schedule sometimes continues another
-    /// thread here.
+    /// Called after the running thread has changed a flag. A random schedule then sometimes continues another
+    /// thread.
     void changed_flag();
-    /// Returns how many calls of this function in a row found no access and no switch since the call before.
+    /// Returns the number of successive calls of this function without an access or a switch in between.
     int looks_at_same_step();
     /// Called before every checked memory access.
     void count_access() { ++accesses_; }
@@ -73,13 +73,13 @@ public:
 
     /// Reports a fault of the running thread with the message "kernel …, block …, thread …, line …: `what`".
     [[noreturn]] void fail(Fault fault, const void* site, const std::string& what);
-    /// Stores the exception being handled, thrown by the executor itself, as the launch's outcome. Call
-    /// `leave` next.
+    /// Stores the exception being handled, which the executor itself threw, as the launch's outcome. `leave`
+    /// must be called next.
     void keep_current_exception();
     /// Abandons the running stack.
     [[noreturn]] void leave();
 
-    /// Sets the flag of the atomic function that is running.
+    /// Records the flag of the atomic function that is running.
     void set_atomic_flag(const Place& flag) { atomic_flag_ = flag; }
     [[nodiscard]] const Place& atomic_flag() const { return atomic_flag_; }
 
@@ -103,11 +103,11 @@ private:
     void resume(Thread& next);
     /// Prepares the switch to `next` and returns its fiber.
     Fiber* go_on_with(Thread& next);
-    /// Chooses the thread that continues while the running one waits, and returns its fiber. Null: the
+    /// Chooses the thread that continues while the running thread waits, and returns its fiber. Null if the
     /// running thread itself continues.
     Fiber* choose_next();
-    /// Waits until it is the running thread's turn again. Inlined to keep the stack of a waiting thread
-    /// shallow.
+    /// Waits until it is the running thread's turn again. It is inlined, to keep the stack of a waiting
+    /// thread shallow.
     void suspend()
     {
         Fiber& from = *fiber_;
@@ -131,7 +131,7 @@ private:
     WorkerMemory& memory_;
     unsigned index_;
     Random random_;
-    Fiber loop_;              ///< the point at which `run` continues
+    Fiber loop_;              ///< where `run` will continue
     Fiber* fiber_ = nullptr;  ///< the running fiber
     Place atomic_flag_;
     Block* block_ = nullptr;
@@ -143,7 +143,7 @@ private:
     std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warps, the most urgent first
     std::uint32_t steps_to_change_ = 0;
     bool random_switches_ = false;
-    bool leaves_block_ = false;  ///< goes to another block at the next wait
+    bool leaves_block_ = false;  ///< true: the next wait goes to another block
     bool may_change_block_ = false;
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
@@ -155,10 +155,10 @@ private:
     std::uint64_t strong_progress_ = 0;  ///< counts changed flags and ended threads
     std::uint64_t round_progress_ = 0;
     std::uint64_t round_strong_progress_ = 0;
-    /// Progress of all workers, plus 1, at this worker's last look while it made none.
+    /// Sum of all workers' progress, plus 1, when this worker last looked without having made progress.
     std::uint64_t seen_total_ = 0;
-    std::uint64_t seen_strong_total_ = 0;  ///< all workers' strong progress, plus 1, at that look
-    bool is_called_stuck_ = false;         ///< by this worker, because it changes no flag
+    std::uint64_t seen_strong_total_ = 0;  ///< the same sum of strong progress
+    bool is_called_stuck_ = false;  ///< true if this worker marked itself as stuck because it changes no flag
     unsigned idle_rounds_ = 0;
     unsigned weak_rounds_ = 0;
 };

@@ -13,7 +13,7 @@
 namespace segfold::simt {
 namespace {
 
-/// An earlier access that is not ordered before the checked one. `block` 0: the memory was never written.
+/// An earlier access that is not ordered before the checked access. `block` 0: the memory was never written.
 struct Conflict {
     std::uint32_t block = 0;
     std::uintptr_t site = 0;
@@ -21,7 +21,7 @@ struct Conflict {
     std::string who;
 };
 
-/// What the checks of one access share.
+/// Data that the checks of one access share.
 struct Check {
     Worker& worker;
     const Access& access;
@@ -112,14 +112,14 @@ void note_read(const Check& check, Reads& reads)
         reads.mask |= bit;
         return;
     }
-    // There is room for the reads of one block. Older reads may be forgotten once no later access can race
-    // with them.
+    // There is room for the reads of one block. Older reads may be forgotten if no later access can race with
+    // them.
     if (reads.block != check.block.number || reads.time < check.block.barrier_time ||
         (warp == check.warp && reads.time < check.worker.warp().synced)) {
         reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
         return;
     }
-    // Only plain writes race with strong reads, but both kinds of writes race with plain reads: so plain
+    // A plain write races with strong and with plain reads, a strong write only with plain reads. So plain
     // reads are kept.
     if (reads.warp.strong() != check.access.strong) {
         if (reads.warp.strong())
@@ -127,7 +127,7 @@ void note_read(const Check& check, Reads& reads)
         return;
     }
     if (warp == check.warp) {
-        // Keeping the older time may hide a race of the newer read, but never reports a false one.
+        // Keeping the older time may hide a race with the newer read, but never reports a false race.
         reads.mask |= bit;
         return;
     }
@@ -205,7 +205,7 @@ bool in_shared_array(const Launch& launch, std::size_t offset, std::size_t bytes
     return true;
 }
 
-/// The memory that an access lies in.
+/// The memory in which an access lies.
 struct Target {
     Cell* cells = nullptr;  ///< cells of its region, from the first word on; null: nothing to check
     Shadow* shadow = nullptr;

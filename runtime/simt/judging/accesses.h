@@ -17,15 +17,15 @@ struct Access {
     bool strong = false;  ///< made by an atomic function or through `volatile`
 };
 
-/// Fails the launch if the access lies outside of all memory that the running thread may use; then it does
-/// not return.
+/// Fails the launch, and does not return, if the access lies outside of all memory that the running thread
+/// may use.
 void check_bounds(Worker& worker, const Access& access);
 
 /// Checks an access that is about to happen. Does not return if the access is a fault.
 ///
-/// Returns the place of the access's first word. The place has no cell if the memory is not shadowed: local
-/// variables of a thread, constants and global variables of the text, and everything in a launch without the
-/// shadow check.
+/// Returns the place of the access's first word. The place has no cell if the memory has no shadow: a
+/// thread's local variables, the text's constants and global variables, and everything in a launch without
+/// the shadow check.
 Place check_access(Worker& worker, const Access& access);
 
 }  // namespace segfold::simt

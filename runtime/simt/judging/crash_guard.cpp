@@ -11,7 +11,7 @@
 #include "runtime/simt/execution/worker.h"
 #include "runtime/simt/judging/findings.h"
 
-// The C library declares this member only under its internal name.
+// The C library declares this member only by its internal name.
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-// A thread that overflows its stack first touches memory at most this far below it: the unmapped guard page.
+// A thread that overflows its stack first touches the unmapped guard page below it.
 constexpr std::size_t kGuardBytes = 4096;
-// A thread is called endless when this many looks find it at the same step.
+// A thread counts as endless if this many successive looks find it at the same step.
 constexpr int kLooks = 4;
 
 std::array<struct sigaction, kSignals.size()> previous_actions;
@@ -62,7 +62,7 @@ std::string describe(int signal, std::uintptr_t address)
 [[noreturn]] void abandon(Worker& worker, Fault fault, std::uintptr_t place, const std::string& what)
 {
     try {
-        // fail() expects a return address, which lies behind the instruction.
+        // fail() expects a return address, which lies after the instruction.
         worker.fail(fault, place == 0 ? nullptr : reinterpret_cast<const void*>(place + 1), what);
     } catch (...) {}
     worker.leave();
@@ -80,7 +80,7 @@ void pass_on(int signal, siginfo_t* info, void* context)
             previous.sa_handler(signal);
         else
             sigaction(signal, &previous,
-                      nullptr);  // the instruction runs again, and the default action follows
+                      nullptr);  // the instruction runs again and meets the default action
     }
 }
 
@@ -90,7 +90,7 @@ void on_crash(int signal, siginfo_t* info, void* context)
     const std::uintptr_t place = program_counter(context);
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const bool bad_address = signal == SIGSEGV || signal == SIGBUS;
-    // The stack may also overflow in a function of the executor that the text called.
+    // The stack may also overflow in a function of the executor, called by the text.
     if (worker != nullptr && worker->on_fiber() && bad_address && overflows_stack(*worker, address))
         abandon(*worker, Fault::out_of_bounds, worker->launch().module.owns(place) ? place : 0,
                 "needs more than 64 KiB of stack for its local variables");

@@ -10,10 +10,10 @@ namespace segfold::simt {
 
 /// Watches the calling OS thread while it runs kernels.
 ///
-/// The launch ends with a fault on a bad address that no check saw (in a program without checks, or when a
-/// stack overflows), on a division by zero, and when a thread computes for `endless_seconds` of processor
-/// time without reading memory or waiting. Signals raised by other code go to the handler that was installed
-/// before.
+/// The launch ends with a fault in three cases: at a bad address that no check saw (in a program without
+/// checks, or when a stack overflows), at a division by zero, and when a thread computes for
+/// `endless_seconds` of processor time without reading memory or waiting. A signal raised by other code goes
+/// to the handler that was installed before.
 class CrashGuard {
 public:
     explicit CrashGuard(double endless_seconds);

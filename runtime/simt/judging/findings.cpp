@@ -37,7 +37,7 @@ std::string coordinates(const char* noun, std::uint64_t linear, unsigned x, unsi
 
 /// Returns " of the emitted text (kernels/stages/tile_scan.cu:12)"; "" if the text was not emitted.
 ///
-/// Also names the place of the outermost call, which lies in the stage, if that is another one.
+/// If the outermost call, which lies in the stage, is at another place, also names that place.
 std::string origin_text(const Launch& launch, const CallLines& called)
 {
     const auto& lines = launch.options.lines;
@@ -53,7 +53,7 @@ std::string origin_text(const Launch& launch, const CallLines& called)
     return " of the emitted text" + (text.empty() ? "" : fmt::format(" ({})", text));
 }
 
-/// Returns the file address of the call that returns to `site`. 1 less than `site`, which may already belong
+/// Returns the file address of the call that returns to `site`: 1 less than `site`, which may already belong
 /// to the next line.
 std::uint64_t place_of_call(const Launch& launch, const void* site)
 {
@@ -189,7 +189,7 @@ std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::u
 std::string outside_text(std::uintptr_t address, std::size_t bytes)
 {
     const Neighbour near = nearest_buffer(address);
-    // The address is farther from every buffer than any buffer is long, so it has nothing to do with them.
+    // The address is farther from every buffer than any buffer is long, so it is not a slip past one.
     constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 40;
     if (!near.found || near.offset > kFar || near.offset < -kFar)
         return fmt::format("address 0x{:x}, which is in no buffer", address);

@@ -24,31 +24,31 @@ std::string threads_text(std::span<const unsigned> threads);
 
 /// "kernel reduce, block 3"; with all coordinates if the grid has more than one dimension.
 std::string block_text(const Launch& launch, const Block& block);
-/// "block 3". The block may be over, so only its number is given.
+/// "block 3". Gives only the number, because the block may have ended.
 std::string block_number_text(const Launch& launch, std::uint32_t number);
 /// "thread 17"; with all coordinates if the block has more than one dimension.
 std::string thread_text(const Launch& launch, unsigned thread);
 /// How to replay the launch: schedule, block order, seed, residency.
 std::string replay_text(const Launch& launch);
 
-/// Lines of the text: first that of an instruction, then those of the calls that led there, as far as known.
+/// Lines of the text: first the line of an instruction, then the lines of the known calls that led to it.
 using CallLines = std::vector<int>;
-/// Returns the lines of the call that returns to `site`; empty if unknown.
+/// Returns the lines of the call that returns to `site`; empty if they are unknown.
 CallLines lines_of(const Launch& launch, const void* site);
 std::vector<CallLines> lines_of(const Launch& launch, std::span<const void* const> sites);
-/// Like lines_of(), for a call of the running fiber: also gives all calls that this call is nested in.
+/// Like lines_of(), for a call of the running fiber. Also gives the lines of all enclosing calls.
 CallLines lines_with_callers(const Launch& launch, const void* site);
-/// Returns the line as text behind `before`; "" if the line is not known.
+/// Returns the line as text after `before`; "" if the line is unknown.
 ///
-/// An ordinary text gives "line 57". An emitted text gives "line 57 of the emitted text
-/// (kernels/stages/tile_scan.cu:12)", or "line 31 of the emitted text (called in
-/// kernels/stages/tile_scan.cu:12)" for a line of a called function.
+/// A text that was not emitted gives "line 57". An emitted text gives "line 57 of the emitted text
+/// (kernels/stages/tile_scan.cu:12)", or, for a line of a called function, "line 31 of the emitted text
+/// (called in kernels/stages/tile_scan.cu:12)".
 std::string line_text(const Launch& launch, const CallLines& lines, const char* before = ", ");
 
 /// "element 10 of 'offsets'", "byte 41 of 'offsets'", "element 3 of shared 'partials of reduce'".
 std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::uintptr_t address,
                         std::size_t bytes);
-/// "4 bytes past the end of 'offsets' (40 bytes)", for an address that is in no buffer.
+/// For an address in no buffer: "4 bytes past the end of 'offsets' (40 bytes)".
 std::string outside_text(std::uintptr_t address, std::size_t bytes);
 
 }  // namespace segfold::simt

@@ -13,7 +13,7 @@
 namespace segfold::simt {
 namespace {
 
-/// Runs `action` on the worker. Lets no exception pass through stack frames of the text.
+/// Calls `action` with the worker. No exception may pass through stack frames of the text.
 template <class Action>
 auto on_worker(Action&& action)
 {
@@ -44,7 +44,7 @@ void write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
-/// Lets other threads run if this one only waits. Checks the access afterwards, right before it happens.
+/// Lets other threads run if this thread merely waits. Then checks the access, right before it happens.
 Place poll_and_check(Worker& worker, const Access& access)
 {
     check_bounds(worker, access);
@@ -172,8 +172,8 @@ PendingCopies& copies_of(Worker& worker)
     return block.copies[worker.thread().index];
 }
 
-/// Starts an asynchronous copy. The target counts as written twice, now and when the copy is waited for; it
-/// holds nonsense in between.
+/// Starts an asynchronous copy. The target counts as written twice: now, and when the thread waits for the
+/// copy. In between it holds nonsense.
 void copy_async(void* to, const void* from, unsigned bytes, const void* site)
 {
     check_copied(to, bytes, site);
@@ -195,7 +195,7 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // A copy without a later commit is waited for only by a wait for all copies.
+    // Only a wait for all copies waits for a copy without a later commit.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];
@@ -231,7 +231,8 @@ void* in_block(const void* mine, unsigned rank, const void* site)
             worker.fail(
                 Fault::out_of_bounds, site,
                 fmt::format("maps shared memory of block {} of a cluster of {}", rank, blocks.size()));
-        // The running block's shared memory is in the OS thread's copy, that of other blocks in their images.
+        // The running block's shared memory is in the OS thread's copy; other blocks keep theirs in their
+        // images.
         Block& other = blocks[rank];
         return &other == &worker.block() ? const_cast<void*>(mine) : other.shared_image.data() + offset;
     });
@@ -277,7 +278,7 @@ void undefined(const char* what, const void*, const void* site)
     });
 }
 
-/// A type as the undefined behaviour sanitizer describes it.
+/// The undefined behaviour sanitizer's description of a type.
 struct TypeDescriptor {
     unsigned short kind;
     unsigned short info;
@@ -295,7 +296,7 @@ std::string type_name(const TypeDescriptor& type)
     return text;
 }
 
-/// What the sanitizer passes for a bad index or pointer, starting with the place in the source.
+/// The sanitizer's data about a bad index or pointer. They begin with the place in the source.
 struct Complaint {
     const char* file;
     unsigned line;

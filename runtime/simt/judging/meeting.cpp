@@ -1,4 +1,4 @@
-// Where threads wait for each other: the barrier of a block and the warp-wide functions.
+// The barrier of a block and the warp-wide functions, at which threads wait for each other.
 #include <algorithm>
 #include <bit>
 
@@ -89,7 +89,7 @@ unsigned Worker::barrier(const BarrierCall& call, unsigned value, const void* si
     return block.barrier_result;
 }
 
-/// Whether every thread of the running block's cluster has either returned or waits at the cluster's barrier.
+/// Whether each thread of the running block's cluster has returned or waits at the cluster's barrier.
 bool Worker::cluster_waits() const
 {
     return std::ranges::all_of(

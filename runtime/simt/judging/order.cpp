@@ -9,7 +9,7 @@
 namespace segfold::simt {
 namespace {
 
-/// Returns what is published at `flag` for the threads of block `block_number`.
+/// Returns the knowledge that is published at `flag` for the threads of block `block_number`.
 Knowledge published_at(Worker& worker, std::uint32_t block_number, const Place& flag)
 {
     const CellLock lock(*flag.cell, flag.locked);
@@ -41,8 +41,8 @@ void take_pending(Knowledge& knowledge, Order& order)
         learn(knowledge, std::exchange(order.pending, nullptr));
 }
 
-/// Returns the cover of all accesses in the running thread's own block that are over for this thread. Starts
-/// a new phase, so the cover leaves out the thread's later accesses.
+/// Returns the cover of all accesses of the running thread's block that are over for this thread. Starts a
+/// new phase, so that the cover excludes the thread's later accesses.
 Cover release_cover(Worker& worker)
 {
     Block& block = worker.block();
@@ -142,8 +142,7 @@ void order_block(Worker& worker, Block& block)
         learn(block.known, order.known);
         order.known = nullptr;
         take_pending(block.known, order);
-        // If a thread writes a flag after the barrier, fences before the barrier count for it, as on the
-        // hardware.
+        // Fences before the barrier also count for flags that a thread writes after it, as on the hardware.
         learn(block.published, order.published_device);
     }
 }

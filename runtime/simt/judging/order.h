@@ -6,45 +6,45 @@
 
 namespace segfold::simt {
 
-/// A fence of the running thread. The thread acquires what it has read from flags; from now on, the flags
-/// that it writes publish what it knows.
+/// A fence of the running thread. The thread acquires the knowledge that it has read from flags. Flags that
+/// it writes from now on publish its knowledge.
 void fence(Worker& worker, unsigned scope);
 
-/// Called before the running thread writes to a flag: a reader of the flag can acquire what this thread's
-/// last fence published.
+/// Called before the running thread writes to a flag. Publishes there what the thread's last fence made
+/// public, so that a reader of the flag can acquire it.
 void publish(Worker& worker, const Place& flag);
 
-/// Called after the running thread has read a flag: its next fence or barrier acquires what was published
-/// there.
+/// Called after the running thread has read a flag. Its next fence or barrier acquires the knowledge
+/// published there.
 void note_flag(Worker& worker, const Place& flag);
 
-/// Called after a read with acquire order: the thread knows at once what was published there.
+/// Called after a read with acquire order. The thread acquires the published knowledge at once.
 void acquire(Worker& worker, const Place& flag);
 
-/// Called when a volatile read of `flag` begins. The thread takes what is published there once the read is
-/// certainly over.
+/// Called when a volatile read of `flag` begins. The thread takes the knowledge published there once the read
+/// is certainly over.
 void defer_flag(Worker& worker, const Place& flag);
 
-/// Merges the knowledge of all threads of the block, which are all at a barrier.
+/// Merges the knowledge of all threads of the block. All of these must be at a barrier.
 void order_block(Worker& worker, Block& block);
 
-/// Orders all accesses of a cluster's blocks so far before their later ones. All threads have been released
-/// from the cluster's barrier.
+/// Orders all accesses so far of a cluster's blocks before their later ones. All threads must have been
+/// released from the cluster's barrier.
 void order_cluster(std::span<Block> blocks);
 
-/// Orders all accesses of the lanes in `mask` so far before their later ones.
+/// Orders all accesses so far of the lanes in `mask` before their later ones.
 void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask);
 
-/// Whether an access that `thread` of the running thread's block made at `time` is ordered before the running
-/// thread's next one.
+/// Whether an access at `time` by `thread`, which is in the running thread's block, is ordered before the
+/// running thread's next one.
 bool ordered_in_block(Worker& worker, unsigned thread, std::uint32_t time);
 
-/// Whether flags order an access that `thread` of block `number` made at `time` before the running thread's
-/// next one.
+/// Whether flags order an access at `time` by `thread` of block `number` before the running thread's next
+/// one.
 bool known(Worker& worker, std::uint32_t number, unsigned thread, std::uint32_t time);
 
-/// Whether accesses of several warps of block `number` at `time` may be known to the running thread. Which
-/// lanes made them is not kept, so it is true as soon as any lane has published something.
+/// Whether the running thread may know of accesses at `time` by several warps of block `number`. It is not
+/// recorded which lanes made these, so this is true as soon as any lane has published something.
 bool perhaps_known(Worker& worker, std::uint32_t number, std::uint32_t time);
 
 }  // namespace segfold::simt

@@ -1,4 +1,4 @@
-// Detects when no thread can go on, by deadlock or endless polling, and words the messages.
+// Detects that no thread can go on, because of a deadlock or endless polling, and writes the messages.
 #include <sched.h>
 
 #include <fmt/format.h>
@@ -11,12 +11,12 @@
 namespace segfold::simt {
 namespace {
 
-// A launch is stuck after this many rounds in which every thread only waits: the first without any progress,
-// the second with progress that changes no flag.
+// A launch is stuck after this many rounds in which every thread only waits. kIdleRounds is for rounds
+// without progress, kWeakRounds for rounds with progress that changes no flag.
 constexpr unsigned kIdleRounds = 2000;
 constexpr unsigned kWeakRounds = 4000;
 
-/// Threads, grouped by what they wait for and where.
+/// Threads, grouped by the kind and the place of their wait.
 using Waits = std::map<std::pair<std::string, const void*>, std::vector<unsigned>>;
 
 Waits collect_waits(const Launch& launch, std::uintptr_t shared_base, const Block& block)
@@ -73,7 +73,8 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-// A worker that has called itself stuck takes that back at once, since others may look before its next round.
+// A worker that has marked itself as stuck takes this back at once, because others may look before its next
+// round.
 void Worker::made_strong_progress()
 {
     ++strong_progress_;
@@ -111,7 +112,7 @@ void Worker::next_round()
     }
 }
 
-// Marks this worker as stuck and returns whether all others are marked so too.
+// Marks this worker as stuck. Returns true if all others are marked as stuck too.
 bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
                            std::uint64_t& seen_total)
 {
@@ -121,8 +122,8 @@ bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& ro
             total += one.made.load(std::memory_order_acquire);
         return total;
     };
-    // If another core has made progress, this core's threads may not have seen its writes yet. A thread that
-    // polls several flags in turn needs several rounds to see all of them. So counting starts again.
+    // Starts counting again if another core has made progress, since this core's threads may not have seen
+    // its writes yet. A thread that polls several flags in turn needs several rounds to see all of them.
     const std::uint64_t total = total_made();
     if (std::exchange(seen_total, total + 1) != total + 1) {
         rounds = 0;
@@ -138,7 +139,7 @@ bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& ro
             return false;
         }
     }
-    return total_made() == total;  // false: another core has ended its last block meanwhile
+    return total_made() == total;  // false: another core has just ended its last block
 }
 
 void Worker::report_stuck()

@@ -1,4 +1,4 @@
-// A plain entry point for every kernel, found from the kernel's own signature.
+// A plain entry point for every kernel, made from the kernel's own signature.
 
 template <class... Parameters>
 struct __segfold_kernel {
@@ -33,7 +33,7 @@ constexpr unsigned __segfold_cluster_blocks(unsigned x = 1, unsigned y = 1, unsi
 {
     return y == 1 && z == 1 ? x : 0;
 }
-// The size of the kernel's clusters, which its __cluster_dims__ give.
+// The size of the kernel's clusters, from its __cluster_dims__.
 #define __segfold_cluster(kernel, ...)                                                         \
     extern "C" __attribute__((visibility("default"))) unsigned __segfold_cluster_of_##kernel() \
     {                                                                                          \

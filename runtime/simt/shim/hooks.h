@@ -6,8 +6,8 @@
 static SegfoldHooks __segfold_hooks;
 
 extern "C" {
-// Where a core's copy of the shared memory is: its place in the thread-local segment is known from the
-// symbols.
+// Marks the address of a core's copy of the shared memory. The symbols tell where the copy lies in the
+// thread-local segment.
 thread_local char __segfold_anchor;
 __attribute__((visibility("default"))) void* __segfold_anchor_address() { return &__segfold_anchor; }
 
@@ -47,7 +47,7 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-/// `to` is the lower half of an address in this core's shared memory, which is near the anchor.
+/// `to` is the lower half of an address in this core's shared memory, which lies near the anchor.
 inline void* __segfold_shared_address(unsigned to)
 {
     const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);
@@ -181,7 +181,7 @@ __segfold_shuffles_of(int) __segfold_shuffles_of(unsigned) __segfold_shuffles_of
     __segfold_shuffles_of(unsigned long) __segfold_shuffles_of(long long)
         __segfold_shuffles_of(unsigned long long) __segfold_shuffles_of(float) __segfold_shuffles_of(double)
 
-    // Replaces *address by update(*address) and returns what was there. Floats are compared by their bits.
+    // Replaces *address by update(*address) and returns the old value. Floats are compared by their bits.
     template <class T, class Update>
     inline T __segfold_atomic(T* address, const void* site, Update update)
 {

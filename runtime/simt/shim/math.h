@@ -1,4 +1,4 @@
-// CUDA's mathematical functions: the C library's under their own names, and CUDA's overloads.
+// CUDA's mathematical functions: those of the C library under their own names, and CUDA's overloads.
 
 // NAMEf and NAME of the C library, and NAME of a float.
 #define __segfold_function(name)     \
@@ -85,7 +85,7 @@ inline bool isfinite(double x) { return __builtin_isfinite(x); }
 inline bool signbit(float x) { return __builtin_signbit(x); }
 inline bool signbit(double x) { return __builtin_signbit(x); }
 
-// As PTX defines min and max: a NaN operand loses, and -0 is less than +0.
+// min and max as PTX defines them: a NaN operand loses, and -0 is less than +0.
 template <class T>
 inline T __segfold_least(T a, T b)
 {
@@ -104,7 +104,7 @@ inline T __segfold_greatest(T a, T b)
         return __builtin_signbit(a) ? b : a;
     return a < b ? b : a;
 }
-// Names of our own behind the macros: the compiler's built-in fmin treats the zeros as equal.
+// The macros need functions of other names, because the compiler's built-in fmin treats the zeros as equal.
 #define fminf __segfold_least<float>
 #define fmaxf __segfold_greatest<float>
 inline double __segfold_fmin(double a, double b) { return __segfold_least(a, b); }
@@ -149,7 +149,7 @@ inline double min(double a, float b) { return __segfold_least<double>(a, b); }
 inline double max(float a, double b) { return __segfold_greatest<double>(a, b); }
 inline double max(double a, float b) { return __segfold_greatest<double>(a, b); }
 
-// Two's complement, where the lowest value is its own absolute value.
+// In two's complement, the lowest value is its own absolute value.
 inline long abs(long x) { return x < 0 ? static_cast<long>(0ul - static_cast<unsigned long>(x)) : x; }
 inline long long abs(long long x)
 {
@@ -158,7 +158,7 @@ inline long long abs(long long x)
 inline float abs(float x) { return __builtin_fabsf(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
 
-// PTX's rcp.approx.ftz.f32, which is a bit less exact.
+// Stands for PTX's rcp.approx.ftz.f32, which is slightly less exact.
 inline float __segfold_reciprocal(float x) { return 1.0f / x; }
 
 // PTX's mul.wide.s32.

@@ -2,7 +2,7 @@
 // lines, so it uses nothing but the language.
 #pragma once
 
-/// The question of the threads that meet at a block barrier.
+/// What the threads that meet at a block barrier compute together.
 enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,
@@ -11,7 +11,7 @@ enum SegfoldBarrier : unsigned {
     kSegfoldBarrierCluster  ///< of all blocks of a cluster
 };
 
-/// The operation of the lanes that meet in a warp. All lanes of one meeting must want the same.
+/// The operation of the lanes that meet in a warp. All lanes of one meeting must call the same operation.
 enum SegfoldMeeting : unsigned {
     kSegfoldSyncwarp,
     kSegfoldShuffle,
@@ -57,27 +57,27 @@ struct SegfoldHooks {
     void (*acquire_end)(const void* address);
     void (*release)(const void* address, unsigned long bytes, const void* site);
     void (*fence)(unsigned scope);
-    /// `statement` is another number for every call that stands in the text: the compiler may make several
-    /// calls of one, or one of several, so `site` does not tell them apart.
+    /// `statement` is a number for each call in the text. `site` does not tell calls apart: the compiler may
+    /// copy a call, or merge several.
     unsigned (*barrier)(unsigned kind, unsigned value, unsigned statement, const void* site);
     /// `argument` is the lane, distance or lane mask of a shuffle, in the lowest byte, and its width above.
     unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                const void* site);
-    /// Starts a copy of 4 or 16 bytes whose target is undefined until a wait; ends a group; waits for all but
-    /// some.
+    /// Starts a copy of 4 or 16 bytes, whose target is undefined until a wait; ends a group of copies; waits
+    /// until only `groups_left` groups are under way.
     void (*copy_async)(void* to, const void* from, unsigned bytes, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
-    /// Where block `rank` of the cluster has what the caller's block has at `mine` in shared memory.
+    /// Address in block `rank` of the cluster of the shared variable that the caller's block has at `mine`.
     void* (*in_block)(const void* mine, unsigned rank, const void* site);
     unsigned (*coordinate)(unsigned which);
     unsigned (*lane)();
     void (*sleep)(const void* site);
     unsigned long long (*clock)();
     void (*trap)(const void* site);
-    /// `data` starts with the place in the source as the undefined behaviour sanitizer lays it out.
+    /// `data` begins with the place in the source, in the undefined behaviour sanitizer's format.
     void (*undefined)(const char* what, const void* data, const void* site);
-    /// `data` is the sanitizer's: a place, then what it knows of the types.
+    /// `data` comes from the sanitizer: a place, then facts about the types.
     void (*outside_array)(const void* data, unsigned long index, const void* site);
     void (*misaligned)(const void* data, const void* address, const void* site);
     unsigned short (*f32_to_f16)(float value);

@@ -1,5 +1,5 @@
-// The one object that is linked with every text. It is compiled with segfold and not beside the texts, as it
-// takes several times as long as most of them. Each of these headers needs those before it.
+// The only object that is linked with every text. It is compiled with segfold and not with the texts, because
+// it takes several times as long as most of them. Each of these headers needs the headers before it.
 // clang-format off
 #include "protocol.h"
 #include "language.h"

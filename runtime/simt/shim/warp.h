@@ -28,7 +28,7 @@ int __segfold_syncthreads_and(int predicate, unsigned statement);
 int __segfold_syncthreads_count(int predicate, unsigned statement);
 }
 
-// Macros, as only these know which statement of the text a call is.
+// These are macros, because only a macro knows which statement of the text the call is.
 #define __syncthreads() __segfold_syncthreads(__COUNTER__)
 #define __syncthreads_or(...) __segfold_syncthreads_or(__VA_ARGS__, __COUNTER__)
 #define __syncthreads_and(...) __segfold_syncthreads_and(__VA_ARGS__, __COUNTER__)
@@ -37,7 +37,7 @@ void __syncwarp(unsigned mask = 0xffffffffu);
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-// Only the calling lane is certain to be converged with itself, so that is all a text may rely on.
+// A text may rely only on the calling lane being converged with itself.
 inline unsigned __activemask() { return 1u << __segfold_lane(); }
 inline unsigned __lanemask_lt() { return (1u << __segfold_lane()) - 1u; }
 
@@ -90,7 +90,7 @@ unsigned __reduce_and_sync(unsigned mask, unsigned value);
 unsigned __reduce_or_sync(unsigned mask, unsigned value);
 unsigned __reduce_xor_sync(unsigned mask, unsigned value);
 
-// Loads and stores that say how caches may keep the line; here all of them are plain ones.
+// Loads and stores with cache hints, which have no effect here.
 #define __segfold_load(name)        \
     template <class T>              \
     inline T name(const T* address) \
@@ -114,7 +114,7 @@ __segfold_store(__stcg)
 __segfold_store(__stwb)
 __segfold_store(__stwt)
 
-// The sum of the products of the bytes of two words, and `sum`.
+// Adds the products of the bytes of two words to `sum`.
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
 {
     for (int k = 0; k < 32; k += 8)

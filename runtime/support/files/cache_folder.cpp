@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".segfold-unfinished-";
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-// An unfinished file older than this has lost its writer, which needs only a moment.
+// A writer needs only a moment: an unfinished file older than this has lost its writer.
 constexpr std::int64_t kUnfinishedNanoseconds = 15 * 60 * kNanoseconds;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * kNanoseconds + time.tv_nsec; }
@@ -86,8 +86,8 @@ std::optional<std::string> read_trusted(int folder, const std::string& name, std
             return std::nullopt;
         at += static_cast<std::size_t>(count);
     }
-    // Sets the modification time, since some mounts keep no access times and backups change them. Fails on a
-    // read-only disk, where nothing is removed either.
+    // Records the use as the modification time: some mounts keep no access times, and backups change them. A
+    // failure on a read-only disk does no harm, since no file is removed there.
     if (is_use)
         (void)futimens(file.get(), nullptr);
     return bytes;

@@ -33,7 +33,7 @@ std::string follow_links(const std::string& path)
     std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error)
         return target.string();
-    // A file without a path of its own, as behind /dev/stdout, is opened by the link.
+    // Some files have no path of their own, such as a pipe behind /dev/stdout. These are opened by the link.
     struct stat status {};
     if (stat(path.c_str(), &status) == 0)
         return path;

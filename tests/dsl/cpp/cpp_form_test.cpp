@@ -1,4 +1,4 @@
-// An operator defined in C++ equals the one that its text says.
+// An operator defined in C++ equals the operator of its text.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -162,7 +162,7 @@ TEST(CppForm, SemigroupWithEmpty)
 })");
 }
 
-/// 0.5f is written for one type, 0.5 for any.
+/// 0.5f has one type; 0.5 takes any.
 TEST(CppForm, AFloatIsAResultOfItsType)
 {
     const auto least = define("least", Field<float>("value"), [](auto& op) {
@@ -198,7 +198,7 @@ TEST(CppForm, ReturningAnOperandKeepsItWhole)
                 "7); shift = x } combine(a, b) { scale = b.scale; shift = b.shift } }");
 }
 
-/// The lift of an operator with columns of many types, as text, and of C++.
+/// Checks that a lift in C++ equals the lift in `text`, for an operator with columns of many types.
 template <class Lift>
 void expect_lift(const Lift& lift, const std::string& text)
 {

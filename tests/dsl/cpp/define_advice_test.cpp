@@ -1,4 +1,4 @@
-// What messages of the C++ form advise is taken: the same operator, with the advice followed.
+// The advice in messages about the C++ form is right: an operator that follows it is accepted.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -10,7 +10,8 @@
 namespace segfold::define_advice_test {
 namespace {
 
-/// The message of `wrong` has this advice, and the operator of `right`, which follows it, is taken.
+/// Expects that the message for `wrong` has this advice, and that the operator of `right`, which follows it,
+/// is accepted.
 template <class Wrong, class Right>
 void follows(const std::string& advice, const Wrong& wrong, const Right& right)
 {
@@ -18,7 +19,7 @@ void follows(const std::string& advice, const Wrong& wrong, const Right& right)
     EXPECT_EQ(of_pair(right), "nothing was thrown") << advice;
 }
 
-/// A part of an operator whose other parts stand.
+/// Adds a combine, so that `body` needs to define only the other parts.
 template <class Body>
 auto with_combine(const Body& body)
 {

@@ -1,4 +1,4 @@
-// What a compiler says of misuses of the C++ form: each is refused with a sentence about it.
+// The compiler refuses misuses of the C++ form, each with a sentence about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace segfold::define_compile_test {
 namespace {
 
-/// The compiler of simt's texts; it must have what GCC 12's library has.
+/// The compiler that simt uses too. Its library must have what GCC 12's has.
 std::optional<std::string> find_compiler()
 {
     const char* environment = std::getenv("CXX");
@@ -44,7 +44,7 @@ void body(Definition<Pair>& op, Definition<float>& one)
     (void)good, (void)one, (void)y, (void)mean, (void)a, (void)s, (void)b;
 )";
 
-/// A statement, what the compiler must say of it, and what it takes where the advice is followed.
+/// A wrong statement, the compiler's message for it, and a statement that follows the advice and compiles.
 struct Misuse {
     const char* statement;
     const char* message;
@@ -145,7 +145,7 @@ const Misuse kMisuses[] = {
             "op.finish([](auto s) { return s.sum; });"),
     follows("op.empty([&](auto s) { mean = s.sum; });",
             "segfold: an empty segment has no state: op.empty([&] { ... })", "op.empty([&] { mean = 0; });"),
-    // What no template sees is said in the compiler's own words.
+    // Misuses that no template sees get the compiler's own words.
     {"if (x > 0) {}", "from 'segfold::Value<bool>' to 'bool'"},
     {"mean + 1;", "no match for 'operator+' (operand types are 'segfold::Result<float>' and 'int')"},
     {"b.n = 1;", "as 'this' argument discards qualifiers"},
@@ -167,7 +167,7 @@ protected:
         auto pattern = (std::filesystem::temp_directory_path() / "segfold-define-XXXXXX").string();
         ASSERT_NE(mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;
-        // Read once for all statements.
+        // Compiled once for all statements.
         const auto header = (folder_ / "define.h").string();
         std::ofstream(header) << "#include \"dsl/cpp/define.h\"\n";
         const auto result = run({"-x", "c++-header", header, "-o", header + ".gch"});
@@ -187,7 +187,7 @@ protected:
         return run_process(arguments);
     }
 
-    /// What the compiler says of the statement; "accepted" where nothing.
+    /// The compiler's message for the statement; "accepted" if there is none.
     [[nodiscard]] std::string compile(const std::string& name, const std::string& statement) const
     {
         const auto path = (folder_ / (name + ".cpp")).string();
@@ -196,7 +196,7 @@ protected:
         return result.status == 0 ? "accepted" : result.output;
     }
 
-    /// What the compiler says of each statement.
+    /// The compiler's messages for the statements.
     [[nodiscard]] std::vector<std::string> compile_all(const std::string& name,
                                                        const std::vector<std::string>& statements) const
     {
@@ -244,7 +244,7 @@ TEST_F(DefineCompile, AdviceCanBeFollowed)
         EXPECT_EQ(said[i], "accepted") << statements[i];
 }
 
-/// The standard library's functions of the same names are passed over, by GCC and by clang.
+/// The standard library's functions of the same names do not get in the way, with GCC or clang.
 TEST_F(DefineCompile, UsingNamespaceStdDoesNoHarm)
 {
     const auto path = (folder_ / "beside_std.cpp").string();

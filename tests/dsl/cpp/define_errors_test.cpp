@@ -1,6 +1,6 @@
 // Misuses of the C++ form that a compiler cannot see, each with its whole message: parts, names, numbers,
-// results. define_places_test.cpp has values and fields in the wrong place, define_compile_test.cpp what a
-// compiler sees.
+// results. define_places_test.cpp has values and fields in wrong places, define_compile_test.cpp misuses that
+// a compiler sees.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,7 +78,7 @@ TEST(DefineErrors, NamesAreTaken)
            "HERE: 'y' is already a name here; choose another");
 }
 
-/// The message for a column of that name.
+/// The message for a column of this name.
 std::string of_column(const std::string& name)
 {
     return define_refusal([&] {
@@ -208,7 +208,7 @@ TEST(DefineErrors, PartsAndParametersAreMissing)
            "HERE: table 't' is never read; read it in lift, as in t[index()], or leave it out");
 }
 
-/// The message for a Pair with all but its results.
+/// The message for a Pair that lacks only its results.
 template <class Body>
 std::string of_results(const Body& body)
 {

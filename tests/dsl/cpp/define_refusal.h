@@ -1,5 +1,5 @@
 #pragma once
-// The message of a misuse of the C++ form, for tests that compare it whole.
+// The message for a misuse of the C++ form, for tests that compare the whole message.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,8 +10,8 @@
 
 namespace segfold {
 
-/// Line `number` of the test of this folder that the compiler calls `path`, which may be relative to the
-/// folder of the build.
+/// Line `number` of a test in this folder. `path` is the compiler's name for the test, which may be relative
+/// to the folder of the build.
 inline std::string line_of(const std::string& path, int number)
 {
     std::ifstream file(SEGFOLD_SOURCE_DIR "/tests/dsl/cpp/" + path.substr(path.rfind('/') + 1));
@@ -20,8 +20,8 @@ inline std::string line_of(const std::string& path, int number)
     return line;
 }
 
-/// The message of what `define` throws. "HERE" stands for the place of a line of C++ that ends with that
-/// word, and the line itself for another one.
+/// The message of the error that `define` throws. "HERE" replaces the place of a line of C++ that ends with
+/// this word. For any other line, the line itself replaces its place.
 template <class Define>
 std::string define_refusal(const Define& define)
 {
@@ -39,10 +39,10 @@ std::string define_refusal(const Define& define)
     return message;
 }
 
-/// A function, because everything inside of a macro stands in the macro's first line.
+/// This is a function, because all code inside of a macro counts as the macro's first line.
 inline void expect(const std::string& found, const std::string& wanted) { EXPECT_EQ(found, wanted); }
 
-/// The message for an operator of one f32 field with the columns x and n, otherwise a sum.
+/// The message for an operator of one f32 field with columns x and n. It is a sum except for its lift.
 template <class Lift>
 std::string of_lift(const Lift& lift)
 {
@@ -64,7 +64,7 @@ struct Pair : State {
 inline const auto kSum = [](auto a, auto b) { return a + b; };
 inline const auto kLeft = [](auto a, auto) { return a; };
 
-/// The message for an operator whose state is a Pair, with a column x; `body` says the rest.
+/// The message for an operator with a Pair as its state and a column x. `body` defines the rest.
 template <class Body>
 std::string of_pair(const Body& body)
 {

@@ -18,7 +18,7 @@ namespace {
 
 using Made = std::optional<Operator>;
 
-/// What `make` makes of `T`, where it takes it.
+/// The operator that `make` makes for `T`, if it accepts T.
 template <class T, class Make>
 Made made(const Make& make)
 {
@@ -28,7 +28,7 @@ Made made(const Make& make)
         return std::nullopt;
 }
 
-/// A generic lambda as a function of a type of the language.
+/// Turns a generic lambda into a function of a type of the language.
 template <class Make>
 std::function<Made(Type)> each(Make make)
 {
@@ -85,7 +85,7 @@ TEST(DefineStandard, EveryOperatorOfEveryTypeEqualsItsText)
     std::size_t found = 0;
     for (const auto& [name, summary, types, source, example, text] : standard_operators()) {
         if (!kDefinitions.contains(name))
-            continue;  // those that the language alone says
+            continue;  // operators that only the text form can express
         ++found;
         std::vector<Type> taken;
         for (const Type type : kTypes)

@@ -1,5 +1,5 @@
 #pragma once
-// Every standard operator, defined in C++ as shortly as dsl/standard/*.seg says it.
+// Every standard operator defined in C++, as briefly as in dsl/standard/*.seg.
 #include <type_traits>
 
 #include "dsl/cpp/define.h"
@@ -103,7 +103,7 @@ Value<T> above_all()
         return highest<T>();
 }
 
-/// `x`, or `other` where it is NaN.
+/// `x`, or `other` if x is NaN.
 template <class T>
 Value<T> unless_nan(const Value<T>& x, const Value<T>& other)
 {
@@ -220,7 +220,7 @@ struct Mean : State {
     Field<std::int64_t> n{"n", 0};
 };
 
-/// `x`, or an integer as an i64.
+/// An integer as an i64; any other `x` unchanged.
 template <class T>
 auto widened(const Value<T>& x)
 {
@@ -233,7 +233,7 @@ auto widened(const Value<T>& x)
 template <NumberType T>
 using Widened = std::conditional_t<RealType<T>, T, std::int64_t>;
 
-/// `x` in the type in which many are added up; no conversion where that is its own.
+/// `x` converted to the type in which many values are added up, if that is another type.
 template <RealType T>
 auto as_acc(const Value<T>& x)
 {
@@ -243,7 +243,7 @@ auto as_acc(const Value<T>& x)
         return cast<Acc<T>>(x);
 }
 
-/// `x`, which is of the type in which many are added up, as a T.
+/// `x`, which has the type in which many values are added up, converted to T.
 template <RealType T>
 auto from_acc(const Value<Acc<T>>& x)
 {
@@ -253,7 +253,7 @@ auto from_acc(const Value<Acc<T>>& x)
         return cast<T>(x);
 }
 
-/// `x` in the type in which its mean adds.
+/// `x` converted to the type in which its mean is summed.
 template <NumberType T>
 auto for_mean(const Value<T>& x)
 {

@@ -1,4 +1,5 @@
-// Standard operators far from 0, over more than 2^31 elements, and at the ends of what their results can be.
+// Standard operators far from 0, over more than 2^31 elements, and at the ends of the ranges of their
+// results.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +22,7 @@ using Real = long double;
 template <class T>
 using Columns = std::vector<std::vector<T>>;
 
-/// Values `distance` spreads from 0; the second column follows the first.
+/// Values around `distance` times their spread. The second column correlates with the first.
 template <class T>
 Columns<T> far_from_zero(std::size_t length, double distance)
 {
@@ -36,14 +37,14 @@ Columns<T> far_from_zero(std::size_t length, double distance)
     return columns;
 }
 
-/// Means and sums of products of differences from them, of the elements `begin` to `end` - 1.
+/// Means, and sums of products of differences from them, for the elements `begin` to `end` - 1.
 struct Moments {
     Real x_mean = 0, y_mean = 0, xx = 0, xy = 0, yy = 0, xxx = 0;
 
     template <class T>
     Moments(const Columns<T>& c, std::size_t begin, std::size_t end) : n(static_cast<Real>(end - begin))
     {
-        const Real x = c[0][begin], y = c[1][begin];  // differences from a value that is near are exact
+        const Real x = c[0][begin], y = c[1][begin];  // differences from a value nearby are exact
         Real x_rest = 0, y_rest = 0;
         for (auto i = begin; i < end; ++i) {
             x_rest += (c[0][i] - x) / n;
@@ -68,8 +69,8 @@ Real value_of(const Array& array, std::size_t at)
     return array.as<T>()[at];
 }
 
-/// Results of segments of `length`, against moments in long double. A result whose right value is v may be
-/// off by `units` of the type's epsilon times v, times the number of units that its conditioning takes.
+/// Compares the results of segments of `length` with moments in long double. A result may be off by 32
+/// epsilons of its type, times a scale that grows with its conditioning.
 template <class T>
 void expect_accurate(Session& session, const Columns<T>& columns, std::size_t length)
 {
@@ -105,7 +106,8 @@ void expect_accurate(Session& session, const Columns<T>& columns, std::size_t le
     }
 }
 
-/// In the order of the elements, and in that of a stage; a sum of 20000 squares one by one takes more digits.
+/// Folds in the order of the elements and in that of a stage. A sum of 20000 squares one by one loses more
+/// digits.
 TEST(StandardAccuracy, FarFromZeroIsAsNearIt)
 {
     Session reference({.backend = "reference"});
@@ -120,7 +122,7 @@ TEST(StandardAccuracy, FarFromZeroIsAsNearIt)
     expect_accurate(cores, far_from_zero<float>(500000, 1e6), 20000);
 }
 
-/// The order in which an outlier comes does not matter.
+/// The place of an outlier does not matter.
 TEST(StandardAccuracy, OutliersTakeNoDigits)
 {
     Session session({.backend = "reference"});
@@ -136,7 +138,7 @@ TEST(StandardAccuracy, OutliersTakeNoDigits)
     }
 }
 
-/// The results of 2^32 elements: those of `columns` again and again.
+/// The results for 2^32 elements: the elements of `columns`, repeated.
 std::vector<double> of_many(const std::string& name, Type type, const Columns<double>& columns)
 {
     const auto op = standard_operator(name, type);
@@ -213,7 +215,7 @@ TEST(StandardAccuracy, CountsPass32Bits)
     EXPECT_EQ(of_many("count_runs", Type::i32, {{1, 3}})[0], many);
 }
 
-/// Rounding leads out of what correlations, cosines and entropies can be; a NaN stays one.
+/// Rounding does not push correlations, cosines and entropies out of their ranges. A NaN stays NaN.
 template <class T>
 void expect_within_bounds()
 {

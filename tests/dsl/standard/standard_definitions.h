@@ -1,5 +1,5 @@
 #pragma once
-// What the standard operators mean of a whole row of numbers, with infinities and NaN among them.
+// The definitions of the standard operators on a whole row of numbers, which may have infinities and NaN.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,14 +16,14 @@ using Row = std::vector<Real>;
 inline constexpr Real kInf = std::numeric_limits<Real>::infinity();
 inline constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 
-/// A result that the definition below says nothing of.
+/// Stands for a result that a definition leaves open.
 inline constexpr Real kAny = -1234567;
 
 struct Columns {
     Row x, y;
 };
 
-/// Greatest magnitudes first, so that what cancels takes no digits of the others.
+/// Adds the greatest magnitudes first, so that values that cancel take no digits from the others.
 inline Real sum(Row x)
 {
     if (std::ranges::any_of(x, [](Real v) { return std::isnan(v); }))
@@ -55,7 +55,7 @@ inline Real square(Real v) { return v * v; }
 inline Real magnitude(Real v) { return std::fabs(v); }
 inline Real logarithm(Real v) { return std::log(v); }
 
-/// The mean of powers of differences from the mean.
+/// The mean of the given power of the differences from the mean.
 inline Real moment(const Row& x, int power)
 {
     const Real middle = mean(x);
@@ -68,7 +68,7 @@ inline Real co_moment(const Columns& c)
     return mean(both(c, [&](Real x, Real y) { return (x - x_mean) * (y - y_mean); }));
 }
 
-/// Without NaN, which loses against every number.
+/// The greatest number. NaN loses against every number.
 inline Real greatest(const Row& x, Real none)
 {
     Real most = none;
@@ -86,7 +86,7 @@ inline bool has_nan(const Row& x)
     return std::ranges::any_of(x, [](Real v) { return std::isnan(v); });
 }
 
-/// exp(v - greatest) of each; NaN where some value is, and of inf beside nothing.
+/// exp(v - greatest) of each value. An infinite greatest value gets NaN; if some value is NaN, all get NaN.
 inline Row exponentials(const Row& x)
 {
     const Real top = has_nan(x) ? kNan : greatest(x, -kInf);
@@ -99,7 +99,7 @@ inline Real log_sum_exp(const Row& x)
     return has_nan(x) ? kNan : std::isinf(top) ? top : top + std::log(sum(exponentials(x)));
 }
 
-/// The elements of softmax where the greatest value is infinite: 0 beside inf.
+/// The elements of softmax. If the greatest value is inf, it gets NaN, and all other values get 0.
 inline Row softmax(const Row& x)
 {
     Row e = exponentials(x);
@@ -168,16 +168,16 @@ inline Row moments(const Row& x)
 
 struct Meaning {
     std::function<Row(const Columns&)> results;
-    /// How many of the first results are right where intermediate values leave the type's range; the others
-    /// may be inf or NaN there, as their texts say.
+    /// Number of leading results that are right even if intermediate values leave the type's range. The
+    /// others may then be inf or NaN, as the operators' texts say.
     std::size_t whole = 0;
-    /// The text says NaN where an infinity decides.
+    /// True if the text says that the result is NaN if an infinity decides it.
     bool is_nan_of_infinities = false;
-    /// Great values that cancel leave a rounding error of their own size.
+    /// True if great values that cancel leave a rounding error of their own size.
     bool cancels = false;
 };
 
-/// Results, then outputs by output.
+/// The results of each operator, then its outputs, one after the other.
 inline const std::map<std::string, Meaning> kMeanings = {
     {"sum", {[](const auto& c) { return Row{sum(c.x)}; }, 0, false, true}},
     {"wide_sum", {[](const auto& c) { return Row{sum(c.x)}; }, 0, false, true}},

@@ -1,5 +1,5 @@
-// Standard operators over infinities, NaN and the greatest finite values, at every place and in every
-// grouping, against what their definitions say of whole rows.
+// Compares standard operators over infinities, NaN and the greatest finite values, at every place and in
+// every grouping, with their definitions on whole rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Real number_of(Type type, const Slot<double>& held)
                                : static_cast<Real>(static_cast<std::int64_t>(held.bits));
 }
 
-/// Folds single rows of one operator and compares them with its meaning.
+/// Folds single rows with one operator and compares the results with its meaning.
 class Trial {
 public:
     Trial(std::string name, const Meaning& meaning, Type type)
@@ -81,7 +81,7 @@ public:
     }
 
 private:
-    /// The states of all groupings of the elements in their order, appended and combined.
+    /// The states of all groupings of the elements in their order, by append and combine.
     std::vector<State> groupings(std::size_t begin, std::size_t end)
     {
         std::vector<State> states;
@@ -129,7 +129,7 @@ private:
         return op_.keeps_results && result < op_.results.size() ? op_.results[result].type : type_;
     }
 
-    /// The greatest finite value and the distance of 1 from the next.
+    /// The greatest finite value, and the distance from 1 to the next value.
     [[nodiscard]] static std::pair<Real, Real> range_of(Type type)
     {
         switch (type) {
