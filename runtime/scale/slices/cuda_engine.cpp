@@ -70,11 +70,11 @@ public:
     {}
     ~CudaEngine() override
     {
-        for (auto* stream : {&copies_, &work_})  // they use memory that is freed next
+        for (auto* stream : {&copies_, &work_})  // queued work uses memory that is freed next
             try {
                 stream->synchronize();
             } catch (const DeviceError&) {
-                // The context has ended by a failure, and nothing runs any more.
+                // A failure has ended the context, and nothing runs any more.
             }
     }
 
@@ -185,7 +185,7 @@ public:
         for (std::size_t i = 0; i < bound.scratch().size(); ++i) {
             const auto& scratch = bound.scratch()[i];
             auto* const place = scratch_room(i, static_cast<std::size_t>(scratch.bytes));
-            // Another slice has left numbers there.
+            // An earlier slice has left numbers there.
             if (scratch.zero)
                 zero(place, static_cast<std::size_t>(scratch.bytes));
             bound.bind_scratch(i, address(place));
@@ -211,7 +211,8 @@ private:
         return reinterpret_cast<cuda::CUdeviceptr>(device);
     }
 
-    /// Scratch memory that all launches share, one after the other.
+    /// Scratch memory of one number among a plan's scratch arrays. All launches share it: they run one after
+    /// the other.
     std::byte* scratch_room(std::size_t place, std::size_t bytes)
     {
         if (scratch_.size() <= place)

@@ -14,20 +14,21 @@ namespace segfold {
 
 /// Wishes for a fold in slices.
 struct SliceOptions {
-    std::int64_t num_slices = 1;       ///< at most as many as elements in segments are made
-    PlanRequest plan = {};             ///< of the segments inside slices
-    std::string without_records = {};  ///< the reason to use no tuning record; empty: records are used
-    /// True if cuts divide all segments: `plan` is then of the pieces. fold_sliced() sets it itself.
+    std::int64_t num_slices = 1;       ///< reduced to the number of elements in segments if it is larger
+    PlanRequest plan = {};             ///< the request for the segments inside slices
+    std::string without_records = {};  ///< a reason not to use tuning records; empty: records are used
+    /// True if cuts divide all segments; `plan` then concerns the pieces. fold_sliced() sets this by itself.
     bool has_pieces_alone = false;
 };
 
 /// The result of a fold in slices.
 struct Sliced {
-    Results results;                              ///< of all segments, with the keys of the layout keys
-    std::optional<PlanChoice> plan;               ///< nothing for a back end without stages
-    std::optional<std::string> without_identity;  ///< the reason, if plans use no identity
-    std::vector<std::string> warnings;            ///< of the laws
-    RunTimes times;                               ///< of all devices together
+    /// Results of all segments; the layout keys adds the segments' keys.
+    Results results;
+    std::optional<PlanChoice> plan;               ///< empty for a back end without stages
+    std::optional<std::string> without_identity;  ///< if plans do not use the identity, the reason
+    std::vector<std::string> warnings;            ///< warnings about the operator's laws
+    RunTimes times;                               ///< sums over all devices
 };
 
 /// Folds a workload slice by slice; slices are dealt to the devices, which run at the same time.
@@ -42,7 +43,7 @@ struct Sliced {
                                  const SliceOptions& options);
 [[nodiscard]] Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options);
 
-/// The same on other devices; `problem.typical` need not be filled.
+/// Folds a workload on devices that need no Session. `problem.typical` need not be filled.
 [[nodiscard]] Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem,
                                  const Workload& workload, std::int64_t num_slices);
 
@@ -51,7 +52,8 @@ struct Sliced {
 [[nodiscard]] SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                                          const SliceOptions& options);
 
-/// The stage of reproducible plans: in one configuration, a segment's length alone decides its order.
+/// The stage of reproducible plans: for one configuration, the order of combination within a segment depends
+/// on the segment's length alone.
 inline constexpr std::string_view kReproducibleStage = "warp_per_segment";
 
 /// Makes the bits depend on the data alone: parts are joined in blocks of kJoinBlock elements, and plans are
