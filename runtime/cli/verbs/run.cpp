@@ -41,7 +41,7 @@ struct RunReport {
     Backend& backend;
     const std::optional<PlanChoice>& plan;
     const std::optional<Explanation>& explanation;
-    const std::string& without_identity;  ///< why plans do without it; empty: they have it
+    const std::string& without_identity;  ///< why plans do not use the identity; empty if they do
     const ResultsView& view;
     const Results& results;
     const std::optional<Validation>& judgement;
