@@ -31,20 +31,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 constexpr double kUsableShare = 15.0 / 16;
-/// The most bytes of a slice's columns on a device. Small slices keep the link busy: it rests while the first
-/// slice is read and while the last one is folded.
+/// Most bytes of a slice's columns on a device. The link rests before the first slice and after the last one.
 constexpr double kMostCopied = 0x1p26;
-// Share of the usable memory for buffers that sources are read into.
-constexpr double kReadingShare = 1.0 / 4;
+constexpr double kReadingShare = 1.0 / 4;  // share of usable memory for buffers that sources are read into
 
 /// A slice that was read and is not folded yet.
 struct LoadedSlice {
     SegmentWindow window;
-    /// One for each parameter, in the slice's memory or lent by the source; empty for tables.
-    std::vector<Array> columns;
-    SegmentPlace after;  ///< the cursor's place behind the slice
-    /// The number of elements, if it was known when the slice was read.
-    std::optional<std::int64_t> all_elements = {};
+    std::vector<Array> columns;  ///< one for each parameter, own or lent by the source; empty for tables
+    SegmentPlace after;          ///< the cursor's place behind the slice
+    std::optional<std::int64_t> all_elements = {};  ///< of the stream, if known when the slice was read
     std::size_t room = 0;
     Slice slice;
     PreparedSlice prepared;  ///< of `slice`
