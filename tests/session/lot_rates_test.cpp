@@ -1,26 +1,26 @@
 // Compares the stage that a run takes without records with the best stage, on random workloads that GPUs have
 // measured.
 //
-// tests/data/lot holds rows of `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`, and
-// of the same command for single layouts. The `suits` lines of stages were fitted on some files. The other
-// files are held out: no line may be changed because of their rows.
+// tests/data/lot holds rows of `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`,
+// and of the same command for single layouts. The `suits` lines of stages were fitted on some files. The
+// other files are held out: no line may be changed because of their rows.
 //
 // fitted.csv (an H100) and fitted_h200.csv were used for fitting; held_out.csv (an H200) is held out.
 //
 // Files found_*.csv have equal lengths given by flags and by keys of 4 bytes. found_h100.csv has random
-// lengths (tests/benchmark/lots_of_found.py), found_h200.csv lengths of 4, 8, 16, 40 and 256. The last borders
-// were fitted on found_h100.csv; since then `run_stream` takes fewer slices for some of its rows.
-// found_held_out.csv is held out. Rows of 2 to 6.6 million elements were measured with the text of 2026-11-27;
-// lines were moved for such rows of the first two files of an H100.
+// lengths (tests/benchmark/lots_of_found.py), found_h200.csv lengths of 4, 8, 16, 40 and 256. The last
+// borders were fitted on found_h100.csv; since then `run_stream` takes fewer slices for some of its rows.
+// found_held_out.csv is held out. Rows of 2 to 6.6 million elements were measured with the text of
+// 2026-11-27; lines were moved for such rows of the first two files of an H100.
 //
 // found_small.csv (an H100, seeds 54 to 56) has 2^16 to 2^23 elements and lengths of 3 to 2^20; a few lines
 // were fitted on it. found_small_held_out.csv has seed 57 and was drawn afterwards.
 //
 // Files lengths*.csv have offsets whose lengths follow distributions (tests/benchmark/lots_of_lengths.py).
 // Lines were fitted on lengths.csv (an H100, seeds 61 to 66) and on lengths_h200.csv (seeds 81 and 82, and
-// geometric lengths of 2^26 to 2^28 elements). Drawn afterwards were lengths_held_out.csv (seed 67), for which
-// one line was kept, lengths_h200_held_out.csv (seeds 83 and 84), and drawn_h200.csv (an H200, lots of seeds
-// 9941 to 9947).
+// geometric lengths of 2^26 to 2^28 elements). Drawn afterwards were lengths_held_out.csv (seed 67), for
+// which one line was kept, lengths_h200_held_out.csv (seeds 83 and 84), and drawn_h200.csv (an H200, lots of
+// seeds 9941 to 9947).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

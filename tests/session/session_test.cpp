@@ -262,8 +262,7 @@ TEST(Session, ARefutedLawIsAnExceptionWithTheCounterExample)
     EXPECT_NE(message.find("combine"), std::string::npos) << message;
 }
 
-/// Messages to callers of the library name options of the library. Both kinds of messages are compared as a
-/// whole.
+/// Messages to callers of the library name the library's options. Both kinds are compared as a whole.
 TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
 {
     const auto op = parse_operator("worst.seg",
@@ -355,8 +354,7 @@ TEST(Session, APlanSaysWhatItIs)
     EXPECT_EQ(plan.scratch_bytes(), 0);
 }
 
-/// lean_stream makes offsets of flags in scratch memory; run_stream needs almost none. A plan reads the
-/// ranges of the host that it is made for: what they hold decides, not the elements.
+/// A plan for ranges on the host is chosen by the items in the ranges, not by the number of elements.
 TEST(Session, APlanOverRangesCountsWhatTheyHold)
 {
     SessionOptions options;
@@ -387,6 +385,7 @@ TEST(Session, APlanOverRangesCountsWhatTheyHold)
     EXPECT_EQ(plan_of(300, false), "lane_per_segment") << "as if each element were held once";
 }
 
+/// lean_stream makes offsets of flags in scratch memory; run_stream needs almost none.
 TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
 {
     auto session = session_on("simt");
