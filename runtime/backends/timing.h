@@ -151,7 +151,7 @@ public:
     [[nodiscard]] virtual ReadCeiling read_ceiling() = 0;
     /// True if a good part of this many bytes would stay in a cache from one run to the next.
     [[nodiscard]] virtual bool fits_cache(std::int64_t bytes) const = 0;
-    /// Starts a read of this many bytes of unused memory.
+    /// Starts a kernel that reads this many bytes of memory that nothing else uses.
     virtual void read(std::size_t bytes) = 0;
 
     /// Times `repeats` launches, one after the other, after `warmups` untimed ones. `flush` fills the cache

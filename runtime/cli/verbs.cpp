@@ -115,7 +115,7 @@ int run_verb(const Verb& verb, const Words& words)
     return exit_code;
 }
 
-/// Whether another of the processes started together does all the work.
+/// Whether this process has nothing to do, because another process of the run does all the work.
 bool is_idle_rank(const Words& words)
 {
     if (announced_rank() == 0)

@@ -1,18 +1,19 @@
 #pragma once
-// From values to places on an axis.
+// Maps values to places on an axis.
 #include <vector>
 
 namespace segfold::papers {
 
-/// An axis of positive values between round borders: from zero, or logarithmic where they differ too much.
+/// An axis of positive values between round limits. It is linear from zero, or logarithmic if the values
+/// differ too much.
 class Scale {
 public:
-    /// For values from `least` to `greatest`, both above 0, on an axis from place `first` to place `last`.
+    /// Makes an axis from place `first` to place `last` for values from `least` to `greatest`, both above 0.
     Scale(double least, double greatest, double first, double last);
 
     [[nodiscard]] bool is_logarithmic() const { return is_logarithmic_; }
     [[nodiscard]] double place(double value) const;
-    /// The round values that lines are drawn for, ascending.
+    /// The round values at which grid lines are drawn, ascending.
     [[nodiscard]] std::vector<double> ticks() const;
 
 private:

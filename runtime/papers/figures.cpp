@@ -37,8 +37,8 @@ std::string joined(std::initializer_list<std::string> parts)
     return text;
 }
 
-/// Returns the rung whose time the others are compared with: the first of ours. Returns null if rungs do
-/// different work: those of a timer differ in size, and transfers go both ways.
+/// Returns the first rung that is not the host's: the times of other rungs are compared with it. Returns null
+/// if rungs do different work, as in timers (different sizes) and transfers (both directions).
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;
@@ -94,8 +94,7 @@ std::string size_text(const Experiment& experiment)
                                 experiment.kind == ExperimentKind::probe ? "threads" : "elements");
 }
 
-/// Returns the rows of a chart: first those that the source compares with but are no rungs here, then the
-/// rungs.
+/// Returns the rows of a chart: first the rows of the source that are not rungs here, then the rungs.
 std::vector<std::string> rows_of(const Paper& paper, const Experiment& experiment, const Quantity& quantity)
 {
     std::vector<std::string> rows;

@@ -40,7 +40,7 @@ class CheckError(Error):
 class InternalError(Error):
     \"\"\"{InternalError}\"\"\""""
 
-# What the extension gives, in words that the generator does not know: name, what it says, what is meant.
+# Types of results that the generator does not know: name, the extension's type, the type in the stub.
 _RESULTS = [
     ("shape", "tuple", "tuple[int, ...]"),
     ("__cuda_array_interface__", "dict", "dict[str, Any]"),
@@ -70,7 +70,7 @@ _ARGUMENTS = [
 
 
 def _typed(text):
-    """The text with the types of the tables above, all of which must be there."""
+    """Replaces the types of the tables above, each of which must occur in the text."""
     for name, said, meant in _RESULTS:
         text, count = re.subn(rf"(    def |^def ){name}\((.*)\) -> {said}:", rf"\1{name}(\2) -> {meant}:", text, flags=re.MULTILINE)
         assert count == 1, (name, count)

@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// The lengths of a stream's columns; some are known only at their end.
+/// The lengths of a stream's columns. The length of a generated column may be known only when it ends.
 class ColumnLengths {
 public:
     /// Throws InputError for columns of wrong types or of different known lengths. `op` must outlive this
@@ -18,9 +18,9 @@ public:
     /// The number of elements, if a column's length is known.
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
 
-    /// Throws InputError for a column that ends after `length` elements, if the others go on to element
-    /// `read` at least. `all`: the number of elements, if it is known. The first column may end anywhere if
-    /// nothing else gives the number of elements.
+    /// Throws InputError: column `column` ends after `length` elements, and the stream has `all` elements, or
+    /// at least `read` if `all` is empty. Does nothing for the first column of one whole segment of unknown
+    /// length: its end is the end of the stream.
     void require_end(std::size_t column, std::int64_t length, std::int64_t read,
                      std::optional<std::int64_t> all) const;
     /// Throws InputError for a column with more than `all` elements.
@@ -29,7 +29,7 @@ public:
 private:
     void take(std::size_t column, const ArraySource& source);
     void require_no_more(std::size_t column, ArraySource& source, std::int64_t all) const;
-    /// The source of the right length, in words: "column 'x' has 9; they must agree".
+    /// The end of a message, which names the source of the right length: "column 'x' has 9; they must agree".
     [[nodiscard]] std::string others(std::size_t column, std::int64_t length, bool is_exact) const;
 
     const Operator& op_;

@@ -34,10 +34,10 @@ public:
     /// A one-dimensional array in NumPy's .npy format. fold_stream() throws InputError for another file.
     [[nodiscard]] static StreamArray file(std::string path);
 
-    /// Elements that `make` generates. It fills the span from its begin and returns the number of elements;
-    /// a number smaller than the span's size ends the array. `length` is the length of the whole array;
-    /// segments by uniform, offsets or lengths need it. A thread of the stream calls `make`, and one stream
-    /// alone may use it.
+    /// An array whose elements `make` generates. Each call of `make` fills the span from its begin and
+    /// returns the number of elements that it wrote. A number smaller than the span's size ends the array.
+    /// `length` is the length of the whole array; it is required for segments by uniform, offsets or lengths.
+    /// A thread of the stream calls `make`. Only one stream may use the array.
     template <class T>
     [[nodiscard]] static StreamArray made(std::function<std::int64_t(std::span<T> into)> make,
                                           std::optional<std::int64_t> length = {})
@@ -65,8 +65,8 @@ private:
 
 /// The segments of a stream.
 struct StreamSegments {
-    /// whole(), uniform(32), offsets(values), ...; arrays of the host are lent until the stream has ended.
-    /// InputError for ranges.
+    /// whole(), uniform(32), offsets(values), ... Arrays of the host are lent until the stream has ended.
+    /// fold_stream() throws InputError for ranges.
     StreamSegments(const SegmentsView& segments);  // NOLINT(google-explicit-constructor)
     /// Offsets, lengths, flags or keys from a file, or made. InputError for other layouts.
     StreamSegments(LayoutKind by, StreamArray values);
@@ -78,16 +78,16 @@ struct StreamSegments {
 
 /// The progress of a stream.
 struct StreamedSoFar {
-    std::int64_t elements = 0;  ///< folded
-    std::int64_t segments = 0;  ///< that have results
+    std::int64_t elements = 0;  ///< elements folded so far
+    std::int64_t segments = 0;  ///< segments whose results are known
     double seconds = 0;
 };
 
 /// Wishes for a stream.
 struct FoldStreamOptions {
     PlanRequest plan = {};
-    /// Bound on the buffers: columns, segments and results of two slices, on a GPU of four. Tables and the
-    /// scratch memory of plans are not counted.
+    /// Bound on the stream's buffers, which hold the columns, segments and results of two slices (of four on
+    /// a GPU). Tables and the scratch memory of plans are not counted.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamedSoFar&)> progress = {};  ///< called after each slice
 };
@@ -96,13 +96,14 @@ struct FoldStreamOptions {
 struct Streamed {
     std::int64_t elements = 0;
     std::int64_t segments = 0;
-    std::string plan = {};  ///< of the segments inside slices; empty for a back end without plans
+    /// The plan that folds segments inside slices; empty for a back end without plans.
+    std::string plan = {};
     std::vector<std::string> warnings = {};  ///< doubts about the results: read them first
 };
 
 /// Folds elements slice after slice, and hands on the results of segments as soon as they are known.
 ///
-///   inputs  an array for each parameter; a scalar is an array of one element
+///   inputs  one array for each parameter; a scalar is an array of one element
 ///   take    receives the results of the next segments, in their order, and the number of the first one. An
 ///           exception that it throws ends the stream and leaves this function.
 ///

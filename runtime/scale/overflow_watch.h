@@ -12,13 +12,15 @@ namespace segfold {
 /// Watches slices in order and warns once.
 class OverflowWatch {
 public:
-    /// The watch reads values if one slice of `slice_elements` may overflow; else, as on a device, it assumes
-    /// all values of their types. `tables` has an array for each parameter, empty for columns. `op` and
+    /// If a slice of `slice_elements` elements may overflow, the watch looks at the elements' values; else it
+    /// assumes that an element may have any value of its type. `slice_elements` is 0 for a device, whose
+    /// columns the host cannot read. `tables` has one array for each parameter, empty for columns. `op` and
     /// `laws` must outlive the watch.
     OverflowWatch(const Operator& op, const OperatorLaws& laws, std::span<const Array> tables,
                   std::int64_t slice_elements);
 
-    /// Adds the warning if the elements up to the window's end may overflow. `columns` are the window's.
+    /// Adds the warning if the elements up to the window's end may overflow. `columns` are the columns of the
+    /// window.
     void see(const SegmentWindow& window, std::span<const Array> columns, std::vector<std::string>& warnings);
 
 private:

@@ -17,10 +17,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::array kMark = {'S', 'F', 'P', '1'};  // the last one is the version
+constexpr std::array kMark = {'S', 'F', 'P', '1'};  // the last character is the version
 enum Flag : std::uint32_t { kOpens = 1, kCloses = 2 };
 
-/// The first bytes of a partial; nodes, values and results follow.
+/// The begin of the bytes of a partial. Nodes and values of both states follow, then the results.
 struct Heading {
     std::array<char, 4> mark = kMark;
     std::uint32_t flags = 0;
@@ -33,8 +33,8 @@ struct Heading {
 };
 static_assert(sizeof(Heading) == 80);
 
-/// A hash in steps of eight bytes, each of which can be undone: a change of one step's bytes changes the
-/// hash.
+/// A hash that takes eight bytes a step. Each step is invertible, so a change within one step's bytes always
+/// changes the hash.
 std::uint64_t checksum_of(std::span<const std::byte> partial)
 {
     std::uint64_t hash = partial.size();
@@ -66,7 +66,7 @@ std::uint64_t hash_of(const Operator& op, JoinOrder order)
     return hash;
 }
 
-/// Chunks one behind the other; owned, and with an array for each field.
+/// Concatenates chunks of results into new arrays, one for each field.
 SegmentResults joined(const std::vector<ResultField>& fields, std::span<const SegmentResults> chunks,
                       std::int64_t first_segment)
 {

@@ -14,20 +14,23 @@ namespace segfold {
 /// The order in which the parts of one segment are combined.
 enum class JoinOrder : std::uint8_t {
     as_cut,  ///< from left to right: the cuts decide where the parentheses stand
-    blocks,  ///< as a tree over blocks of kJoinBlock elements from the segment's begin on, whatever the cuts
+    /// As a binary tree over blocks of kJoinBlock elements, counted from the segment's begin; cuts do not
+    /// matter.
+    blocks,
 };
 
 /// Elements of a block; the last block of a segment may have fewer.
 inline constexpr std::int64_t kJoinBlock = 4096;
 
-/// What the partials of one fold share.
+/// Facts that the partials of one fold share.
 struct Joining {
     Joining(const Operator& op, JoinOrder order);
 
     std::vector<ResultField> results;
     Bytecode bytecode;
     JoinOrder order;
-    std::uint64_t identity;  ///< a hash of the operator and the order: bytes of another fold are refused
+    /// A hash of the operator and the order; from_bytes() refuses bytes with another hash.
+    std::uint64_t identity;
 };
 
 /// Results of consecutive segments.
@@ -37,33 +40,33 @@ struct SegmentResults {
     Results results = {};  ///< an array for each result field
 };
 
-/// Copies results to the place of their segments in arrays whose first entry is of `first_segment`.
+/// Copies results into the arrays `into`, whose first entries belong to `first_segment`.
 void store(const SegmentResults& from, Results& into, std::int64_t first_segment = 0);
 
 /// Consecutive elements of one segment.
 struct SegmentPart {
     std::int64_t segment = 0;   ///< its number in the whole input
-    std::int64_t position = 0;  ///< place in the segment of the first element
+    std::int64_t position = 0;  ///< the first element's place in its segment
     std::int64_t num_elements = 0;
-    bool closes = false;  ///< the segment goes on behind them
+    bool closes = false;  ///< true if the segment goes on behind these elements
 };
 
-/// The result of a part of the elements, cut anywhere: results of the segments that end inside, and the state
-/// of the segment at either border that is not complete.
+/// The result of folding a part of the elements, cut anywhere: the results of the segments that begin and end
+/// in the part, and one state for each segment that is cut by the part's begin or end.
 ///
 /// `a + b` is the partial of both parts; `a` is the earlier one. The sum is associative, and a partial of
-/// nothing is its identity. With JoinOrder::blocks its bits depend on the elements alone, if every cut lies
-/// whole blocks behind the begin of its segment.
+/// nothing is its identity. With JoinOrder::blocks the bits of a sum depend on the elements alone, if each
+/// cut lies a multiple of kJoinBlock elements behind the begin of the segment that it cuts.
 class Partial {
 public:
     using Value = Slot<double>;
 
-    /// Of no element and no segment.
+    /// Makes a partial of no element and no segment.
     explicit Partial(std::shared_ptr<const Joining> joining) : joining_(std::move(joining)) {}
-    /// Of whole segments. Borrowed arrays must live until take_results() or to_bytes().
+    /// Makes a partial of whole segments. Borrowed arrays must live until take_results() or to_bytes().
     [[nodiscard]] static Partial of_segments(std::shared_ptr<const Joining> joining, SegmentResults results);
-    /// Of a part of one segment; `state` is that of its elements, and is not read if there are none. With
-    /// JoinOrder::blocks the elements must lie in one block.
+    /// Makes a partial of a part of one segment. `state` is the state of the part's elements; it is not read
+    /// if the part has none. With JoinOrder::blocks the elements must lie in one block.
     [[nodiscard]] static Partial of_part(std::shared_ptr<const Joining> joining, const SegmentPart& part,
                                          const Value* state);
 
@@ -71,39 +74,40 @@ public:
     [[nodiscard]] bool opens() const { return opens_; }
     /// True if the last segment goes on in a later part.
     [[nodiscard]] bool closes() const { return closes_; }
-    /// The number in the whole input of the first segment.
+    /// The first segment's number in the whole input.
     [[nodiscard]] std::int64_t first_segment() const { return first_segment_; }
-    /// Segments that end here.
+    /// The number of segments that end in this part.
     [[nodiscard]] std::int64_t num_ended() const { return num_ended_; }
-    /// The number of the segment that goes on, else of the first one of the next part.
+    /// The number of the first segment that does not end in this part.
     [[nodiscard]] std::int64_t next_segment() const { return first_segment_ + num_ended_; }
 
-    /// Throws InternalError if `later` does not follow.
+    /// Throws InternalError if `later` does not begin where this part ends.
     Partial& operator+=(Partial&& later);
     friend Partial operator+(Partial earlier, Partial later)
     {
         earlier += std::move(later);
         return earlier;
     }
-    /// Throws InternalError if a segment is cut at the begin or at the end.
+    /// Throws InternalError if the part's begin or end cuts a segment.
     void require_whole() const;
 
-    /// Moves out the results that are known: of the segments that began and ended here, less those that were
-    /// taken before. The rest can still be joined.
+    /// Moves the results out of this partial, which can still be joined. They belong to the segments that
+    /// begin and end in this part, without the results that an earlier call took.
     [[nodiscard]] SegmentResults take_results();
 
-    /// Bytes for another process: 80, 16 + 8 F for each state of F fields, and the results.
+    /// Returns bytes for another process: 80, 16 + 8 F for each node of a state of F fields, and the results.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
-    /// Throws InputError for damaged bytes, and for those of another fold or version.
+    /// Throws InputError for damaged bytes, and for bytes of another fold or version.
     [[nodiscard]] static Partial from_bytes(std::shared_ptr<const Joining> joining,
                                             std::span<const std::byte> bytes);
 
 private:
     /// The state of consecutive elements of one segment.
     ///
-    /// With JoinOrder::blocks, nodes of a binary tree over the segment's blocks: a node of level l covers 2^l
-    /// blocks, from a multiple of 2^l on. Halves are combined as soon as both are there, so that the blocks
-    /// decide which nodes there are: at most two of each level. With JoinOrder::as_cut there is one node.
+    /// With JoinOrder::blocks the state consists of nodes of a binary tree over the segment's blocks. A node
+    /// of level l covers 2^l blocks, and its first block is a multiple of 2^l. Two halves of a node are
+    /// combined as soon as both are known, so there are at most two nodes of each level, and they depend on
+    /// the blocks alone. With JoinOrder::as_cut there is one node.
     struct State {
         struct Node {
             std::int64_t level = 0;
@@ -117,16 +121,16 @@ private:
 
     Evaluator<double>& evaluator();
     void append(State& state, State::Node node, const Value* values);
-    /// Ends the segment that goes on: here is its end.
+    /// Ends the open segment: finishes its state, or keeps the state in head_ if the segment began earlier.
     void end_segment();
     [[nodiscard]] bool is_nothing() const { return num_ended_ == 0 && !opens_ && !closes_; }
 
     std::shared_ptr<const Joining> joining_;
     std::int64_t first_segment_ = 0, num_ended_ = 0;
     bool opens_ = false, closes_ = false;
-    State head_;                                    ///< if a segment opens and ends here, of its elements
-    State tail_;                                    ///< if a segment closes, of its elements
-    std::vector<SegmentResults> results_;           ///< in order; not joined before they are asked for
+    State head_;                                    ///< state of a segment that began earlier and ends here
+    State tail_;                                    ///< state of a segment that goes on in a later part
+    std::vector<SegmentResults> results_;           ///< chunks in order; joined when results are taken
     std::unique_ptr<Evaluator<double>> evaluator_;  ///< made for the first combination
 };
 

@@ -16,11 +16,12 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries of one read
-constexpr std::int64_t kEntriesEach = std::int64_t{1}
-                                      << 20;  // entries of a thread, at least: it costs the time of some 10^5
+constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries that one read brings
+/// The least number of entries that is worth a thread of its own: starting one takes the time of some 10^5
+/// entries.
+constexpr std::int64_t kEntriesEach = std::int64_t{1} << 20;
 
-/// Entries of one round of a loop: the compiler makes vector instructions of a fixed number.
+/// Entries that an inner loop takes: the compiler vectorizes loops of a fixed number of rounds.
 constexpr std::size_t kEntriesTogether = 256;
 
 template <class Index>
@@ -56,7 +57,8 @@ void subtract(std::span<const From> from, From base, Into* into)
         into[i] = static_cast<Into>(from[i] - base);
 }
 
-/// Shortens a window whose last segment is open, to whole blocks behind that segment's begin.
+/// If the window's last segment is open, moves the window's end back to a multiple of `block` elements behind
+/// that segment's begin.
 void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_elements)
 {
     const auto from = window.ends.empty() ? window.from.open_begin : window.ends.back();
@@ -150,7 +152,7 @@ private:
         std::int64_t latest = place_.open_begin;  // the begin of the next segment
         for (auto segment = place_.segment; segment < num_segments_; ++segment) {
             const auto end = end_of(segment, latest);
-            // Empty segments at the end of a part belong to that part.
+            // Empty segments at the window's end belong to the window.
             if (end > window.end)
                 return;
             if (std::ssize(window.ends) == most) {
@@ -168,8 +170,9 @@ private:
         is_cut_short_ = true;
     }
 
-    /// Takes offsets of i32 or i64 as they lie in memory or in the file. Does nothing and returns false for
-    /// other segments, for wrong offsets, and for generated ones, which cannot be read twice.
+    /// Takes offsets of i32 or i64 without conversion, in place from memory or from a file. Does nothing and
+    /// returns false for other segments, for wrong offsets, and for generated offsets, which cannot be read
+    /// twice.
     bool take_offsets(SegmentWindow& window, std::int64_t most)
     {
         const auto type = source_.array ? source_.array->type() : Type::u8;
@@ -179,7 +182,7 @@ private:
         if (lent == nullptr && !source_.array->reads_in_parallel())
             return false;
         const auto left = num_segments_ - place_.segment;
-        // One entry more than may be taken shows whether there are more.
+        // One entry more than the window may take, to see whether segments are left.
         const auto all = std::min(left, most < left ? most + 1 : left);
         auto entries = lent != nullptr ? Array::borrow(type, lent, static_cast<std::size_t>(all))
                                        : read_offsets(type, window.end - place_.element, all, window.end);
@@ -187,7 +190,7 @@ private:
                                  : take_offsets<std::int64_t>(window, most, std::move(entries));
     }
 
-    /// The next offsets of a file: `all`, or as many as reach behind element `end`.
+    /// Reads the next offsets of a file: at most `all`, and enough to pass element `end`.
     Array read_offsets(Type type, std::int64_t num_elements, std::int64_t all, std::int64_t end)
     {
         const auto mean = static_cast<double>(num_segments_) /
@@ -252,7 +255,7 @@ private:
         return array;
     }
 
-    /// Entry `place` of the array, of which a chunk is kept.
+    /// Entry `place` of the array. Reads a chunk at a time and keeps the last chunk.
     std::int64_t entry(std::int64_t place)
     {
         if (place < chunk_begin_ || place >= chunk_begin_ + std::ssize(chunk_)) {
@@ -303,14 +306,15 @@ private:
                                there_are(num_elements_, "element")));
     }
 
-    /// The segment of an element behind the first.
+    /// Fills in the segment that holds `place.element`, which is not 0.
     void find(SegmentPlace& place)
     {
         if (source_.kind == LayoutKind::uniform) {
             place.segment = place.element / source_.uniform_length;
             place.open_begin = place.segment * source_.uniform_length;
         } else if (source_.kind == LayoutKind::offsets) {
-            // The first segment that ends behind the element: empty ones at a cut belong to the part before.
+            // Take the first segment that ends behind the element: empty segments at a cut belong to the part
+            // before.
             std::int64_t low = 0, high = num_segments_;
             while (low < high) {
                 const auto middle = low + (high - low) / 2;
@@ -334,7 +338,7 @@ private:
         }
     }
 
-    /// Reads one offset: a search needs few of them.
+    /// Reads a single offset, without a chunk: a search reads few.
     std::int64_t offset(std::int64_t place)
     {
         Array one(source_.array->type(), 1);
@@ -349,7 +353,7 @@ private:
     std::int64_t num_segments_ = 0;
     std::vector<std::int64_t> chunk_;
     std::int64_t chunk_begin_ = 0;
-    bool is_cut_short_ = false;  ///< empty segments at the end of the last window are left
+    bool is_cut_short_ = false;  ///< the last window had no room for all segments that end at its end
 };
 
 }  // namespace

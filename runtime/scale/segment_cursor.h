@@ -24,12 +24,14 @@ struct SegmentSource {
 
 /// A cursor's place.
 struct SegmentPlace {
-    std::int64_t element = 0;     ///< the next one
-    std::int64_t segment = 0;     ///< number of the segment that is open there, else of the next one
-    std::int64_t open_begin = 0;  ///< its begin; before `element` if it is open
+    std::int64_t element = 0;  ///< the next element to read
+    /// The number of the segment that is open at `element`, else of the next segment.
+    std::int64_t segment = 0;
+    /// The first element of `segment`; less than `element` if the segment is open.
+    std::int64_t open_begin = 0;
 };
 
-/// The ends of consecutive segments, one past the last element of each; as wide as they were read.
+/// The ends of consecutive segments, one past the last element of each. Ends from an array keep its type.
 class SegmentEnds {
 public:
     [[nodiscard]] bool empty() const { return size() == 0; }
@@ -50,16 +52,17 @@ public:
 
     /// Adds an end.
     void push_back(std::int64_t end) { own_.push_back(end); }
-    /// Takes all ends: i32 or i64.
+    /// Sets all ends from an array of i32 or i64.
     void assign(Array ends) { read_ = std::move(ends); }
-    /// Takes `count` ends, `length` elements apart.
+    /// Sets `count` ends, which lie `length` elements apart.
     void assign(std::int64_t first_end, std::int64_t length, std::int64_t count)
     {
         first_end_ = first_end;
         length_ = length;
         num_alike_ = static_cast<std::size_t>(count);
     }
-    /// Calls `visitor` with a span of all ends. Ends of segments of one length have none.
+    /// Calls `visitor` with a span of all ends. Must not be called for ends that are `length` elements apart:
+    /// they are not in memory.
     template <class Visit>
     void visit(const Visit& visitor) const
     {
@@ -75,18 +78,18 @@ public:
 
 private:
     std::vector<std::int64_t> own_;
-    Array read_;  ///< where `own_` is empty
+    Array read_;  ///< the ends, if `own_` is empty
     std::int64_t first_end_ = 0, length_ = 0;
-    std::size_t num_alike_ = 0;  ///< if not 0, the two numbers before give the ends
+    std::size_t num_alike_ = 0;  ///< if not 0, there are so many ends, given by the two numbers above
 };
 
 /// The segments between two elements.
 struct SegmentWindow {
     SegmentPlace from;
     std::int64_t end = 0;             ///< one past the last element
-    SegmentEnds ends = {};            ///< of the segments that end inside, in their order
-    std::optional<Array> keys = {};   ///< of the same segments
-    std::int64_t uniform_length = 0;  ///< of all these segments; 0: unknown or different
+    SegmentEnds ends = {};            ///< ends of the segments that end inside, in order
+    std::optional<Array> keys = {};   ///< keys of the same segments
+    std::int64_t uniform_length = 0;  ///< length of all these segments; 0: unknown or different lengths
 };
 
 /// Reads the segments of a source from the first to the last.
@@ -98,8 +101,9 @@ public:
     struct Step {
         std::int64_t elements = 0;  ///< at least 1, and at least `block`
         std::int64_t segments = 0;  ///< at least 1
-        std::int64_t block = 0;     ///< a segment is cut whole blocks behind its begin; 0: anywhere
-        std::int64_t until = 0;     ///< the step ends before this element, which place_of() gave
+        /// A segment is cut a multiple of `block` elements behind its begin; 0: anywhere.
+        std::int64_t block = 0;
+        std::int64_t until = 0;  ///< the step does not pass this element, which comes from place_of()
     };
     /// Reads the next part. Throws InputError if the segments in it are wrong.
     [[nodiscard]] virtual SegmentWindow next(const Step& step) = 0;
@@ -110,31 +114,31 @@ public:
     /// The number of segments, if it is known before they are read.
     [[nodiscard]] virtual std::optional<std::int64_t> num_segments() const = 0;
 
-    /// Ends one whole segment of unknown length inside the last window.
+    /// Sets the number of elements of one whole segment of unknown length. Other cursors throw InputError.
     virtual void end_at(std::int64_t num_elements);
     /// Throws InputError if the source has segments behind the last element.
     virtual void require_no_more() {}
 
     [[nodiscard]] const SegmentPlace& place() const { return place_; }
-    /// Goes on from the place of another cursor of the same source, or from one that place_of() gave.
+    /// Goes to a place that came from place_of(), or from a cursor of the same source.
     virtual void go_to(const SegmentPlace& place) = 0;
-    /// The place of an element. With `block` the place moves back, to whole blocks behind its segment's
-    /// begin. Flags and keys do not know the segment's number and leave it 0.
+    /// The place of an element. If `block` is not 0, the place moves back to a multiple of `block` elements
+    /// behind its segment's begin. For flags and keys the segment's number is unknown and left 0.
     [[nodiscard]] virtual SegmentPlace place_of(std::int64_t element, std::int64_t block) = 0;
-    /// Flags and keys: the number of segments that begin from `begin` on and before `end`; else 0.
+    /// For flags and keys, the number of segments whose first element lies in [begin, end); else 0.
     [[nodiscard]] virtual std::int64_t num_begun(std::int64_t begin, std::int64_t end) = 0;
 
 protected:
     SegmentPlace place_;
 };
 
-/// A cursor at the begin of a source. The segments must cover `num_elements`, if that is known. Throws
+/// Makes a cursor at the begin of a source. The segments must cover `num_elements`, if given. Throws
 /// InputError for a layout that cannot be read part by part.
 [[nodiscard]] std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source,
                                                             std::optional<std::int64_t> num_elements);
 
-/// The slice of a window. `arrays` are its columns, and its tables whole. `room`, if given, gives the memory
-/// for offsets.
+/// Makes the slice of a window. `arrays` holds the window's part of each column, and whole tables. `room`, if
+/// given, allocates the memory for offsets.
 [[nodiscard]] Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_wide_indices,
                              const std::function<Array(Type type, std::size_t length)>& room = {});
 

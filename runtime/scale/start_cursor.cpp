@@ -12,10 +12,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // marks of one read backwards
+constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // marks that one read backwards brings
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
-/// Some consecutive marks.
+/// Consecutive marks: flags or keys.
 struct Marks {
     std::int64_t begin = 0;
     Array array;
@@ -53,7 +53,7 @@ public:
             window.end = marks.end();
         }
         auto latest = place_.open_begin;
-        std::vector<std::int64_t> begins = {latest};  // of the segments that are open or end here
+        std::vector<std::int64_t> begins = {latest};  // begins of the segments that are open or end here
         for (auto i = begin; i < window.end; ++i)
             if (i != place_.open_begin && is_start(marks, i)) {
                 window.ends.push_back(i);
@@ -66,7 +66,7 @@ public:
             begins.push_back(window.end);
             latest = window.end;
         } else if (!is_end && step.block != 0 && window.end > latest && window.end < step.until) {
-            // At least one element stays, so that the segment is known to go on behind the cut.
+            // At least one element stays behind the cut, so the segment is known to go on there.
             window.end = latest + (window.end - latest - 1) / step.block * step.block;
         }
         if (source_.kind == LayoutKind::keys)
@@ -120,12 +120,13 @@ public:
             return {};
         if (element >= *num_elements_)
             return {*num_elements_, 0, *num_elements_};
-        // The segment that holds the element before. The element's own part finds out if a segment begins
-        // there.
+        // Take the segment of the element before. The part that begins at `element` finds out whether a
+        // segment begins there.
         SegmentPlace place{element, 0, begin_of(element - 1)};
         if (block != 0)
             place.element = place.open_begin + (element - 1 - place.open_begin) / block * block;
-        // The part behind a cut finds out if a segment begins there; until then the one before is open.
+        // The part behind the cut finds out whether a segment begins there; until then the earlier segment is
+        // open.
         if (place.element == place.open_begin && place.element > 0)
             place.open_begin = begin_of(place.element - 1);
         return place;
@@ -177,7 +178,7 @@ private:
         return differs(mark(marks, i), i == marks.begin ? key_before_.data() : mark(marks, i - 1));
     }
 
-    /// The same if the window has the mark before too.
+    /// is_start() for an element whose preceding mark is in `marks` too.
     [[nodiscard]] bool is_start_of(const Marks& marks, std::int64_t i) const
     {
         return source_.kind == LayoutKind::flags ? is_flag(mark(marks, i))
@@ -208,7 +209,7 @@ private:
         return 0;
     }
 
-    /// Marks from `begin` on; marks that were read ahead come first.
+    /// Returns marks from `begin` on: first those that an earlier read left over, then new ones.
     Marks take(std::int64_t begin, std::int64_t end)
     {
         const auto type = source_.array->type();
@@ -233,7 +234,7 @@ private:
         return marks;
     }
 
-    /// Keeps the marks behind a window, and the key before them.
+    /// Keeps the marks behind a window for the next one, and the key before them.
     void keep(const Marks& marks, std::int64_t end)
     {
         kept_ = {end, part_of(marks.array, end - marks.begin, marks.end() - end).copy()};

@@ -4,8 +4,8 @@
 
 namespace segfold {
 
-/// A segment's end is known when the next segment begins or the elements end. So a window may say that the
-/// open segment ended at the window's own begin.
+/// Makes a cursor that finds the end of a segment when the next segment begins or the elements end. So a
+/// window may report that the open segment ended at the window's own begin.
 [[nodiscard]] std::unique_ptr<SegmentCursor> start_cursor(SegmentSource source,
                                                           std::optional<std::int64_t> num_elements);
 

@@ -32,16 +32,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 constexpr double kUsableShare = 15.0 / 16;
-/// Bytes of a slice's columns on a device. The link rests before the first slice and after the last one.
+/// Most bytes of a slice's columns on a device. The link rests before the first slice and after the last one.
 constexpr double kMostCopied = 0x1p26;
-constexpr double kReadingShare = 1.0 / 4;  // of the usable memory, for buffers that sources are read into
+constexpr double kReadingShare = 1.0 / 4;  // share of usable memory for buffers that sources are read into
 
 /// A slice that was read and is not folded yet.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array> columns;  ///< one for each parameter, in a room or lent; empty for tables
-    SegmentPlace after;          ///< the cursor's place behind it
-    std::optional<std::int64_t> all_elements = {};  ///< if it was known then
+    std::vector<Array> columns;  ///< one for each parameter, own or lent by the source; empty for tables
+    SegmentPlace after;          ///< the cursor's place behind the slice
+    std::optional<std::int64_t> all_elements = {};  ///< of the stream, if known when the slice was read
     std::size_t room = 0;
     Slice slice;
     PreparedSlice prepared;  ///< of `slice`
@@ -68,7 +68,7 @@ struct Stream::State {
             input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
     }
 
-    /// Calls `make_problem` when the parameters are checked.
+    /// Sets up everything before the first slice. Checks the parameters before it calls `make_problem`.
     void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
     {
         lengths.emplace(op, input, engine != nullptr);
@@ -79,7 +79,7 @@ struct Stream::State {
         // The scratch memory of plans takes the rest of a device's memory.
         const auto share = engine ? kUsableShare : 1;
         const auto usable = share * static_cast<double>(options.memory_bytes);
-        constexpr double kMostElements = 0x1p48;  // if an element takes no memory
+        constexpr double kMostElements = 0x1p48;  // bound for elements that take no memory
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         if (engine && sizes.copied > 0)
             slice_elements = std::min(slice_elements, static_cast<std::int64_t>(kMostCopied / sizes.copied));
@@ -153,7 +153,7 @@ struct Stream::State {
     /// The values of scalar parameters, which are known before the columns are read.
     [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
 
-    /// Reads `wanted` elements of a column; `count` becomes the number that there were.
+    /// Reads `wanted` elements of a column. `count` becomes the number of elements that the source had.
     Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
                       std::int64_t& count)
     {
@@ -173,7 +173,7 @@ struct Stream::State {
 
     [[nodiscard]] std::size_t num_rooms() const { return pipeline ? SlicePipeline::kRooms : kHostRooms; }
 
-    /// Reads the next slice into a room, or begins to.
+    /// Reads the next slice into a room. On a device, threads may still read its columns after the return.
     std::unique_ptr<LoadedSlice> load(std::int64_t until, std::size_t room)
     {
         auto begin_of_part = Clock::now();
@@ -240,7 +240,7 @@ struct Stream::State {
             arrays.push_back(op.parameters[i].table ? tables[i].lend()
                                                     : part_of(loaded.columns[i], 0, count));
         std::function<Array(Type, std::size_t)> index_room;
-        if (pipeline && block == 0)  // blocks have index arrays of their own
+        if (pipeline && block == 0)  // folds in blocks make their own index arrays
             index_room = [&](Type type, std::size_t length) {
                 return pipeline->index_room(loaded.room, type, length);
             };
@@ -259,7 +259,7 @@ struct Stream::State {
                                              advice_on_empty_segments(op)));
     }
 
-    /// The partial of a slice; its results may lie in the slice's room.
+    /// Returns the partial of a slice. Its results may lie in the slice's room.
     Partial fold(const LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
@@ -308,8 +308,8 @@ struct Stream::State {
             times.seconds += seconds_since(begin_of_all);
     }
 
-    /// Reads slice after slice. If threads still read the columns of one, it is started after the next one is
-    /// opened, so that the threads never wait.
+    /// Reads slice after slice. A slice whose columns threads still read is started only after the next slice
+    /// is opened, so that the threads never wait.
     void read_all(std::int64_t until, Queue& queue)
     {
         try {
@@ -337,7 +337,7 @@ struct Stream::State {
             }
             if (unread)
                 hand_on(std::move(unread));
-            if (cursor->num_elements() == 0)  // perhaps nothing was read
+            if (cursor->num_elements() == 0)  // load(), which checks this too, may never have run
                 require_no_more();
             queue.end({});
         } catch (...) {
@@ -363,7 +363,7 @@ struct Stream::State {
     bool has_ended = false;
     const ArraySource* marks = nullptr;  ///< the cursor's array; null for whole and uniform
     std::int64_t slice_elements = 0, slice_segments = 0;
-    int index_bits = 32;  ///< in a slice
+    int index_bits = 32;  ///< bits of an index in a slice
     std::int64_t block = 0;
     std::vector<Array> tables;
     std::vector<std::string> warnings;
@@ -372,10 +372,10 @@ struct Stream::State {
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
-    std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns, where there is no engine
-    std::unique_ptr<SliceEngine> engine;                    ///< null for them
-    std::optional<SlicePipeline> pipeline;                  ///< of the engine
-    std::optional<Partial> all;  ///< of the slices that were folded; their results are taken
+    std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
+    std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
+    std::optional<SlicePipeline> pipeline;                  ///< set if there is an engine
+    std::optional<Partial> all;  ///< the sum of the slices that were folded; their results were taken
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();

@@ -15,15 +15,15 @@ namespace segfold {
 
 /// The arrays and the segments of a stream.
 struct StreamInput {
-    std::vector<std::unique_ptr<ArraySource>> parameters;  ///< columns, and tables, which are read whole
+    std::vector<std::unique_ptr<ArraySource>> parameters;  ///< one source each; tables are read whole
     SegmentSource segments;
 };
 
 /// The progress of a stream.
 struct StreamProgress {
-    std::int64_t elements = 0;  ///< folded
+    std::int64_t elements = 0;  ///< elements folded so far
     std::optional<std::int64_t> all_elements = {};
-    std::int64_t segments = 0;  ///< that have results
+    std::int64_t segments = 0;  ///< segments whose results are known
     double seconds = 0;
 };
 
@@ -31,27 +31,29 @@ struct StreamProgress {
 struct StreamOptions {
     PlanRequest plan = {};
     std::string without_records = {};
-    /// Bound on the buffers of a stream: columns, layout and results of two slices, because one slice is read
-    /// while the one before is folded. A GPU has four slices, of at most 64 MiB of columns each; the bound
-    /// holds for its memory and for the host's. Tables and the scratch memory of plans are not counted.
+    /// Bound on the stream's buffers, which hold the columns, segments and results of two slices: one slice
+    /// is read while the slice before is folded. A GPU has four slices with at most 64 MiB of columns each,
+    /// and the bound holds for its memory and for the host's memory. Tables and the scratch memory of plans
+    /// are not counted.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
 };
 
-/// The results of the next segments, in order; with keys for the layout keys.
+/// The results of the next segments, in order. The layout keys adds the segments' keys.
 struct StreamResults : SegmentResults {
-    const SegmentWindow* window = nullptr;  ///< their begins and ends; valid during the call
+    const SegmentWindow* window = nullptr;  ///< the segments' begins and ends; valid during the call
 };
 
-/// The times of a stream's parts, in seconds. They overlap, because threads and device work at the same time.
+/// Seconds that the parts of a stream take. The parts overlap, because threads and device work at the same
+/// time.
 struct StreamTimeline {
     double all = 0;  ///< from the first slice's begin to the last one's end
-    double reading =
-        0;  ///< sources and segments; on a GPU also the queueing of copies from page-locked memory
-    double preparing = 0;      ///< plans, arrays of segments, launches
-    double reader_waited = 0;  ///< the reader, for the memory of an earlier slice
-    double waiting = 0;        ///< the caller's thread, for the results of a slice
-    double taking = 0;         ///< the caller's thread, in its own function
+    /// Reading sources and segments; on a GPU also queueing copies from page-locked memory.
+    double reading = 0;
+    double preparing = 0;      ///< choosing plans, making arrays of segments, launching
+    double reader_waited = 0;  ///< the reading thread's wait for the memory of an earlier slice
+    double waiting = 0;        ///< the calling thread's wait for the results of a slice
+    double taking = 0;         ///< the calling thread's time in the caller's function
     double copying = 0;        ///< on a GPU: from a slice's first copy to its last, with the waits for reads
     double folding = 0;        ///< on a GPU: kernels, and the copies of their results
     std::int64_t slices = 0;
@@ -60,23 +62,23 @@ struct StreamTimeline {
 /// The state of a stream between two slices. An equal stream can go on from it.
 struct StreamState {
     SegmentPlace place;
-    std::vector<std::byte> before;  ///< Partial::to_bytes() of the slices before, whose results were taken
+    std::vector<std::byte> before;  ///< Partial::to_bytes() of the earlier slices, whose results were taken
 };
 
 /// A stream of slices over one device.
 ///
-/// The order of the elements is kept, whatever the operator is. Laws that only data can speak for are not
-/// relied on: an identity that is neutral on finite values alone is left out.
+/// The order of the elements is kept, whatever the operator is. A stream does not see all data ahead, so it
+/// does not use laws that depend on data: an identity that is neutral for finite values only is left out.
 class Stream {
 public:
     /// Throws InputError if a source has a wrong type or length, or if the bound on memory leaves no room for
     /// a slice. `session` must outlive the stream.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options);
-    /// The same on the caller's device; `session` chooses the plans.
+    /// Folds on the caller's device; `session` chooses the plans.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
            std::unique_ptr<SliceEngine> engine);
-    /// The same on the caller's device and by the caller's plans; `options.plan` is not used. The stream
-    /// fills `typical` and `checked_tables` of `problem`.
+    /// Folds on the caller's device with the caller's plans, and ignores `options.plan`. The stream fills
+    /// `typical` and `checked_tables` of `problem`.
     Stream(SliceDevice device, SliceProblem problem, StreamInput input, StreamOptions options,
            std::unique_ptr<SliceEngine> engine = nullptr);
     ~Stream();
@@ -88,31 +90,35 @@ public:
     /// All elements and segments, if their number is known before they are read.
     [[nodiscard]] std::optional<std::int64_t> num_elements() const;
     [[nodiscard]] std::optional<std::int64_t> num_segments() const;
-    /// The plan of the segments inside slices, once there has been one.
+    /// The plan of the segments inside slices; null before it is chosen.
     [[nodiscard]] const PlanChoice* plan() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     [[nodiscard]] const RunTimes& times() const;
     [[nodiscard]] const StreamTimeline& timeline() const;
-    /// A text that differs for other operators, sources, orders of combination and slices.
+    /// A text that identifies the stream: it differs for other operators, sources, orders of combination and
+    /// slices.
     [[nodiscard]] std::string fingerprint() const;
 
-    /// Goes on from the state of an equal stream. Call it before run(). Throws InputError for a damaged
-    /// state.
+    /// Continues from the state of a stream with the same fingerprint(). Call it before run(). Throws
+    /// InputError for a damaged state.
     void go_to(const StreamState& state);
-    /// Folds all slices that are left. `take` receives the results of each in turn, and the state after it.
+    /// Folds all remaining slices. After each slice, `take` receives its results and the stream's state.
     void run(const std::function<void(StreamResults&& results, const StreamState& state)>& take);
 
-    /// One of several parts of a stream, for one rank. It begins and ends where segments may be cut.
+    /// One of several parts of a stream, for one rank. Its begin and its end are places where segments may be
+    /// cut.
     struct Share {
         SegmentPlace from;
         std::int64_t until = 0;
-        std::int64_t begun = 0;  ///< flags and keys: segments that begin in it; else 0
+        /// For flags and keys, the number of segments that begin in the share; else 0.
+        std::int64_t begun = 0;
     };
     /// Part `part` of `num_parts` equal ones. Throws InputError if the number of elements is not known.
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
     /// The share of the elements from `begin` to `end`; the number of elements must be known.
     [[nodiscard]] Share share_between(std::int64_t begin, std::int64_t end);
-    /// Folds a share slice by slice. `take` receives the partial of each, and the segments that end in it.
+    /// Folds a share slice by slice. After each slice, `take` receives its partial and the segments that end
+    /// in it.
     void run_share(const Share& share,
                    const std::function<void(Partial&& partial, const SegmentWindow& window)>& take);
 

@@ -20,7 +20,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 128;  // with room for any number of segments
+constexpr std::size_t kHeaderBytes = 128;  // enough for any number of segments in the header
 
 std::string field_path(const std::string& path, const std::string& field)
 {
@@ -84,7 +84,7 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
                          : names_.size() == 1 ? path
                                               : field_path(path, name));
     if (unfinished == Unfinished::removed)
-        open({});  // throws now if a file cannot be made
+        open({});  // throws before the fold if a file cannot be made
 }
 
 StreamOutput::~StreamOutput()
@@ -92,7 +92,7 @@ StreamOutput::~StreamOutput()
     note_the_rest();
     if (is_noted_ || files_.empty() || unfinished_ == Unfinished::removed)
         return;
-    for (const auto& path : paths_)  // no run can go on from them
+    for (const auto& path : paths_)  // without a resume state no run can continue these files
         std::remove(PartialFile::partial_name(path).c_str());
 }
 
@@ -104,7 +104,7 @@ void StreamOutput::note_the_rest()
         return;
     try {
         note(*unnoted_);
-    } catch (const Error&) {  // the state written before still holds
+    } catch (const Error&) {  // the resume file with the earlier state is still valid
     }
 }
 
@@ -112,7 +112,7 @@ void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
 {
     files_.clear();
     if (kept_bytes.empty())
-        std::remove(resume_path_.c_str());  // its files are emptied next
+        std::remove(resume_path_.c_str());  // open() empties the files that the state describes
     for (std::size_t i = 0; i < paths_.size(); ++i) {
         files_.push_back(
             std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i], unfinished_));
@@ -148,7 +148,7 @@ std::optional<StreamState> StreamOutput::resume()
     }
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
-    is_noted_ = true;  // files stay if one of them is wrong
+    is_noted_ = true;  // if one of the files is wrong, the destructor must not remove them
     open(bytes);
     return state;
 }
@@ -180,7 +180,7 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments)
             files_[i]->append({array.data(), array.bytes()});
         }
     } catch (...) {
-        // The part that did not fit is removed, so that a full disk has room for the state before.
+        // Remove the results that did not fit, so that a full disk has room for the resume state.
         for (std::size_t i = 0; i < files_.size(); ++i)
             files_[i]->cut(bytes[i]);
         unnoted_ = before;
@@ -193,7 +193,7 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
     append(results.results, results.num_segments);
     unnoted_ = state;
-    // The first state at once: a disk that is full later has no room for it.
+    // The first state is written at once: if the disk fills up later, there is no room for it.
     if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);
 }

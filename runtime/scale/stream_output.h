@@ -1,5 +1,5 @@
 #pragma once
-// Files of a stream's results, and of the state from which another run goes on.
+// Files of a stream's results, and of the state from which another run can resume.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -12,29 +12,29 @@
 
 namespace segfold {
 
-/// One .npy file for each result field, and one for the keys; or an .npz archive of all.
+/// Writes one .npy file for each result field and one for the keys, or an .npz archive of all arrays.
 ///
 /// Writes results to NAME.partial, and the resume state to NAME.resume about once a second and when an error
-/// ends the run. Files get their names when all of them are complete; an archive is made of them then.
+/// ends the run. When all files are complete, they get their final names or are packed into the archive.
 class StreamOutput {
 public:
-    /// `path` ends in .npz or in .npy. If there is more than one array, FIELD is put before .npy. Throws
-    /// InputError.
+    /// `path` ends in .npz or in .npy. If there is more than one array, .FIELD is put before .npy. Throws
+    /// InputError if a file cannot be made.
     StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
                  std::string fingerprint, Unfinished unfinished = Unfinished::kept);
     ~StreamOutput();
 
-    /// The state of the run that stopped; nothing if there was none, and the output begins anew. Throws
-    /// InputError for the state of another stream.
+    /// Returns the state of the run that stopped. Returns nothing if there is no such state; the output then
+    /// begins anew. Throws InputError for the state of another stream.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
-    /// The same for a run without a resume state.
+    /// Writes results without a resume state.
     void append(const Results& results, std::int64_t num_segments);
     /// Completes the files.
     void commit();
 
-    /// A sentence that names the files left by a run that ends now, and says how to go on; empty if it leaves
-    /// none. `when` ends "--resume goes on from them": "with the same flags", for example.
+    /// A sentence that names the files which a run leaves if it ends now, and says how to resume; empty if it
+    /// leaves none. `when` completes "--resume goes on from them": "with the same flags", for example.
     [[nodiscard]] std::string left_behind(std::string_view when);
     [[nodiscard]] std::vector<std::string> files() const;
     /// The name of the array of keys; empty without keys.
@@ -53,13 +53,13 @@ private:
     Unfinished unfinished_;
     bool is_archive_;
     std::string keys_;
-    std::vector<std::string> names_;  ///< of the arrays
-    std::vector<std::string> paths_;  ///< of their files; temporary ones for an archive
+    std::vector<std::string> names_;  ///< names of the arrays
+    std::vector<std::string> paths_;  ///< paths of the arrays' files; temporary ones for an archive
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
     std::int64_t num_segments_ = 0;
-    std::optional<StreamState> unnoted_;  ///< the latest state, if it is not written yet
-    bool is_noted_ = false;               ///< a run can go on from the resume file
+    std::optional<StreamState> unnoted_;  ///< the latest state, if it is not in the resume file yet
+    bool is_noted_ = false;               ///< true if the resume file holds a state
     std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a call writes shares no memory with what it reads, nor with what else it writes.
+// Checks that the arrays that a call writes share no memory with each other or with the arrays that it reads.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// Memory that a caller lends, and what messages call it.
+/// Memory that a caller lends, with its name for messages.
 struct Lent {
     std::string_view what;  ///< "the results of"
-    std::string_view name;  ///< stands behind it in quotes; empty: nothing does
+    std::string_view name;  ///< follows `what` in quotes, unless it is empty
     const void* data = nullptr;
     std::int64_t bytes = 0;
     Place place = Place::host;
@@ -27,10 +27,10 @@ struct Lent {
     {}
 };
 
-/// Throws InputError where two arrays that are written share memory: one would overwrite the other.
+/// Throws InputError if `written` and `other` share memory.
 void require_apart(const Lent& written, const Lent& other);
 
-/// The arrays of a run, and how far they are written.
+/// The arrays of a run, and the sizes of its results.
 struct RunArrays {
     const Operator& op;
     std::span<const ArrayView> inputs;
@@ -41,8 +41,9 @@ struct RunArrays {
     std::int64_t num_keys = 0;                  ///< keys of segments that a run finds
 };
 
-/// Throws InputError where results, or what is told of the segments that were found, share memory with each
-/// other, with a column or with the arrays of segments: a run writes while it reads.
+/// Throws InputError if two written arrays share memory, or a written array and one that is read, because a
+/// run writes while it reads. Written are results and the number and keys of found segments; read are inputs
+/// and the arrays of segments.
 void require_apart(const RunArrays& run);
 
 }  // namespace segfold

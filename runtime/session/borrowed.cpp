@@ -43,7 +43,7 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
     }
 }
 
-/// The greatest of `length(0)` to `length(count - 1)`; 0 without any.
+/// The greatest of `length(0)` .. `length(count - 1)`; 0 if `count` is 0.
 template <class Length>
 std::int64_t greatest(std::int64_t count, Length length)
 {
@@ -53,7 +53,7 @@ std::int64_t greatest(std::int64_t count, Length length)
     return longest;
 }
 
-/// Room on the host for `count` values of a type that segments were found by.
+/// Throws InputError unless `room` is memory on the host for `count` values of `type`.
 void require_room(std::string_view what, const MutableArrayView& room, Type type, std::int64_t count)
 {
     require_type(what, room.type);
@@ -80,7 +80,8 @@ std::int64_t longest_of(const SegmentsView& segments, std::int64_t count)
     });
 }
 
-/// What does not fit of a part that sets `fields`, which are of `kind`; empty where all does.
+/// Returns a message if a part of an operator does not set `fields` as it must; empty if it does. `kind`
+/// names the fields in the message.
 template <class Fields>
 std::string misfit_of_part(std::string_view part, const Block& block, const Fields& fields,
                            std::string_view kind)
@@ -102,7 +103,7 @@ std::string misfit_of_part(std::string_view part, const Block& block, const Fiel
     return "";
 }
 
-/// The first name that an expression uses and `is_known` does not accept; null without.
+/// The first name in an expression that `is_known` does not accept; null if there is none.
 template <class IsKnown>
 const std::string* unknown_name(const Expression& expression, const IsKnown& is_known)
 {
@@ -116,7 +117,7 @@ const std::string* unknown_name(const Expression& expression, const IsKnown& is_
     return nullptr;
 }
 
-/// A name of lift's that is no parameter; null without.
+/// The first name in lift that nothing defines; null if there is none.
 const std::string* unknown_in_lift(const Operator& op)
 {
     const auto is_known = [&](const std::string& name) {
@@ -133,7 +134,8 @@ const std::string* unknown_in_lift(const Operator& op)
     return nullptr;
 }
 
-/// How the parts of an operator do not belong together, as check() leaves them; empty where they do.
+/// Returns a message if the parts of an operator do not fit together as they do after check(); empty if they
+/// do.
 std::string misfit_of(const Operator& op)
 {
     std::string misfit;
@@ -208,7 +210,7 @@ std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t 
     try {
         return shape_of(borrow_segments(segments, num_elements, {}));
     } catch (const InputError&) {
-        return std::nullopt;  // a run says what is wrong
+        return std::nullopt;  // the fold itself reports the error
     }
 }
 

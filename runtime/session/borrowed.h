@@ -10,59 +10,58 @@
 
 namespace segfold {
 
-/// The workload of arrays of the host, which it borrows. Throws InputError for arrays of a device, and for
-/// segments that are wrong. `room`: see segments_from_offsets().
+/// Makes a workload that borrows the caller's arrays on the host. Throws InputError for arrays of a device
+/// and for wrong segments. `room`: see segments_from_offsets().
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                          Array room = {});
 
-/// The length of the rows that are lent; 1 for an operator without rows. Throws InputError where they differ,
-/// and for rows that are lent to parameters that take numbers.
+/// Returns the length of the lent rows; 1 for an operator without rows. Throws InputError if lengths differ,
+/// or if rows are lent to a parameter that takes numbers.
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs);
 
-/// Elements that a fold of these arrays has: the length of its first column, else what the segments say.
+/// Returns the number of elements of a fold: the length of its first column; without a column, the number
+/// that the segments give.
 std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
                              const SegmentsView& segments);
 
-/// The segments that flags or keys of the host mark. Throws InputError where they are wrong.
+/// Finds the segments that flags or keys on the host mark. Throws InputError if the flags or keys are wrong.
 Segments found_segments(const SegmentsView& segments, std::int64_t num_elements);
 
-/// The length of the longest segment as a fold would look at it: 0 where there are too many to be asked.
-/// Nothing where it cannot be told without a workload, and for segments that are wrong.
+/// Returns the length of the longest segment, as a fold finds it: 0 if there are too many segments to look
+/// at. Returns nothing for wrong segments, and if the length is not known without a workload.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
 
-/// The shape of ranges, of which a plan's sizes say little: how many items they hold, and the longest.
-/// Nothing where they lie on a device, have no address, or are wrong.
+/// Returns the shape of ranges: the number of their items, and the longest range. Returns nothing for ranges
+/// that lie on a device, have no address or are wrong.
 std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t num_elements);
 
-/// Throws InputError for a caller's length of the longest segment that is none.
+/// Throws InputError if `longest`, which the caller gives, cannot be the length of a segment.
 void require_longest(std::int64_t longest);
 
-/// No memory has more elements; products of a length that is no greater with the bytes of an element stay
-/// within 64 bits.
+/// The most elements of an array. No memory holds more, and the bytes of so many elements fit 64 bits.
 inline constexpr std::int64_t kMostLentElements = std::int64_t{1} << 48;
 
-/// Throws InputError for a length that is negative or that no memory has, and for elements without an
-/// address.
+/// Throws InputError if `length` is negative or above kMostLentElements, or if elements have no address.
 void require_address(std::string_view what, const void* data, std::int64_t length);
 
-/// Throws InputError for a type that is none of the language's.
+/// Throws InputError if `type` is not a type of the language.
 inline void require_type(std::string_view what, Type type)
 {
     if (!is_type(type))
         refuse_type(type, what);
 }
 
-/// Throws InputError for a layout of which a caller lends no arrays.
+/// Throws InputError for a layout that callers cannot give by arrays.
 [[noreturn]] void refuse_layout(LayoutKind kind);
 
-/// Throws InputError for rows of features that are lent to a parameter that takes numbers.
+/// Throws InputError if rows of features are lent to a parameter that takes numbers.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 
-/// Throws InputError for an operator without a state, one that was moved from, or never defined, and for one
-/// whose parts do not fit together, as its members are public and may have been moved out.
+/// Throws InputError for an operator without a state (moved from, or never defined), and for an operator
+/// whose parts do not fit together: its members are public, so a caller may have moved some of them out.
 void require_operator(const Operator& op);
 
-/// Throws InputError unless there is an array for each parameter, and for an operator that is none.
+/// Throws InputError as require_operator() does, and unless there is one array for each parameter.
 void require_inputs(const Operator& op, std::size_t count);
 
 /// Whether the caller has lent memory.
@@ -71,9 +70,9 @@ void require_inputs(const Operator& op, std::size_t count);
     return array.data != nullptr || array.length != 0;
 }
 
-/// Writes how many segments there are, and the key of each, where `into` lends memory for them.
+/// Writes the number of segments and the key of each, if `into` lends memory for them.
 ///
-/// Throws InputError where that does not fit; nothing is written then.
+/// Throws InputError, before anything is written, if that memory has a wrong type or size.
 void store_found(const Segments& found, const SegmentsView& into);
 
 }  // namespace segfold

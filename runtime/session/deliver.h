@@ -20,7 +20,7 @@ struct FoldSizes {
 /// Writes results, and keys and numbers of found segments, into the memory that the caller lends.
 ///
 /// Throws InputError, before it writes, if an array has another type or is too short, or if two of the arrays
-/// share memory. Arrays that the fold reads may be written: their elements have all been read.
+/// share memory. An array that the fold reads may receive results: all elements have been read.
 void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
              const SegmentsView& segments, std::span<const MutableArrayView> into);
 

@@ -16,7 +16,7 @@ namespace segfold {
 
 namespace {
 
-constexpr std::size_t kScalarBytes = 8;  // of the widest type
+constexpr std::size_t kScalarBytes = 8;  // bytes of the widest type
 constexpr int kThreads = 256;
 constexpr std::int64_t kTile = std::int64_t{kThreads} * 16;
 constexpr std::int64_t kCheckingBlocks = 1024;
@@ -35,7 +35,7 @@ cuda::LaunchShape shape_of(std::int64_t grid)
 
 std::int64_t num_tiles_of(std::int64_t num_segments) { return (num_segments + kTile - 1) / kTile; }
 
-/// Launches with arguments given one by one; nothing is allocated.
+/// Launches a kernel with the given arguments, without an allocation.
 template <class... Arguments>
 void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, Arguments... arguments)
 {
@@ -154,7 +154,7 @@ void DevicePlan::allocate()
         const auto segments = sizes_.sizes.num_segments;
         offsets_.emplace(take((segments + 1) * index_bytes));
         offsets_->zero(context_, (segments + 1) * index_bytes);
-        // Two words of 64 bits for a tile, and behind them the state of make_offsets.
+        // Two 64-bit words for each tile, then one for the state of make_offsets.
         const auto num_tiles = num_tiles_of(segments);
         const auto bytes = (2 * num_tiles + 1) * 8;
         tiles_.emplace(take(bytes));
@@ -169,7 +169,8 @@ void DevicePlan::allocate()
     }
     if (std::ranges::any_of(op_.parameters, &Parameter::scalar))
         scalars_.emplace(take(static_cast<std::int64_t>(op_.parameters.size() * kScalarBytes)));
-    // A word for each parameter, then the place where a check notes what is wrong.
+    // One 32-bit word for each parameter, padded to 8 bytes. Then 8 bytes for the finding of the check of
+    // segments.
     const auto words = static_cast<std::int64_t>((op_.parameters.size() + 1) / 2 * 2 * 4);
     if (!choice_->emitted.checked_tables.empty() || options_.validates_segments) {
         words_.emplace(take(words + 8));
@@ -329,7 +330,8 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
     for (const auto& result : results)
         addresses_.push_back(address(result.data));
     program_.arguments().bind_results(addresses_);
-    if (is_found(sizes_.form) && sequence_.empty())  // there are no elements, and nobody would write it
+    // No kernel runs, so nothing else writes the number of segments.
+    if (is_found(sizes_.form) && sequence_.empty())
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
                                                    static_cast<std::size_t>(sizes_.sizes.index_bits / 8),
                                                    handle(stream)),

@@ -1,5 +1,5 @@
 #pragma once
-// A plan on a GPU: kernels loaded, scratch memory, arguments that follow the caller's arrays.
+// A plan on a GPU: loaded kernels, scratch memory, and arguments that are set for each run's arrays.
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// Memory of a plan, its own or the caller's.
+/// Memory of a plan, allocated by the plan or by the caller's allocator.
 class PlanMemory {
 public:
     PlanMemory(const cuda::Context& context, const DeviceAllocator& allocator, std::int64_t bytes);
@@ -30,19 +30,19 @@ private:
     std::uint64_t address_ = 0;
 };
 
-/// Launches on the caller's stream; every method but run() may allocate and wait.
+/// Launches kernels on the caller's stream. Every method except run() may allocate memory and wait.
 class DevicePlan {
 public:
     DevicePlan(const cuda::Context& context, const Operator& op, std::shared_ptr<const PlanChoice> choice,
                const PlanSizes& sizes, const PlanOptions& options);
-    /// With the program of another one, and scratch memory of its own.
+    /// Shares the program of `other`, and has its own scratch memory.
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes);
 
-    /// Arrays are of the right number, types, lengths and place.
+    /// Queues the fold. The caller has checked the number, types, lengths and places of the arrays.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream);
     void move_to(CUstream_st* stream) { stream_ = stream; }
-    /// The parameters whose tables were read outside, after waiting for the stream.
+    /// Waits for the stream. Returns the names of tables that were read outside of their bounds.
     [[nodiscard]] std::vector<std::string> tables_read_outside(CUstream_st* stream);
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
@@ -62,7 +62,7 @@ private:
 
     void allocate();
     void bind_segments(const SegmentsView& segments);
-    /// Queues the write of a scalar that lies on the host; returns where on the device.
+    /// Queues the copy of a scalar from the host to the device. Returns the scalar's address on the device.
     std::uint64_t write_scalar(std::size_t parameter, const ArrayView& value, CUstream_st* stream);
     void validate(const SegmentsView& segments, CUstream_st* stream);
 

@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// Each fold has a result.
+/// Throws InputError if there are no results: every fold has some, so they were moved from.
 void require_there(const Results& results)
 {
     if (results.empty())

@@ -1,5 +1,5 @@
 #pragma once
-// What a fold gives back.
+// The result of a fold.
 #include <optional>
 #include <span>
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace segfold {
 
-/// The results of a fold on the host, and what was said about them.
+/// The results of a fold in host memory, with the plan, warnings and findings of checks.
 class Folded {
 public:
     Folded(Results results, std::int64_t num_segments)
         : results_(std::move(results)), num_segments_(num_segments)
     {}
 
-    /// How many segments were folded. Throws InputError after the results were moved from.
+    /// The number of segments. Throws InputError after the results were moved from.
     [[nodiscard]] std::int64_t num_segments() const;
 
-    /// The values of a result field, one for each segment; without a name those of the only one.
+    /// The values of a result field, one for each segment. The name may be left out if there is one field.
     ///
-    /// Those of f16 and bf16 are read as the C++ type that stands for it (HalfElement), or as std::uint16_t:
-    /// their bits. Throws InputError for a field that is none, for a T that is not the field's type, and
-    /// after the results were moved from.
+    /// Values of f16 and bf16 are read as their C++ types (HalfElement), or their bits as std::uint16_t.
+    /// Throws InputError for an unknown field, for a T that is not the field's type, and after the results
+    /// were moved from.
     template <class T>
     [[nodiscard]] std::span<const T> values(std::string_view field = "") const&
     {
@@ -34,14 +34,15 @@ public:
         require_type(field, array.type(), type_of_element<T>());
         return array.template as<T>();
     }
-    /// The same of a fold that is about to go, as in `session.fold(...).values<float>()`: a copy.
+    /// Returns a copy, because a temporary object is about to be destroyed:
+    /// `session.fold(...).values<float>()`.
     template <class T>
     [[nodiscard]] std::vector<T> values(std::string_view field = "") const&&
     {
         const auto lent = values<T>(field);
         return {lent.begin(), lent.end()};
     }
-    /// The key of each run, where segments were given by keys.
+    /// The key of each segment, if segments were given by keys.
     template <class T>
     [[nodiscard]] std::span<const T> keys() const&
     {
@@ -58,25 +59,27 @@ public:
     [[nodiscard]] const Results& results() const { return results_; }
     /// "warp_stream ring_offsets=256 ... (tuning record)"; empty for a back end without stages.
     [[nodiscard]] const std::string& plan() const { return plan_; }
-    /// What should be known before relying on results, such as a law that NaN alone refutes.
+    /// Doubts about the results, such as a law that NaN alone refutes.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-    /// Laws that are refuted and on which the fold relies all the same, as warnings() say with
-    /// counter-examples. Of a fold with a check; empty without.
+    /// Refuted laws on which the fold relies nevertheless; warnings() have their counter-examples. Empty
+    /// unless the fold was checked.
     [[nodiscard]] const std::vector<Law>& doubtful_laws() const { return doubtful_laws_; }
-    /// What FoldOptions::check has found, one line for each judge; empty without.
+    /// The findings of FoldOptions::check, one line for each judge; empty unless the fold was checked.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
-    /// False where a check has found a difference. Segments of which it can say nothing, or that it cannot
-    /// judge, are none.
+    /// False if a check has found a difference. Segments counted by num_overflowed() and num_unjudged() are
+    /// no differences.
     [[nodiscard]] bool agrees() const { return agrees_; }
-    /// Segments of which a check can say nothing: a result is finite on one side alone, as values on the way
-    /// overflow, or are undefined, in some order of combining. 0 without a check.
+    /// The number of segments that a check cannot compare, because the result is finite on one side only: in
+    /// some order of combining, intermediate values overflow or are undefined. 0 without a check.
     [[nodiscard]] std::int64_t num_overflowed() const { return num_overflowed_; }
-    /// What check() says of the first of them: its place, the result and the reference's. Empty without any.
+    /// The text of check() about the first overflowed segment: its place, the result and the reference's
+    /// result. Empty if there is none.
     [[nodiscard]] const std::string& overflow() const { return overflow_; }
-    /// Segments with a value that a check cannot judge: roundings alone may change it by more than a quarter.
-    /// 0 without a check.
+    /// The number of segments with a value that a check cannot judge, because roundings alone may change it
+    /// by more than a quarter. 0 without a check.
     [[nodiscard]] std::int64_t num_unjudged() const { return num_unjudged_; }
-    /// What check() says of the first of them, with the digits that the data leave. Empty without any.
+    /// The text of check() about the first unjudged segment, with the number of digits that the data
+    /// determine. Empty if there is none.
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
 
 private:

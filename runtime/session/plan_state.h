@@ -14,16 +14,16 @@
 
 namespace segfold {
 
-/// What a session hands to a plan.
+/// Everything that a session gives to a plan.
 struct PlanParts {
     Operator op;
     std::shared_ptr<Backend> backend;
     Chooser chooser;
     OperatorLaws laws;
     PlanOptions options;
-    std::shared_ptr<std::mutex> turn;  ///< of runs of the back end, which serves one thread at a time
-    std::vector<Law> assumed = {};     ///< relied on although they are refuted
-    std::string fold_call = {};        ///< as messages name it; see SessionOptions
+    std::shared_ptr<std::mutex> turn;  ///< locked during runs: the back end serves one thread at a time
+    std::vector<Law> assumed = {};     ///< refuted laws on which the caller tells the plan to rely
+    std::string fold_call = {};        ///< the name of the fold function in messages; see SessionOptions
 };
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements);
@@ -31,7 +31,7 @@ Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_e
 /// Sizes and types of the segments that a plan serves.
 struct PlanSizes {
     LayoutKind kind = LayoutKind::whole;
-    SegmentForm form = SegmentForm::whole;  ///< in which kernels read them
+    SegmentForm form = SegmentForm::whole;  ///< the form in which kernels read the segments
     SegmentSizes sizes;
     int key_bytes = 0;
 
@@ -41,10 +41,10 @@ struct PlanSizes {
 /// Throws InputError for segments that no plan can have.
 PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
 
-/// With the length of rows, which segments do not tell.
+/// Returns plan_sizes(), with the length of rows from `options`.
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements);
 
-/// Whether the program of a plan serves other sizes: what it was emitted for stays.
+/// Whether the program of a plan serves other sizes: all properties that the text depends on are equal.
 bool is_resizable(const PlanSizes& plan, const PlanSizes& given);
 
 /// The type of indices of 32 or 64 bits.
@@ -59,71 +59,72 @@ class NativePlan;
 
 struct Plan::State {
     PlanParts parts;
-    std::mutex mutex = {};  ///< of run
-    /// What a plan relies on, and what its text is emitted for: the same for all sizes.
+    std::mutex mutex = {};  ///< locked during run()
+    /// Facts on which a plan relies and for which its text is emitted. They are the same for all sizes.
     struct Basis {
         OperatorLaws laws;
         Problem problem;
-        FormulaNames facts;  ///< of the problem
+        FormulaNames facts;  ///< facts of the problem in formulas
     };
     std::shared_ptr<const Basis> basis;        ///< null for a back end without stages
-    std::shared_ptr<const PlanChoice> choice;  ///< likewise
+    std::shared_ptr<const PlanChoice> choice;  ///< null for a back end without stages
     Explanation explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
-    PlanSizes sizes_at_choice;                ///< before any resize(): the stage was chosen for them
-    std::optional<Shape> ranges = {};         ///< of ranges on the host: those that the sizes were taken from
-    std::atomic<std::int64_t> num_items = 0;  ///< elements in all ranges, or elements
-    std::unique_ptr<DevicePlan> device;       ///< null on the host
-    /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
+    PlanSizes sizes_at_choice;  ///< sizes before any resize(), for which the stage was chosen
+    /// For ranges on the host, the shape from which the sizes were taken.
+    std::optional<Shape> ranges = {};
+    /// For ranges, the elements in all of them; else the number of elements.
+    std::atomic<std::int64_t> num_items = 0;
+    std::unique_ptr<DevicePlan> device;  ///< null on the host
+    /// The program of the back end cpu, if the plan knows the sizes of the segments; else null.
     std::unique_ptr<cpu::NativePlan> native;
     bool is_on_device = false;
-    /// Which scalars may refute what the text relies on.
+    /// Whether scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
-    ScalarValues judged = {};  ///< the last scalars for which the text is right
+    ScalarValues judged = {};  ///< the latest scalars that passed require_scalars()
     std::string nothing;
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
     State(const State& other);
-    /// A plan on the host for other sizes; see Plan::for_sizes().
+    /// Makes a plan on the host for other sizes; see Plan::for_sizes().
     State(const State& other, const PlanSizes& other_sizes, const std::optional<Shape>& read,
           std::int64_t longest);
     ~State();
 
-    /// Makes the indices of sizes wide enough for the items of all ranges on the host; where nobody has
-    /// counted them, each range may have all elements.
+    /// Makes the indices of `of` wide enough for the items of all ranges on the host. If the items are not
+    /// counted, each range is assumed to have all elements.
     void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
-    /// Gives ranges on the host the plan's width of indices. Throws InputError where they have more items
-    /// than the plan can count.
+    /// Gives ranges on the host the plan's index width. Throws InputError if the ranges have more items than
+    /// such an index can count.
     void require_items(Segments& segments) const;
-    /// The sizes that a stage is chosen by.
+    /// The shape by which a stage is chosen.
     [[nodiscard]] Shape shape_for(const PlanSizes& of) const;
-    /// What a new plan of these sizes takes.
+    /// Chooses the stage that a new plan of these sizes would have.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
-    /// `explanation`, and after a resize() what a new plan would take.
+    /// Returns `explanation`; after a resize() with the plan that new sizes would get.
     [[nodiscard]] Explanation explained() const;
-    /// Whether data of these sizes, which the plan does not see, may break laws by overflow.
+    /// Whether unknown data of these sizes may break laws by overflow.
     [[nodiscard]] bool may_overflow(const PlanSizes& of) const;
-    /// What laws mean for a plan, which knows no data.
+    /// Restricts laws to those on which a plan may rely, because a plan does not know the data.
     [[nodiscard]] OperatorLaws plan_laws(OperatorLaws laws) const;
-    /// The problem of a plan of these sizes, for laws that are known.
+    /// Makes the problem of a plan of these sizes with the given laws.
     [[nodiscard]] Problem problem_of(const PlanSizes& of, const OperatorLaws& laws) const;
-    /// Throws InputError where the scalars, as far as the host has them, refute a law that the text relies
-    /// on.
+    /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
     void load_native();
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);
 };
 
-/// Throws InputError where segments differ from the plan's, whose arrays lie in `place`.
+/// Throws InputError if segments differ from those of the plan, or if their arrays do not lie in `place`.
 void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
                       Place place);
 
-/// Throws InputError for segments on a device of a plan whose back end folds arrays of the host.
+/// Throws InputError if segments lie on a device and the plan's back end folds arrays of the host.
 void require_place(const PlanParts& parts, const SegmentsView& segments);
 
-/// Throws InputError unless the program of a plan serves these sizes, too: what it was emitted for stays.
+/// Throws InputError unless is_resizable() to these sizes.
 void require_resizable(const Plan::State& state, const PlanSizes& given);
 
 }  // namespace segfold

@@ -1,18 +1,19 @@
 #pragma once
-// How a caller says where segments begin and end, with arrays on the host or on a GPU.
+// Descriptions of segments by a caller, with arrays on the host or on a GPU.
 #include "dsl/layout.h"
 #include "runtime/data/array_view.h"
 
 namespace segfold {
 
-/// Segments of the elements that a fold is given; made by the functions below.
+/// The segments of a fold's elements. Made by the functions below.
 struct SegmentsView {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
     ArrayView first;              ///< offsets, lengths, begins, flags or keys
     ArrayView second;             ///< ends
-    MutableArrayView found_keys;  ///< keys: the key of each run; needed on a device
-    MutableArrayView num_found;   ///< flags and keys: how many segments there are, one index; likewise
+    MutableArrayView found_keys;  ///< for keys: receives the key of each segment; required on a device
+    /// For flags and keys: receives the number of segments, one index; required on a device.
+    MutableArrayView num_found;
 
     [[nodiscard]] Place place() const { return first.place; }
 };
@@ -60,14 +61,14 @@ namespace detail {
     return detail::segments_by(LayoutKind::ranges, begins, ends);
 }
 
-/// A flag for each element, not 0 where a segment begins; bool, i8 or u8 on a device.
+/// One flag for each element, nonzero if a segment begins there; bool, i8 or u8 on a device.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::flags, values);
 }
-/// The same, where the fold is to say how many segments it has found: `num_found` is one i32, or one i64 for
-/// a plan of 64-bit indices. On a device the kernel finds them. A plan's results need room for one of every
-/// element.
+/// Segments by flags, whose number the fold writes to `num_found`: one i32, or one i64 for a plan of 64-bit
+/// indices. On a device the kernel finds the segments. A plan's result arrays need as many entries as there
+/// are elements.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values, const MutableArrayView& num_found)
 {
     auto view = flags(values);
@@ -75,14 +76,14 @@ namespace detail {
     return view;
 }
 
-/// A key for each element; runs of equal neighbours are the segments.
+/// One key for each element; runs of equal neighbours are the segments.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::keys, values);
 }
-/// The same, where the fold is to say how many segments it has found, and the key of each: `num_found` is one
-/// i32, or one i64 for a plan of 64-bit indices. On a device the kernel finds them. A plan's results and
-/// `found_keys` need room for one of every element.
+/// Segments by keys. The fold writes their number to `num_found`, one i32, or one i64 for a plan of 64-bit
+/// indices, and the key of each to `found_keys`. On a device the kernel finds the segments. A plan's result
+/// arrays and `found_keys` need as many entries as there are elements.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values, const MutableArrayView& found_keys,
                                        const MutableArrayView& num_found)
 {

@@ -9,34 +9,35 @@
 
 namespace segfold {
 
-/// The results of thrust::reduce_by_key, or why there are none.
+/// The results of thrust::reduce_by_key, or the reason why there are none.
 struct ThrustResults {
     std::optional<Results> results;
     std::string description;  ///< "Thrust 3.0.1, OpenMP with 16 threads"
-    std::string reason;       ///< one sentence; empty where there are results
+    std::string reason;       ///< why there are no results, one sentence; else empty
 };
 
-/// Runs Thrust on a GPU where that is possible, else on the host's threads.
+/// Runs Thrust on a GPU if possible, else on the host's threads.
 ThrustResults run_thrust(const Workload& workload);
 
 /// The outcome of a validation.
 struct Validation {
     std::vector<Comparison> comparisons;
-    std::string thrust;          ///< what it ran on
+    std::string thrust;          ///< version of Thrust and the device or threads that it ran on
     std::string without_thrust;  ///< why Thrust could not check
 
     [[nodiscard]] bool agrees() const;
 };
 
-/// Throws InputError where the memory at hand does not suffice for a workload's results and for validate(): a
-/// reference of 8 to 16 bytes for each result, and the keys and states that Thrust makes of each element.
+/// Throws InputError if free memory does not suffice for a workload's results and for validate(): a reference
+/// of 8 to 16 bytes for each result, and Thrust's key and state for each element.
 void require_memory_to_validate(const Workload& workload, bool with_thrust = true);
 
-/// Compares results with the reference, and with Thrust where `with_thrust` and the operator is associative.
+/// Compares results with the reference. With `with_thrust`, also compares them with Thrust if the operator is
+/// associative.
 Validation validate(const Workload& workload, const Results& results, bool is_associative,
                     bool with_thrust = true);
 
-/// Why Thrust has no say of an operator that is not associative.
+/// The reason why Thrust does not check an operator that is not associative.
 inline constexpr std::string_view kThrustNeedsAssociative =
     "thrust::reduce_by_key needs an associative operator";
 

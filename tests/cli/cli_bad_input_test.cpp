@@ -1,4 +1,4 @@
-// Whatever is wrong with what the user gives: its own message, on standard error alone, and exit code 2.
+// Wrong input of users: each fault has its own message, on standard error only, and exit code 2.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@
 namespace segfold::test::cli_bad_input_test {
 namespace {
 
-/// A command, the whole of what the program writes to standard error, and commands that do what it advises.
+/// A command, the whole text that the program writes to standard error, and commands that follow its advice.
 struct Case {
     std::string command;
     std::string errors;
     std::vector<std::string> followed;
 };
 
-/// The lines without the blanks at their ends.
+/// Removes blanks at the ends of lines.
 std::string without_trailing_blanks(const std::string& text)
 {
     std::string result;
@@ -34,8 +34,8 @@ std::string without_trailing_blanks(const std::string& text)
     return result;
 }
 
-/// The cases of a transcript: "$ segfold ..." and what follows, up to an empty line, and below it "> segfold
-/// ..." where advice is followed; lines with # are comments.
+/// Reads the cases of a transcript: a line "$ segfold ...", the messages up to an empty line, then lines ">
+/// segfold ..." that follow advice. Lines with # are comments.
 std::vector<Case> read_cases(const std::string& path)
 {
     std::vector<Case> cases;
@@ -54,7 +54,7 @@ std::vector<Case> read_cases(const std::string& path)
     return cases;
 }
 
-/// Words as a shell makes them; single quotes hold blanks together.
+/// Splits a command into words like a shell, with single quotes.
 std::vector<std::string> split(const std::string& command)
 {
     std::vector<std::string> words(1);
@@ -69,7 +69,8 @@ std::vector<std::string> split(const std::string& command)
     return words;
 }
 
-/// True if the message has the word, or its end, of three characters or more, behind what the command has.
+/// True if the message contains the word, or an end of it of at least three characters whose begin the
+/// refused command has.
 bool advises(const Case& refused, const std::string& word)
 {
     for (std::size_t cut = 0; cut == 0 || cut + 3 <= word.size(); ++cut)
@@ -79,8 +80,8 @@ bool advises(const Case& refused, const std::string& word)
     return false;
 }
 
-/// The words of a command that follows advice. What it says beyond the command that was refused stands in the
-/// message; "where FILE=x.npy, N=3" at its end fills in what the message leaves open.
+/// Returns the words of a command that follows advice. Words that the refused command lacks must be in the
+/// message. "where FILE=x.npy, N=3" at the end gives values for placeholders of the message.
 std::vector<std::string> words_of_advice(const Case& refused, std::string command)
 {
     std::vector<std::pair<std::string, std::string>> filled;
@@ -217,7 +218,7 @@ protected:
         (void)folder_.write("real.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 0.5\n");
     }
 
-    /// A stage of our own, which needs more than those of the program.
+    /// Writes a stage that needs more than the stages of the program.
     void write_stage()
     {
         std::filesystem::create_directories(folder_.file("commuting/stages"));
@@ -273,7 +274,7 @@ TEST_F(BadInputTest, MoreElementsThanMemoryAreRefused)
     EXPECT_EQ(result.exit_code, 2);
 }
 
-/// The layout alone says how many elements there are; bytes of 2^62 numbers have no 64 bits.
+/// The layout alone gives the number of elements. The bytes of 2^62 numbers exceed 64 bits.
 TEST_F(BadInputTest, MoreElementsInALayoutThanMemoryAreRefused)
 {
     const std::vector<std::pair<std::string, std::string>> cases = {
@@ -303,7 +304,7 @@ TEST_F(BadInputTest, LongUniformSegmentsAreNoFault)
     }
 }
 
-/// simt keeps a cell of 32 bytes for each word: the columns fit, its buffers do not.
+/// simt keeps a cell of 32 bytes for each word: the columns fit into memory, and the cells do not.
 TEST_F(BadInputTest, MoreThanTheBackEndsMemoryIsRefused)
 {
     const auto script = folder_.write(
@@ -338,7 +339,7 @@ TEST_F(BadInputTest, MoreThanTheCheckCopiesIsRefused)
     EXPECT_TRUE(errors.ends_with(" are at hand; take fewer elements\n")) << errors;
 }
 
-/// Texts that make careless parsers recurse, allocate or print without end.
+/// Texts that make careless parsers recurse, allocate or print without limit.
 TEST_F(BadInputTest, HugeTextsAreRefusedAtOnce)
 {
     const auto in_operator = [](const std::string& expression) {
@@ -374,7 +375,7 @@ TEST_F(BadInputTest, HugeTextsAreRefusedAtOnce)
     }
 }
 
-/// As arguments; the system allows 128 KiB each.
+/// Huge arguments; the system allows 128 KiB each.
 TEST_F(BadInputTest, HugeArgumentsAreRefusedAtOnce)
 {
     const std::string long_word(100000, 'z');

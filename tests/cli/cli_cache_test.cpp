@@ -1,4 +1,4 @@
-// segfold cache: what it shows of the folder, what it finds damaged, what it removes.
+// segfold cache: listing the folder, finding damaged files, removing files.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -34,7 +34,7 @@ protected:
 
     [[nodiscard]] std::string path() const { return folder_.file("kernels"); }
 
-    /// Two kernels and a record, as the cache writes them; gives the first kernel's path.
+    /// Writes two kernels and a record like the cache; returns the first kernel's path.
     [[nodiscard]] std::string fill() const
     {
         cache::Folder kept(path(), 1 << 20);

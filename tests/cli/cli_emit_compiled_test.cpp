@@ -1,4 +1,4 @@
-// segfold emit --cubin, --ptx, --sass, --resources; and that a warm kernel cache needs no NVRTC.
+// segfold emit --cubin, --ptx, --sass, --resources; a warm kernel cache needs no NVRTC.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -43,7 +43,7 @@ protected:
         return folder_.run(words);
     }
 
-    /// The same compiled once more in a new process; true where it came from the disk.
+    /// Compiles a text in a new process; true if it was loaded from the disk.
     [[nodiscard]] bool is_from_disk() const
     {
         const auto result = emit({"--resources", "--arch", "sm_90", "--json"});
@@ -85,7 +85,7 @@ TEST_F(EmitCompiled, CubinHoldsTheKernels)
     EXPECT_EQ(folder_.run({"cache", "verify"}).exit_code, 0);
 }
 
-/// What a block that joins rows shares is limited by the device alone: ptxas refuses a byte more.
+/// Only the device limits the shared memory of a block that joins rows: ptxas refuses one byte more.
 TEST_F(EmitCompiled, LargeStatesOfRowsFitSharedMemory)
 {
     std::string fields, lifted, combined;
@@ -169,7 +169,7 @@ TEST_F(EmitCompiled, UnusableCachesAreOneWarning)
               "segfold: SEGFOLD_CACHE is 'of'; it takes on or off\n");
 }
 
-/// The folders of every NVRTC that the program would find.
+/// Returns the folders of all NVRTCs that the program would find.
 std::set<fs::path> folders_of_nvrtc()
 {
     std::set<fs::path> folders;
@@ -184,7 +184,7 @@ std::set<fs::path> folders_of_nvrtc()
     return folders;
 }
 
-// In a mount namespace of its own, the folders of NVRTC are empty.
+// The program runs in a mount namespace in which the folders of NVRTC are empty.
 TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
 {
     EXPECT_FALSE(is_from_disk());

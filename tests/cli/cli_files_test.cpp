@@ -1,4 +1,4 @@
-// Files that are given and files that are written: what is made up beside them, tables of text, archives.
+// Input and output files: generated data beside them, tables of text, archives.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,7 +38,7 @@ protected:
     ProgramFolder folder_;
 };
 
-/// What is generated beside files is generated because a flag says so.
+/// Data beside files are generated only if a flag requests it.
 TEST_F(FilesTest, FlagsAskForGeneratedDataBesideFiles)
 {
     for (const auto& words : {Words{"dot", "--input", "x=x.npy", "--values", "small_integers"},
@@ -58,7 +58,7 @@ TEST_F(FilesTest, FlagsAskForGeneratedDataBesideFiles)
         << refused.output;
 }
 
-/// Keys in any order: each run is a segment, which is said, unless they are sorted first.
+/// Keys in any order: each run of equal keys is a segment, with a warning, unless keys are sorted first.
 TEST_F(FilesTest, KeysThatComeBackAreSaidOrSorted)
 {
     write_npy(folder_.file("mixed.npy"), make_array<std::int64_t>(Type::i64, {9, -7, 9, -7}));
@@ -89,7 +89,7 @@ TEST_F(FilesTest, KeysThatComeBackAreSaidOrSorted)
     EXPECT_EQ(run({"sum", "--input", "x.npy", "--layout", "keys=k.npy"}).errors, "");
 }
 
-/// What is written for each element stands where the element does.
+/// Outputs of sorted elements are written in the original order of the elements.
 TEST_F(FilesTest, OutputsOfSortedElementsStandWhereTheElementsDo)
 {
     write_npy(folder_.file("mixed.npy"), make_array<std::int32_t>(Type::i32, {9, 7, 9, 7}));
@@ -118,7 +118,7 @@ TEST_F(FilesTest, TheOnlyColumnBesideScalarsTakesTheValuesOfAMatrix)
     EXPECT_EQ(to_vector<std::int32_t>(read_array(folder_.file("y.npy"))), (std::vector<std::int32_t>{1, 1}));
 }
 
-/// An archive has the same arrays whether data are read in parts or not.
+/// An archive has the same arrays, whether or not data are read in parts.
 TEST_F(FilesTest, ArchivesAreWrittenFromPartsToo)
 {
     for (const bool is_read_in_parts : {false, true})

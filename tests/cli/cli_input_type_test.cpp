@@ -1,4 +1,4 @@
-// segfold run and others: an operator takes the type of its arrays; what is warned of then.
+// segfold run and other verbs: an operator takes the type of its arrays, with warnings.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -36,7 +36,7 @@ protected:
                             "  combine(a, b) a + b\n}\n");
     }
 
-    /// The operator that ran, or the message.
+    /// Returns the operator that ran, or the error message.
     [[nodiscard]] std::string operator_of(std::vector<std::string> arguments) const
     {
         arguments.insert(arguments.begin(), "run");
@@ -93,7 +93,7 @@ TEST_F(InputTypeTest, MatricesOfIntegersAreReadAsSuch)
     EXPECT_EQ(operator_of({"sum", "--type", "f64", "--layout", "rows=integer.mtx"}), "sum(x: f64) -> f64");
 }
 
-/// These verbs take no arrays but the layout's: they speak of the operator that a run folds.
+/// These verbs read only the arrays of the layout. They show the operator that a run would fold.
 TEST_F(InputTypeTest, CheckAndEmitTakeTheTypeOfTheMatrixToo)
 {
     const auto check = folder_.run({"check", "sum", "--layout", "rows=integer.mtx", "--stage", "tile_scan"});
@@ -108,7 +108,7 @@ TEST_F(InputTypeTest, CheckAndEmitTakeTheTypeOfTheMatrixToo)
               "segfold: absent.mtx: cannot be opened for --layout rows: No such file or directory\n");
 }
 
-/// On standard error of every verb, and in every document that describes the operator.
+/// The warning is on standard error of every verb, and in every document that describes the operator.
 TEST_F(InputTypeTest, ComparisonsWithNanAreWarnedOf)
 {
     const std::string text =
@@ -142,7 +142,7 @@ TEST_F(InputTypeTest, NarrowSumsAreWarnedOf)
     EXPECT_EQ(folder_.run({"run", "sum_u8", "--input", "u8.npy", "--backend", "reference"}).errors, "");
 }
 
-/// Sums of 16-bit floats stop growing about as soon as those of 16-bit integers wrap.
+/// Sums of 16-bit floats stop growing about where sums of 16-bit integers wrap.
 TEST_F(InputTypeTest, SumsOfHalvesAreWarnedOf)
 {
     write_npy(folder_.file("f16.npy"), make_array<std::uint16_t>(Type::f16, {0x3c00, 0x4000}));

@@ -1,4 +1,4 @@
-// What --json writes: one object a verb, as the schema describes it, also where a verb fails.
+// --json: each verb writes one object as the schema describes it, even if the verb fails.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,8 +21,8 @@ protected:
     JsonTest() { setenv("SEGFOLD_CACHE_DIR", folder_.file("kernels").c_str(), 1); }
     ~JsonTest() override { unsetenv("SEGFOLD_CACHE_DIR"); }
 
-    /// The document that a command writes; it has to be the only thing on standard output and as the schema
-    /// says.
+    /// Returns the document that a command writes. Expects nothing else on standard output, and a document
+    /// that the schema allows.
     [[nodiscard]] Json document(std::vector<std::string> command, int exit_code = 0) const
     {
         command.emplace_back("--json");
@@ -34,7 +34,7 @@ protected:
         return document;
     }
 
-    /// A document that a GPU is needed for, out of the same writers.
+    /// Checks a document that only a GPU run writes, made by the same functions.
     void expect_valid(const std::string& name, const Json& body) const
     {
         Json whole = {{"segfold", "0.1.0"}, {"document", name}};

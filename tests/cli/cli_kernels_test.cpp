@@ -1,5 +1,5 @@
-// Stages and parts of a user's own: --kernels lays a folder over those of the program, stages --extract
-// writes them out.
+// Stages and parts of users: --kernels adds the files of a folder to the program's, stages --extract writes
+// the program's files.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -35,7 +35,7 @@ protected:
         return at == std::string::npos ? text : text.replace(at, from.size(), to);
     }
 
-    /// A stage that the program does not have, and that a run takes before any other.
+    /// Returns a stage that the program lacks and that a run prefers to all others.
     static std::string leap()
     {
         auto text = replaced(embedded("stages/thread_per_segment.cu"), "//% stage   thread_per_segment",
@@ -173,7 +173,7 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
               "makes the next line a part of it\n");
 }
 
-/// Of affine, where an input and a result have the same name.
+/// Faults of affine, in which an input and a result have the same name.
 TEST_F(KernelsTest, FaultsSayWhichOfTwoArraysOfANameTheyMean)
 {
     if (!has_compiler())

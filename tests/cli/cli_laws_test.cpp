@@ -1,4 +1,4 @@
-// What the program says and does where a law is refuted: identities that are none, infinite data, --assume.
+// The program with refuted laws: wrong identities, infinite data, --assume.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Kadane's greatest sum of neighbours, at least one; `low` stands for the best of no elements.
+/// Kadane's greatest sum of one or more neighbours. `low` is the greatest sum of no elements.
 std::string kadane(const std::string& low)
 {
     return "operator kadane(x: i32) -> i32 {\n"
@@ -85,7 +85,7 @@ TEST_F(LawsOfRunTest, IdentityThatIsNoneIsRefusedWithWaysOut)
               "or rely on it all the same with --assume identity\n");
 }
 
-/// emit, stages and tune say what run does, in the program's words.
+/// emit, stages and tune report the same as run, and name the program's flag.
 TEST_F(LawsOfRunTest, OtherVerbsNameTheFlagToo)
 {
     const auto run = folder_.run({"run", "kadane.seg", "--backend", "simt"});
@@ -104,7 +104,7 @@ TEST_F(LawsOfRunTest, IdentityThatTheDataDoNotRefuteIsReliedOn)
     const auto result = folder_.run(
         {"run", "half.seg", "--input", "x.npy", "--backend", "simt", "--stage", "thread_per_segment"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_EQ(result.errors, "");  // five such elements are far from where the identity fails
+    EXPECT_EQ(result.errors, "");  // the identity fails only for values far from these five
     EXPECT_NE(result.output.find("13"), std::string::npos) << result.output;
     const auto first = folder_.run({"run", "--op", "a != 0 ? a : b", "--identity", "0", "--backend", "simt",
                                     "--stage", "thread_per_segment", "--elements", "64"});
@@ -149,7 +149,7 @@ TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSee
     std::vector<std::string> words = {"run",     "--op",         "max(a, b)", "--type",
                                       "f32",     "--layout",     "uniform=2", "--identity=-inf",
                                       "--input", "[1, 2, 3, 4]", "--memory",  "1M"};
-    EXPECT_EQ(folder_.run(words).errors, "");  // that the identity is left out changes no result
+    EXPECT_EQ(folder_.run(words).errors, "");  // leaving the identity out changes no result
     words.insert(words.end(), {"--assume", "identity"});
     const auto result = folder_.run(words);
     EXPECT_TRUE(result.errors.starts_with(
@@ -158,7 +158,7 @@ TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSee
         << result.errors;
     EXPECT_EQ(result.errors.find("without its identity"), std::string::npos) << result.errors;
     EXPECT_EQ(result.exit_code, 0);
-    // Data that are known decide by themselves.
+    // If data are known, they decide.
     (void)folder_.write(
         "twice.seg",
         "operator twice(x: f32) -> f32 {\n  state { n: f32 = 0; s: f32 = 0 }\n  lift { n = 1; s = x }\n"
@@ -168,7 +168,8 @@ TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSee
     EXPECT_NE(infinite.errors.find("runs without its identity"), std::string::npos) << infinite.errors;
 }
 
-/// What data in memory spare is refused where they are read in parts, and both say why.
+/// A fold that is safe because its data are in memory is refused if data are read in parts. Both give the
+/// reason.
 TEST_F(LawsOfRunTest, AStreamSaysThatAFoldInOnePieceSeesItsData)
 {
     const std::vector<std::string> words = {"run", "--op",       "max(a, b)", "--type",
@@ -266,7 +267,7 @@ TEST_F(LawsOfRunTest, NanIsWarnedOfWhereTheDataCanMakeIt)
         << roots.errors;
 }
 
-/// a > b ? a : b depends on the order over NaN alone.
+/// a > b ? a : b depends on the order only if there are NaNs.
 TEST_F(LawsOfRunTest, AStageThatKeepsTheOrderOfNanIsNamed)
 {
     (void)folder_.write("greatest.seg",
@@ -322,14 +323,14 @@ TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
         const auto result = folder_.run(words);
         EXPECT_EQ(result.exit_code, 0) << result.output;
         EXPECT_NE(result.output.find("near_one"), std::string::npos) << result.output;
-        // Totals that overflow are judged by the rule of runtime/judge/tolerance.h.
+        // The rule of runtime/judge/tolerance.h judges totals that overflow.
         words.emplace_back("--values");
         words.emplace_back("small_integers");
         EXPECT_EQ(folder_.run(words).exit_code, 0) << op[0];
     }
 }
 
-/// Its identity is neutral where tol is not negative.
+/// An operator whose identity is neutral unless tol is negative.
 constexpr auto kTolerance =
     "operator widest(x: i32, tol: scalar i32) -> i32 {\n"
     "  state { n: i32 = 0; t: i32 = 0 }\n"
@@ -387,7 +388,7 @@ TEST_F(LawsOfRunTest, CheckLetsTheScalarsVaryThatItIsNotGiven)
     EXPECT_EQ(none.exit_code, 0) << none.output << none.errors;
 }
 
-/// Its associativity hangs on the scalar.
+/// An operator whose associativity depends on the scalar.
 constexpr auto kSigned =
     "operator signed(x: i32, k: scalar i32) -> i32 {\n"
     "  state { v: i32; k: i32 }\n"
@@ -441,8 +442,8 @@ TEST_F(LawsOfRunTest, EmitAndRegressJudgeTheScalarsThatTheyAreGiven)
               "scalar f32\n");
 }
 
-/// A run knows its scalars: it relies on what is wrong for others alone, and refuses what is wrong for its
-/// own.
+/// A run knows its scalars: it relies on laws that only other scalars refute, and refuses laws that its own
+/// scalars refute.
 TEST_F(LawsOfRunTest, RunsAskTheirOwnScalars)
 {
     (void)folder_.write("widest.seg", kTolerance);
@@ -481,7 +482,7 @@ TEST_F(LawsOfRunTest, RunsSearchTheirOwnScalarsThoughOthersRefuteNothing)
                             "--scalar", scalar});
     };
     for (const auto& [file, scalar] : {std::pair{"odd.seg", "k=12345"},
-                                       {"modular.seg", "m=67003"},  // products overflow for elements near it
+                                       {"modular.seg", "m=67003"},  // products overflow for elements near m
                                        {"modular.seg", "m=66029"}})
         EXPECT_NE(run(file, scalar).errors.find("is not associative"), std::string::npos) << scalar;
     EXPECT_EQ(run("odd.seg", "k=12346").errors + run("modular.seg", "m=251").errors, "");

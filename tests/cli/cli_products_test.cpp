@@ -1,5 +1,4 @@
-// segfold with products of operators and with values of scalars: what it prints, and what it says of
-// mistakes.
+// segfold with products of operators and values of scalars: output, and messages about mistakes.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +20,7 @@ protected:
         write_npy(folder_.file("offsets.npy"), array_of<std::int32_t>(Type::i32, {0, 0, 7, 8}));
     }
 
-    /// The reference compiles nothing.
+    /// Runs the verb run on the reference, which compiles nothing.
     [[nodiscard]] ProgramResult run(std::vector<std::string> arguments) const
     {
         arguments.insert(arguments.begin(), "run");
@@ -30,7 +29,7 @@ protected:
         return folder_.run(std::move(arguments));
     }
 
-    /// The lines of the table.
+    /// Returns the lines of the table of results.
     [[nodiscard]] std::string table(std::vector<std::string> arguments) const
     {
         const auto result = run(std::move(arguments));
@@ -170,7 +169,7 @@ TEST_F(ProductsTest, MistakesAreToldInWords)
     EXPECT_EQ(of_integers("-5e-1"),
               "segfold: --scalar threshold=-5e-1: '-5e-1' is no value of type i32, which holds integers from "
               "-2147483648 to 2147483647\n");
-    // A power that is part of more would be an exclusive or.
+    // `^` is a power only if it is the whole value; in an expression it is the exclusive or.
     for (const std::string threshold : {"2^10-1", "2^10+0", "(2^10)", "2 ^ 10", "2^-3"})
         EXPECT_EQ(of_integers(threshold),
                   "segfold: --scalar threshold=" + threshold + ": in '" + threshold +

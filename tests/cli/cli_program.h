@@ -1,5 +1,5 @@
 #pragma once
-// Runs the built program as a user does, and keeps what it wrote.
+// Runs the built program like a user, and keeps its output.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -15,17 +15,17 @@
 
 namespace segfold::test {
 
-/// How a run of the program ended; 128 + number where a signal ended it.
+/// The end of a run of the program. The exit code is 128 + N if signal N ended it.
 struct ProgramResult {
     int exit_code = -1;
     std::string output;
     std::string errors;
 };
 
-/// A folder in which the program runs, so that files are named without their places.
+/// A folder in which the program runs, so that files need no paths.
 class ProgramFolder : public TemporaryFolder {
 public:
-    /// Runs `segfold ARGUMENTS...`; standard output goes to `output_path` where one is given.
+    /// Runs `segfold ARGUMENTS...`. Standard output goes to `output_path`, if given.
     [[nodiscard]] ProgramResult run(std::vector<std::string> arguments,
                                     const std::string& output_path = "") const
     {
@@ -56,7 +56,7 @@ public:
     }
 };
 
-/// True where simt can work: there is a C++ compiler.
+/// True if there is a C++ compiler, which simt needs.
 inline bool has_compiler()
 {
     return std::getenv("CXX") != nullptr || find_program("g++") || find_program("clang++");

@@ -1,4 +1,4 @@
-// segfold run: data in, results out, and what is said of them.
+// segfold run: input data, results and reports.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ protected:
 constexpr const char* kSum =
     "operator s(x: i32) -> i32 {\n  state s: i32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
 
-/// Squares of values far from zero: what is left of their variance in f32 is noise.
+/// Squares of values far from zero: their variance in f32 is only noise.
 TEST_F(RunTest, WhatTheDataDoNotDetermineCannotBeJudged)
 {
     (void)folder_.write("v.seg",
@@ -73,7 +73,7 @@ TEST_F(RunTest, WhatTheDataDoNotDetermineCannotBeJudged)
     EXPECT_NE(text.find("\njudged     by a reference in long double ("), std::string::npos) << text;
     EXPECT_NE(text.find(" cannot be judged: result is "), std::string::npos) << text;
     EXPECT_NE(text.find(": the data leave no digit\n"), std::string::npos) << text;
-    // The reference itself is not in doubt, and says how it computes.
+    // Results of the reference itself are not in doubt; the report names its precision.
     const std::vector<std::string> by_reference = {"run",     "v.seg",     "--input",
                                                    "far.npy", "--backend", "reference"};
     const auto right = run_json(by_reference);
@@ -119,7 +119,7 @@ TEST_F(RunTest, CommentsThatLookLikeKernelsStayComments)
     }
 }
 
-/// The lines from the one that starts with `begin` up to an empty one, or to the end.
+/// Returns the lines from the line that begins with `begin` to the next empty line or the end.
 std::string paragraph(const std::string& text, const std::string& begin)
 {
     const auto from = text.find("\n" + begin) + 1;
@@ -287,7 +287,8 @@ TEST_F(RunTest, IndicesCountAsConverted)
         GTEST_SKIP() << thrust_unavailable_reason(thrust_system());
 }
 
-/// More elements than the host looks at: the kernel finds out, Thrust and the reference say the same.
+/// More elements than the host checks: the kernel finds the read. Thrust and the reference give the same
+/// message.
 TEST_F(RunTest, ReadsOutsideOfTablesAreRefusedInTheSameWords)
 {
     (void)folder_.write("gather.seg",
@@ -346,7 +347,7 @@ TEST_F(RunTest, RefutedCommutativityIsNotUsed)
     EXPECT_NE(result.output.find("      0       8       1\n"), std::string::npos) << result.output;
 }
 
-/// max(-inf, nan) is -inf, so that -inf is no identity by the letter; no value of the data makes a NaN.
+/// max(-inf, nan) is -inf, so -inf is strictly no identity. These data contain no NaN.
 TEST_F(RunTest, LawsThatNanAloneRefutesAreReliedOn)
 {
     const auto result =

@@ -1,4 +1,4 @@
-// What surrounds the program: terminals, signals, limits, folders, pipes, variables.
+// The program's environment: terminals, signals, limits, folders, pipes, variables.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -27,7 +27,7 @@ protected:
         write_npy(folder_.file("x.npy"), make_array<float>(Type::f32, {1, 2, 3, 4, 5, 6, 7, 8}));
     }
 
-    /// What a shell's command line does in the folder; `segfold` there is the program.
+    /// Runs a shell's command line in the folder. `segfold` is the program.
     [[nodiscard]] ProcessResult shell(const std::string& command) const
     {
         return run_process(
@@ -35,7 +35,7 @@ protected:
              "segfold() { '" SEGFOLD_PROGRAM "' \"$@\"; }; cd '" + folder_.file("") + "' && " + command});
     }
 
-    /// Names of the folder that end so.
+    /// Returns the names in the folder that contain `part`.
     [[nodiscard]] std::vector<std::string> names_with(const std::string& part) const
     {
         std::vector<std::string> names;
@@ -103,14 +103,14 @@ TEST_F(Surroundings, AFullDiskGivesAMessage)
     EXPECT_EQ(result.status, 3);
 }
 
-/// A compiler that takes its time, so that a signal comes while it works.
+/// A slow compiler, so that a signal comes while it works.
 TEST_F(Surroundings, ASignalLeavesNoFilesAndNoCompilerBehind)
 {
     (void)folder_.write(
         "slow", "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\necho $$ >pid\nmv pid begun\nexec sleep 5\n");
     fs::permissions(folder_.file("slow"), fs::perms::owner_all);
     fs::create_directory(folder_.file("temporary"));
-    // A shell starts what runs in the background without the interrupt, so that it is not tried here.
+    // SIGINT is not tried: a shell makes commands in the background ignore it.
     for (const int signal : {SIGTERM, SIGHUP}) {
         const auto name = std::to_string(signal);
         const auto result = shell(
@@ -130,7 +130,7 @@ TEST_F(Surroundings, ASignalLeavesNoFilesAndNoCompilerBehind)
     }
 }
 
-/// A tuning that a signal ends reports what it knows, with the signal's status.
+/// A tuning that a signal ends reports its findings so far, and exits with the signal's status.
 TEST_F(Surroundings, ATuningEndsWithTheSignalsStatus)
 {
     if (!has_compiler())
@@ -146,7 +146,7 @@ TEST_F(Surroundings, ATuningEndsWithTheSignalsStatus)
         << read_text(folder_.file("tuned"));
 }
 
-/// A stream that a signal ends notes how far it has come, and goes on from there.
+/// A stream that a signal ends writes its state, and can be resumed.
 TEST_F(Surroundings, AStreamEndsWithTheSignalsStatusAndGoesOn)
 {
     const std::string run =
@@ -177,7 +177,7 @@ TEST_F(Surroundings, AStreamEndsWithTheSignalsStatusAndGoesOn)
     EXPECT_EQ(shell(run + "whole.npy >report && cmp out.npy whole.npy").status, 0);
 }
 
-/// What is written after long work is tried before, and the trial leaves nothing.
+/// Output files are tried before long work, and the trial leaves no file.
 TEST_F(Surroundings, WhatCannotBeWrittenIsFoundBefore)
 {
     EXPECT_NO_THROW(require_writable(folder_.file("later")));
@@ -237,7 +237,7 @@ TEST_F(Surroundings, PeersAreNotLoadedFromAFolderOfOthers)
     EXPECT_EQ(message(), begin + named + " is a link or no folder; a folder is needed" + end);
     fs::remove(peers);
     EXPECT_EQ(message(), named);
-    // Without both variables the folder is new, and the process's own.
+    // Without both variables, the process makes a new folder for itself.
     unsetenv("XDG_CACHE_HOME");
     const std::string home = getenv("HOME") != nullptr ? getenv("HOME") : "";
     unsetenv("HOME");
@@ -341,7 +341,7 @@ TEST_F(Surroundings, TheCompilersVariableIsHonoured)
               "it to take g++, c++ or clang++\n");
 }
 
-/// An alignment that clang does not heed shows itself where arrays begin anywhere.
+/// Arrays that begin anywhere show an alignment that clang ignores.
 TEST_F(Surroundings, ClangCompilesNativeTexts)
 {
     if (!find_program("clang++"))
@@ -414,7 +414,7 @@ TEST_F(Surroundings, AFaultOfAKernelNamesTheLineOfItsStage)
     EXPECT_TRUE(std::regex_search(result.errors, wanted)) << result.errors;
 }
 
-/// Whatever folder the program is built from, a change there makes it stale.
+/// A change in any folder from which the program is built makes it stale.
 TEST(Launcher, WatchesWhatTheBuildReads)
 {
     const auto text = read_text(SEGFOLD_SOURCE_DIR "/segfold");

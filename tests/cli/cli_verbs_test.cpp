@@ -104,7 +104,7 @@ TEST_F(VerbsTest, EmitTellsOfAnotherFormThanWasAsked)
     EXPECT_EQ(folder_.run({"emit", "sum", "--stage", "run_stream", "--layout", "flags"}).errors, "");
 }
 
-/// Every flag on a verb's page is one that the verb knows; one that it does not know is named as unknown.
+/// A verb knows every flag on its page, and refuses an unknown flag by name.
 TEST_F(VerbsTest, PagesNameFlagsThatExist)
 {
     const std::regex flag("--[a-z]+(-[a-z]+)*");
@@ -122,7 +122,7 @@ TEST_F(VerbsTest, PagesNameFlagsThatExist)
     }
 }
 
-/// Every flag that a verb declares stands on some page.
+/// Every flag that a verb declares is on some page.
 TEST_F(VerbsTest, FlagsThatExistAreOnAPage)
 {
     std::string pages;
@@ -409,7 +409,7 @@ TEST_F(VerbsTest, BenchSaysWhichPeersFoldElsewhere)
               "measured\n");
 }
 
-/// A barrier that only a loop needs which goes round: blocks have to be few.
+/// A bug in a barrier shows only if a loop has several rounds, so check must use few blocks.
 TEST_F(VerbsTest, CheckMakesLoopsOverSegmentsGoRound)
 {
     if (!has_compiler())

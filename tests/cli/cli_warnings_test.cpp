@@ -1,4 +1,4 @@
-// Warnings of the program: a line each, and all of them with --explain.
+// Warnings of the program: one line each, or the full text with --explain.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST_F(WarningsTest, ExplainSaysTheRest)
         << result.errors;
 }
 
-/// Where no plan over all elements is there to explain, warnings are.
+/// If there is no plan to explain, --explain still shows the warnings.
 TEST_F(WarningsTest, EveryRunTakesExplain)
 {
     const std::vector<std::string> command = {

@@ -1,6 +1,6 @@
 #pragma once
-// What keeps the tests brief: how texts of native stages are compiled, and which cases of a large matrix a
-// run tries.
+// Keeps tests short: compiles texts of native stages without optimisation, and draws the cases of a large
+// matrix that a run tries.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 
 namespace segfold::test {
 
-/// Has this process compile texts with -O0, in a fifth of the time, unless $CXX names a compiler. It must be
-/// called before the first text: a process keeps the compiler it has found. A test runs in a process of its
-/// own; where several run in one, the first decides for all.
+/// Makes this process compile texts with -O0, in a fifth of the time, unless $CXX names a compiler. Call it
+/// before the first text: a process keeps the compiler that it has found. If several tests run in one
+/// process, the first test decides for all.
 inline void compile_briefly()
 {
     if (std::getenv("CXX") == nullptr && find_program("g++"))
         setenv("CXX", "g++ -O0", 1);
 }
 
-/// Of so many cases of a large matrix a run that draws tries one.
+/// A run that draws tries one of so many cases of a large matrix.
 constexpr std::size_t kOneOf = 4;
 
-/// What SEGFOLD_TEST_DRAW says; empty where every case is tried.
+/// The value of SEGFOLD_TEST_DRAW; empty if every case is tried.
 inline std::string draw_text()
 {
     const char* text = std::getenv("SEGFOLD_TEST_DRAW");
@@ -39,27 +39,26 @@ inline std::size_t drawn_number(std::string_view name, std::size_t count)
     return std::hash<std::string>()(draw_text() + "\n" + std::string(name)) % count;
 }
 
-/// Whether this run leaves a case to others. Without SEGFOLD_TEST_DRAW it tries every case; with it, about
-/// one of `one_of`, drawn by that text and the case's name. Continuous integration gives the commit, so that
-/// each commit tries other cases.
+/// Whether this run skips a case. Without SEGFOLD_TEST_DRAW a run tries every case. With it, a run tries
+/// about one case of `one_of`, drawn by that text and the case's name. Continuous integration sets it to the
+/// commit, so that each commit tries other cases.
 inline bool is_left_out(std::string_view name, std::size_t one_of = kOneOf)
 {
     return !draw_text().empty() && drawn_number(name, one_of) != 0;
 }
 
-/// The same of the test that runs, by its full name.
+/// Whether this run skips the current test, by its full name.
 inline bool is_left_out()
 {
     const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
     return is_left_out(std::string(test.test_suite_name()) + "." + test.name());
 }
 
-/// Why a test that is left out is skipped.
+/// The message of a skipped test.
 constexpr const char* kLeftOut = "SEGFOLD_TEST_DRAW leaves it to other draws; without it every case is tried";
 
-/// The cases of one test, of which a run that draws tries some. Its end says how many; where that is none,
-/// the test is skipped. It fails where there are no cases, and where without SEGFOLD_TEST_DRAW none was
-/// tried.
+/// Draws the cases of one test. The destructor prints how many were tried, and skips the test if none was
+/// drawn. It fails the test if there are no cases, or if none was tried without SEGFOLD_TEST_DRAW.
 class Draw {
 public:
     Draw() = default;
@@ -76,7 +75,7 @@ public:
             [] { GTEST_SKIP() << kLeftOut; }();
     }
 
-    /// Whether the case of this name is tried.
+    /// Whether to try the case of this name.
     bool takes(std::string_view name)
     {
         const bool is_taken = !is_left_out(name);

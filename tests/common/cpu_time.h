@@ -1,10 +1,11 @@
 #pragma once
-// Time that a processor has worked, for limits that hold on a machine that others keep busy too.
+// Processor time, for limits that must hold on a busy machine.
 #include <sys/resource.h>
 
 namespace segfold::test {
 
-/// User and system time of all threads, in seconds: RUSAGE_SELF, or RUSAGE_CHILDREN that have ended.
+/// User and system time in seconds: of all threads for RUSAGE_SELF, of children that have ended for
+/// RUSAGE_CHILDREN.
 inline double cpu_seconds(int of_whom)
 {
     rusage usage{};
@@ -15,7 +16,7 @@ inline double cpu_seconds(int of_whom)
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// What `work` takes of it, of this process and of the children that end meanwhile.
+/// The processor time of `work`, in this process and in children that end meanwhile.
 template <class Work>
 double cpu_seconds_of(const Work& work)
 {

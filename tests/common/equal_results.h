@@ -1,5 +1,5 @@
 #pragma once
-// Whether an operator and another form of it fold to the same bits.
+// Checks that an operator and another form of it fold to the same bits.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -12,7 +12,8 @@
 
 namespace segfold {
 
-/// Folds 300 generated elements in some segments, of which some are empty, by `op` and by `other`.
+/// Folds 300 generated elements in segments, some of them empty, by `op` and by `other`, and expects equal
+/// bits.
 inline void expect_equal_results(const Operator& op, const Operator& other)
 {
     SCOPED_TRACE(print(other));

@@ -23,7 +23,7 @@ public:
           bytecode_(compile_bytecode(parse_operator("test", text(expression, result, columns))))
     {}
 
-    /// The value at one element, whose column values are of the columns' storage types.
+    /// The value for one element. `values` have the columns' storage types.
     template <class Result, class... Values>
     Result at(const Values&... values)
     {

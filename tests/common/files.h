@@ -1,5 +1,6 @@
 #pragma once
-// What tests of files share: a folder that goes away, bytes in and out, and the text of an error.
+// Helpers for tests of files: a folder that is removed, reading and writing bytes, and the message of an
+// error.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ public:
 
     [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
 
-    /// Writes a file, in folders that are made where they are missing, and gives its path.
+    /// Writes a file, makes missing folders, and returns the file's path.
     [[nodiscard]] std::string write(const std::string& name, const std::string& bytes) const
     {
         std::filesystem::create_directories((path_ / name).parent_path());
@@ -56,7 +57,7 @@ inline std::string read_text(const std::string& path)
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The message of the InputError that `call` must throw, without `prefix` in front of it.
+/// Returns the message of the InputError that `call` must throw, without `prefix`.
 template <class Call>
 std::string refusal(Call call, const std::string& prefix = "")
 {
@@ -91,8 +92,8 @@ inline std::vector<std::int64_t> to_integers(const Array& array)
     return {values.begin(), values.end()};
 }
 
-/// Calls `read` with every truncation of `bytes` and with every bit flipped once: it may refuse, never fail
-/// otherwise.
+/// Calls `read` with every truncation of `bytes` and with each bit flipped. `read` may throw InputError, and
+/// nothing else.
 template <class Read>
 void expect_no_crash(const TemporaryFolder& folder, const std::string& name, const std::string& bytes,
                      Read read)

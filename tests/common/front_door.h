@@ -1,6 +1,5 @@
 #pragma once
-// What tests of the front door begin with: a session on a back end, some values, the message of what a call
-// throws.
+// Helpers for tests of Session: a session on a back end, values, and the message of a thrown error.
 #include <string>
 #include <vector>
 

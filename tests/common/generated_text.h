@@ -1,5 +1,5 @@
 #pragma once
-// What codegen writes around the expressions of operators, without a stage.
+// The text that codegen writes for operators, without a stage.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace segfold {
 
-/// What is generated of each operator for all stages together, each in a namespace of its own: what users
-/// name is in it, and without kernels it takes a compiler no time.
+/// Returns the text of each operator that all stages share, each in its own namespace. It contains all names
+/// that users write, and compiles fast because it has no kernels.
 inline std::string generated_text(const std::vector<Operator>& operators)
 {
     std::string text =

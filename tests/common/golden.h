@@ -24,7 +24,8 @@ inline std::vector<std::string> lines_of(std::string_view text)
     return lines;
 }
 
-/// The first line that differs, with the lines around it: " " both, "-" the file, "+" the text.
+/// Returns the first line that differs, with the lines around it. A line begins with " " if it is in both,
+/// "-" if in the file, "+" if in the text.
 inline std::string first_difference(std::string_view expected, std::string_view actual)
 {
     const auto file = lines_of(expected);
@@ -42,7 +43,7 @@ inline std::string first_difference(std::string_view expected, std::string_view 
     return shown;
 }
 
-/// True where the files of tests/golden are rewritten instead of compared with.
+/// True if this run rewrites the files of tests/golden instead of comparing with them.
 inline bool updates_golden()
 {
     const char* update = std::getenv("UPDATE_GOLDEN");

@@ -1,6 +1,5 @@
 #pragma once
-// Operators that try to leave their place in emitted text: names that others have taken, comments that look
-// like code.
+// Operators that try to break emitted text: by names that are taken, and by comments that look like code.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -12,7 +11,7 @@
 
 namespace segfold {
 
-/// True where a user may call a parameter, a field or a local so.
+/// True if a user may give this name to a parameter, a field or a local.
 inline bool is_name_of_users(const std::string& name)
 {
     try {
@@ -24,8 +23,8 @@ inline bool is_name_of_users(const std::string& name)
     }
 }
 
-/// Every name that emitted text, compilers or headers have taken and a user may write, and some for each rule
-/// of cuda_identifier().
+/// Returns every name that emitted text, compilers or headers use and a user may write, and names for each
+/// rule of cuda_identifier().
 inline std::vector<std::string> hostile_names()
 {
     auto names = taken_identifiers();
@@ -64,8 +63,8 @@ inline std::vector<std::string> hostile_names()
     return names;
 }
 
-/// The operators in which each of `names` is a column and a table, a field, a result, and a local of every
-/// block; operators and operands are called by some of them.
+/// Returns operators in which each of `names` is a column, a table, a field, a result, and a local of every
+/// block. Operators and operands get some of the names too.
 inline std::vector<std::string> operators_with(const std::vector<std::string>& names,
                                                std::size_t at_once = 64)
 {
@@ -90,7 +89,7 @@ inline std::vector<std::string> operators_with(const std::vector<std::string>& n
         }
         const auto head = [&](std::size_t i) { return "operator " + names[begin + i % (end - begin)]; };
         const std::string one = " { state s0: i32 = 0 ";
-        // Operands are called by two of the names, each time by others.
+        // Both operands get names from the list, different ones each time.
         const auto operands = [&](std::size_t i) {
             const auto first = names[(begin + 2 * i) % names.size()];
             const auto second = names[(begin + 2 * i + 1) % names.size()];
@@ -111,8 +110,8 @@ inline std::vector<std::string> operators_with(const std::vector<std::string>& n
     return texts;
 }
 
-/// Comment lines of pieces that mean something to a compiler, to what reads emitted text, or to a terminal.
-/// With `any_bytes`, of those too that no text may hold.
+/// Returns comment lines made of pieces that mean something to a compiler, to readers of emitted text, or to
+/// a terminal. With `any_bytes`, also of bytes that no text may contain.
 inline std::string hostile_description(std::mt19937& random, bool any_bytes)
 {
     static constexpr std::array kText = {"\\",
@@ -158,7 +157,7 @@ inline std::string hostile_description(std::mt19937& random, bool any_bytes)
     return text;
 }
 
-/// An operator of every part whose names are drawn from `names`, as text.
+/// Returns the text of an operator with every part. Its names are drawn from `names`.
 inline std::string hostile_operator(std::mt19937& random, std::vector<std::string> names)
 {
     std::ranges::shuffle(names, random);

@@ -1,5 +1,5 @@
 #pragma once
-// Holds JSON documents against a JSON schema: the part of draft 2020-12 that the program's own schema uses.
+// Checks JSON documents by a JSON schema, with the part of draft 2020-12 that the program's schema uses.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,17 +9,17 @@
 
 namespace segfold::test {
 
-/// Judges documents by one schema. Members that the schema does not describe are faults here, although
-/// readers have to let them pass: what the program writes is to be written down.
+/// Judges documents by one schema. Members that the schema does not describe are faults: readers must accept
+/// them, but the schema must describe everything that the program writes.
 class SchemaJudge {
 public:
     using Json = nlohmann::ordered_json;
 
-    /// Throws std::runtime_error where the schema has a keyword that this judge does not know.
+    /// Throws std::runtime_error if the schema has a keyword that this judge does not know.
     explicit SchemaJudge(Json schema) : schema_(std::move(schema)) { check_keywords(schema_, "#"); }
 
-    /// What is wrong with a document, a line each; empty where nothing is. The definition that has the
-    /// document's name judges it.
+    /// Returns the faults of a document, one a line; empty if there are none. Uses the schema's definition
+    /// with the document's name.
     [[nodiscard]] std::string faults(const Json& document) const
     {
         if (!document.is_object() || document.size() < 2 || document.begin().key() != "segfold" ||
@@ -37,7 +37,7 @@ public:
         return text;
     }
 
-    /// The same for a document's text.
+    /// Returns the faults of a document given as text.
     [[nodiscard]] std::string faults(const std::string& text) const { return faults(Json::parse(text)); }
 
 private:
@@ -121,7 +121,7 @@ private:
             if (!value.contains(name.get<std::string>()))
                 faults.push_back(place + " has no '" + name.get<std::string>() + "'");
         if (!schema.contains("properties") && !schema.contains("additionalProperties"))
-            return;  // another schema speaks of the members
+            return;  // another subschema describes the members
         for (const auto& [name, member] : value.items()) {
             const auto inner = place + "." + name;
             if (schema.contains("properties") && schema["properties"].contains(name))

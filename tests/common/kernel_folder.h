@@ -1,5 +1,5 @@
 #pragma once
-// A copy of kernels/ in which a text is changed, to plant bugs for programs that read such a folder.
+// Copies kernels/ and changes a text, to plant bugs for programs that read such a folder.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace segfold::test {
 
-/// Copies kernels/ into `folder` under `name`; returns the place.
+/// Copies kernels/ into `folder` under `name`; returns the path.
 inline std::string copy_kernels(const TemporaryFolder& folder, const std::string& name)
 {
     const auto place = folder.file(name);
@@ -17,7 +17,7 @@ inline std::string copy_kernels(const TemporaryFolder& folder, const std::string
     return place;
 }
 
-/// Replaces the first `from` of a file below `kernels`; a test fails where there is none.
+/// Replaces the first `from` in a file below `kernels` by `to`. The test fails if there is none.
 inline void plant(const std::string& kernels, const std::string& file, const std::string& from,
                   const std::string& to)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Every standard operator in one of its types, with data that suit it, against the reference and Thrust.
+// Checks standard operators, each in one of its types with fitting data, against the reference and Thrust.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct LibraryOperator {
     [[nodiscard]] Operator op() const { return standard_operator(name, type); }
 };
 
-/// `round` turns the types on: 0 takes the first type of the first operator, the second of the second, ...
+/// Returns the standard operators. `round` selects the types: round 0 takes the first type of the first
+/// operator, the second type of the second, and so on.
 inline std::vector<LibraryOperator> library(std::size_t round = 0)
 {
     std::vector<LibraryOperator> all;
@@ -40,7 +41,8 @@ inline std::vector<LibraryOperator> library(std::size_t round = 0)
 inline std::string print(const LibraryOperator& op) { return op.name + "_" + std::string(name(op.type)); }
 [[maybe_unused]] inline void PrintTo(const LibraryOperator& op, std::ostream* out) { *out << print(op); }
 
-/// Generated arrays for `op` over segments: tables hold what columns ask of them, scalars one value.
+/// Generates arrays for `op` over segments. Tables are long enough for the columns that index them; scalars
+/// have one value.
 inline Workload library_workload(const Operator& op, Segments segments, std::uint64_t seed)
 {
     const bool rounds =
@@ -55,7 +57,7 @@ inline Workload library_workload(const Operator& op, Segments segments, std::uin
     return workload;
 }
 
-/// Results held against the reference and, where its functors hold the operator, against Thrust.
+/// Compares results with the reference, and with Thrust if its functors can hold the operator.
 inline void expect_agreement(const Workload& workload, const Results& results, const std::string& what)
 {
     const Judge judge(workload);

@@ -1,8 +1,9 @@
 #pragma once
-// What operations are tried on which values, for those who compare an emitted text with the evaluator.
+// Operations and the values on which they are tried, for tests that compare an emitted text with the
+// evaluator.
 //
-// Every case is a workload whose segments have one element each: a result field is an expression's value
-// there.
+// Every case is a workload whose segments have one element each. A result field is the value of an expression
+// for that element.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ inline std::string type_text(Type type) { return std::string(name(type)); }
 
 inline std::string type_name(const testing::TestParamInfo<Type>& info) { return type_text(info.param); }
 
-/// Edge values and random ones by turns.
+/// Returns edge values and random values in turn.
 inline Array random_array(Type type, std::size_t length, std::mt19937_64& random)
 {
     const auto known = edges(type);
@@ -43,7 +44,7 @@ inline Array random_array(Type type, std::size_t length, std::mt19937_64& random
     return array_of_bits(type, bits);
 }
 
-/// `x` and `y` of one type take every pair of edge values.
+/// Returns columns `x` and `y` of one type that hold every pair of edge values.
 inline std::vector<Array> pairs_of_edges(Type type)
 {
     std::vector<std::uint64_t> left, right;
@@ -58,7 +59,7 @@ inline std::vector<Array> pairs_of_edges(Type type)
     return pairs;
 }
 
-/// An operator whose results are `values` of each element: its segments have one element each.
+/// Returns an operator whose results are `values`, for segments of one element.
 inline Operator each_element(std::vector<Parameter> parameters, const std::vector<Expression>& values,
                              const std::vector<Type>& types)
 {
@@ -80,7 +81,7 @@ inline Workload each_element_of(Operator op, std::vector<Array> arrays)
     return {std::move(op), std::move(arrays), uniform_segments(length, 1)};
 }
 
-/// What the segment's first element was, for the message of a failure.
+/// Describes the element of a segment, for the message of a failure.
 inline std::string inputs_text(const Workload& workload, std::size_t element)
 {
     std::string list;
@@ -97,7 +98,7 @@ inline bool to_the_bit(std::size_t, const Array& got, const Array& expected, std
     return equal(got, expected, element);
 }
 
-/// Compares field by field; a field's first difference is shown with its expression.
+/// Compares results field by field. Shows the first difference of each field with its expression.
 inline void expect_equal(const Workload& workload, const Results& got, const Results& expected,
                          const Agrees& agrees = to_the_bit)
 {
@@ -116,8 +117,8 @@ inline void expect_equal(const Workload& workload, const Results& got, const Res
         }
 }
 
-// What is tried on every pair of edge values x and y, separated by semicolons; T stands for their type. First
-// what is of that type.
+// The expressions below are tried on every pair of edge values x and y. They are separated by semicolons; T
+// stands for the type of x and y. First come expressions of type T.
 inline constexpr const char* kOfBools = R"(x; x && y; x || y; !x; x & y; x | y; x ^ y; !(x && y); x ? y : !y;
     (x ? y : x) ? x : y)";
 inline constexpr const char* kOfNumbers =
@@ -140,7 +141,7 @@ inline constexpr const char* kOfFloats =
     x * -0.5; 0.1 / x; -0.0; x + inf; x * nan; epsilon(T); 1 / min(x, y); 1 / max(x, y); isnan(x) ? y : x;
     copysign(x, isnan(y) ? 1 : y); copysign(min(x, 0), -1); x - 1e-3 * y; -(x * y); -x * y;
     min(0.0, -0.0); max(-0.0, 0.0); min(-0.0, 0.0); max(0.0, -0.0); max(x, -0.0); min(0.0, x))";
-// Literals that C++ would give another type.
+// Literals to which C++ would give another type.
 inline constexpr const char* kOfU32 = "(x + 4000000000) / 3; x / 4000000000; max(x, 4000000000) - 4000000000";
 inline constexpr const char* kOfU64 = R"((x + 11400714819323198485) / 3; x * 11400714819323198485;
     max(x, 9223372036854775808))";
@@ -149,12 +150,12 @@ inline constexpr const char* kOfI32 = R"(-2147483648; max(x, -2147483648); x - -
 inline constexpr const char* kOfI64 =
     R"(-9223372036854775808; max(x, -9223372036854775808); x - -9223372036854775808;
     x * 4294967296 + 2147483648)";
-// Then f32: quotients of whole numbers, for which texts have functions of their own.
+// Expressions of f32: quotients of integers, for which emitted texts have special functions.
 inline constexpr const char* kQuotients =
     R"(f32(x) / f32(y); 1 / f32(x); 1.0 / f32(x + y); 0 / f32(x); -1 / f32(x);
     16777215 / f32(y); f32(x) / f32(x - y); f32(x / 3) / f32(y); 1 / (1 / f32(x)); f32(x) / f32(y) / f32(x);
     f32(x) / 3; 0.5 / f32(y))";
-// Then bools.
+// Expressions of bool.
 inline constexpr const char* kTests = R"(x == y; x != y; !(x == y); x == y && !(x != y); !(x == y && x != y);
     x == y || x != y && x == x; (x == y || x != y) && x == x; (x == y) == (x != y); x == y == (x == x);
     x == y | x != y ^ x == x; (x == y | x != y) & x == x)";
@@ -162,7 +163,7 @@ inline constexpr const char* kTestsOfNumbers = "x < y; x <= y; x > y; x >= y; x 
 inline constexpr const char* kTestsOfIntegers = R"((x & y) == x; (x & 1) == 0; ~x == y; x << 1 < y;
     popcount(x) == clz(y); popcount(x + y) == 0; clz(x + y) == clz(x - x); popcount(x + y) > 0;
     (x + y & 15) == 0; max(x + y, 1) == 1; min(x + y, 1) == 0; i8(x + y) == 0; bool(u8(x + y)))";
-// Compilers turn a sum's test for zero into a comparison with a negation.
+// Compilers turn x + y == 0 into x == -y.
 inline constexpr const char* kTestsForZero = R"(bool(x + y); !bool(x + y); x + y == 0; x + y != 0; 0 == x + y;
     0 != x + y; x + y > 0; x + y < 1; x + y >= 1; 0 < x + y; bool(x + lowest(T)); x + lowest(T) == 0;
     bool(x + highest(T)); bool(x + y + x); x + y + x == 0; x + (y + x) != 0; x + y + y + x == 0; x + y == x - x;
@@ -171,7 +172,7 @@ inline constexpr const char* kTestsForZero = R"(bool(x + y); !bool(x + y); x + y
 inline constexpr const char* kTestsOfFloats =
     R"(isnan(x); isfinite(x); !isnan(x) && isfinite(y); isnan(x) == isnan(y);
     isnan(x) ^ isfinite(x))";
-// Then i32.
+// Expressions of i32.
 inline constexpr const char* kCounts = "popcount(x); clz(x); clz(x) - popcount(y)";
 
 /// Expressions with the types of their values.
@@ -222,7 +223,7 @@ inline Workload operations_case(Type type)
         pairs_of_edges(type));
 }
 
-/// The rules of dsl/README.md, which compilers evaluate: they are of literals alone.
+/// The rules of dsl/README.md. Compilers evaluate them, because they consist of literals.
 inline Workload rules_case()
 {
     Expressions all;
@@ -256,10 +257,11 @@ inline Workload conversions_case(Type from)
     return each_element_of(each_element({{"x", from, false, {}}}, values, types), std::move(arrays));
 }
 
-/// Each result of an operation put to each use: widened, narrowed, compared, shifted, divided, told apart.
+/// Applies each use to the result of each operation: widening, narrowing, comparison, shift, division,
+/// selection.
 ///
-/// A compiler that computes in wider registers must cut the result off before any of them. Part `part` of
-/// kPartsOfUses.
+/// A compiler that computes in wider registers must truncate the result before each use. Returns part `part`
+/// of kPartsOfUses.
 inline constexpr int kPartsOfUses = 8;
 
 inline Workload uses_case(Type type, int part)
@@ -300,7 +302,7 @@ inline Workload uses_case(Type type, int part)
         pairs_of_edges(type));
 }
 
-/// The expression without functions that round their own way, and without a NaN's sign, which is nobody's.
+/// Replaces functions whose rounding is not specified, and reads of a NaN's sign, which is unspecified.
 inline Expression exactly(const Expression& expression)
 {
     ExpressionNode node = *expression;
@@ -368,7 +370,7 @@ inline Workload random_expressions_case(unsigned seed, bool literals = false)
     return each_element_of(exactly(each_element(parameters, values, types)), std::move(arrays));
 }
 
-/// Functions whose last bits are a device's own business.
+/// Functions whose last bits differ between devices.
 inline Workload functions_case()
 {
     std::vector<Parameter> parameters;
@@ -415,7 +417,7 @@ inline Segments random_segments(SegmentForm form, bool may_be_empty, std::mt1993
     }
 }
 
-/// Folds as the kernel does: from the identity where there is one, lawful or not.
+/// Folds like a kernel: from the identity if there is one, even if it is not neutral.
 inline Results fold(const Workload& workload)
 {
     const auto bytecode = compile_bytecode(workload.op);
@@ -448,7 +450,7 @@ inline Results fold(const Workload& workload)
 inline constexpr std::array kFoldedForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
                                             SegmentForm::ranges};
 
-/// A random operator of every construct, over random segments; indices are wide where the seed is even.
+/// A random operator with every construct, over random segments. Even seeds have wide indices.
 inline Workload random_operator_case(unsigned seed, SegmentForm form)
 {
     const auto own = seed * static_cast<unsigned>(kFoldedForms.size()) + static_cast<unsigned>(form);

@@ -1,12 +1,12 @@
 #pragma once
-// The message of what a call throws.
+// The message of the exception that a call throws.
 #include <string>
 
 #include "dsl/error.h"
 
 namespace segfold::test {
 
-/// The message of what `call` throws, which must be a `Thrown`; "nothing was thrown" where it throws nothing.
+/// Returns the message of the `Thrown` that `call` throws; "nothing was thrown" if it throws nothing.
 template <class Thrown = Error, class Call>
 std::string message_of(Call&& call)
 {

@@ -21,7 +21,7 @@ namespace segfold::test {
     }
 }
 
-/// Skips, with the reason, where there is no NVRTC.
+/// Skips the test, with the reason, if there is no NVRTC.
 class NeedsNvrtc : public testing::Test {
 protected:
     void SetUp() override
@@ -34,7 +34,7 @@ protected:
     }
 };
 
-/// The same with an empty $XDG_CACHE_HOME of its own, where sources that do not compile are kept.
+/// NeedsNvrtc with an empty $XDG_CACHE_HOME, in which sources that do not compile are kept.
 class NeedsNvrtcAndCache : public NeedsNvrtc {
 protected:
     void SetUp() override

@@ -1,6 +1,7 @@
-// Linked into every test: none reads or writes the user's cache, and neither do the programs that it starts.
-// What they time is no measurement: the host's cache counts as a small one, or each would read gigabytes to
-// find the read rate and to empty the cache between runs.
+// Linked into every test. Turns the cache off, so that tests and the programs that they start do not touch
+// the user's cache. Also sets a small size for the host's last-level cache: times of tests are no
+// measurements, and with the real size each test would read gigabytes to find the read rate and to empty the
+// cache between runs.
 #include <cstdlib>
 
 namespace {

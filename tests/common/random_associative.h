@@ -1,6 +1,5 @@
 #pragma once
-// Random associative operators: products of known associative pieces, some of them under other names for
-// their values.
+// Random associative operators: products of known associative operators, some with re-encoded states.
 #include <fmt/format.h>
 
 #include <random>
@@ -13,9 +12,9 @@
 
 namespace segfold::test {
 
-/// Makes associative operators of one integer column `x`; the same seed makes the same one.
+/// Makes associative operators of one integer column `x`. Equal seeds make equal operators.
 ///
-/// A product of associative operators is associative, and so is `f^-1` of combining `f(a)` and `f(b)`.
+/// A product of associative operators is associative. So is the operation f^-1(combine(f(a), f(b))).
 class RandomAssociative {
 public:
     explicit RandomAssociative(std::uint32_t seed) : random_(seed) {}
@@ -59,12 +58,12 @@ private:
     {
         const auto s = "s" + i, a = "a.s" + i, b = "b.s" + i, x = t + "(x)";
         switch (random_() % 8) {
-            case 0: {  // a sum of what is kept under another name, s ^ k
+            case 0: {  // a sum whose state is stored as s ^ k
                 const auto k = std::to_string(random_() % 100);
                 return add(s, t, k, x + " ^ " + k,
                            fmt::format("(({} ^ {}) + ({} ^ {})) ^ {}", a, k, b, k, k));
             }
-            case 1:  // a sum of what is kept negated
+            case 1:  // a sum whose state is stored negated
                 return add(s, t, "0", "-" + x, fmt::format("-(-{} - {})", a, b));
             case 2: return add(s, t, "highest(" + t + ")", x, fmt::format("min({}, {})", a, b));
             case 3: return add(s, t, "lowest(" + t + ")", "-" + x, fmt::format("max({}, {})", a, b));
@@ -76,12 +75,12 @@ private:
                     fmt::format("{}{} ? {}{} : {}{}", one, has, one, s, other, s));
                 return add(has, "bool", "false", x + " % 3 != 0", fmt::format("a.{} || b.{}", has, has));
             }
-            case 6: {  // x -> m x + c, the earlier first
+            case 6: {  // the map x -> m x + c, earlier maps first
                 const auto c = "c" + i;
                 add(s, t, "1", x + " * 2 + 1", fmt::format("{} * {}", b, a));
                 return add(c, t, "0", "~" + x, fmt::format("{} * a.{} + b.{}", b, c, c));
             }
-            default: {  // how many runs of equal values
+            default: {  // the number of runs of equal values
                 const auto f = "f" + i, l = "l" + i, any = "n" + i;
                 const auto joined = fmt::format("a.{0} && b.{0} && a.{1} == b.{2}", any, l, f);
                 add(s, "u32", "0", "1", fmt::format("{} + {} - ({} ? 1 : 0)", a, b, joined));
@@ -97,7 +96,7 @@ private:
     std::string lift_, combine_;
 };
 
-/// Such an operator over elements that are edge values and small numbers by turns.
+/// A random associative operator over elements that are edge values and small numbers in turn.
 inline Workload random_associative_case(std::uint32_t seed, SegmentForm form)
 {
     Operator op = RandomAssociative(seed).make();

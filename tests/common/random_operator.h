@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// Makes expressions and operators that check() accepts; the same seed makes the same ones.
+/// Makes expressions and operators that check() accepts. Equal seeds make equal ones.
 class RandomOperator {
 public:
     explicit RandomOperator(std::uint32_t seed) : random_(seed) {}
@@ -56,8 +56,8 @@ public:
         return check(std::move(op));
     }
 
-    /// An expression whose value is a `type`, of at most `depth` levels below a leaf; its names are those of
-    /// lift.
+    /// Makes an expression of type `type` with at most `depth` levels above its leaves. It uses the names
+    /// known in lift.
     Expression make_expression(Type type, int depth)
     {
         scope_ = {};
@@ -67,7 +67,7 @@ public:
         return expression(type, depth);
     }
 
-    /// The same of literals alone.
+    /// Makes an expression of literals alone.
     Expression make_literal_expression(Type type, int depth)
     {
         scope_ = {};
@@ -103,7 +103,7 @@ private:
         return result;
     }
 
-    /// With `states`, the expression says its type by itself and needs no context.
+    /// With `states`, the expression has its type without a context.
     Expression expression(Type type, int depth, bool states = false)
     {
         if (depth == 0 || chance(15))
@@ -124,7 +124,7 @@ private:
         const char* symbol = type == Type::boolean ? "!" : is_integer(type) && chance(40) ? "~" : "-";
         auto argument = expression(type, depth - 1, states);
         if (is_unsigned_integer(type) && argument->kind == ExpressionKind::integer)
-            symbol = "~";  // a minus would become part of the number, which the type does not hold
+            symbol = "~";  // a minus would become part of the literal, and the type has no negative numbers
         return make_unary(symbol, std::move(argument));
     }
 
@@ -145,7 +145,7 @@ private:
         auto left = expression(type, depth - 1, states);
         auto right = expression(type, depth - 1);
         if (is_integer(type) && (symbol == "/" || symbol == "%") && right->kind == ExpressionKind::integer)
-            right = Expression(3);  // division by the literal 0 is refused
+            right = Expression(3);  // division by a literal 0 is refused
         return make_binary(symbol, std::move(left), std::move(right));
     }
 
@@ -193,7 +193,7 @@ private:
         return states ? convert(type, literal(type)) : literal(type);
     }
 
-    /// A place in a table of eight elements.
+    /// An index into a table of eight elements.
     Expression place()
     {
         std::vector<Expression> known = {Expression(static_cast<int>(pick(8)))};

@@ -6,7 +6,7 @@
 
 namespace segfold {
 
-/// Read from below the working folder, which is the project's for every test.
+/// Reads the rules. The working folder of every test is the project's folder.
 inline std::vector<std::string> readme_rules()
 {
     std::ifstream file("dsl/README.md");

@@ -1,5 +1,5 @@
 #pragma once
-// The smallest back end: it is given emitted text and folds by the reference.
+// The smallest back end: it takes emitted text, ignores it, and folds by the reference.
 #include <memory>
 
 #include "runtime/backends/backend.h"

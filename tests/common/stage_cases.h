@@ -20,18 +20,19 @@
 
 namespace segfold::test {
 
-/// Segments with the name by which a failure calls them.
+/// Segments with a name for messages of failures.
 struct SegmentCase {
     std::string name;
     Segments segments;
 };
 
-/// All of them, in the order of the language.
+/// All layout kinds, in the order of the language.
 inline constexpr LayoutKind kLayoutKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
                                               LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
                                               LayoutKind::keys};
 
-/// The operators: exact and commutative; exact and not; two columns; no identity; several fields; rounding.
+/// Operators of the matrix, in order: commutative and exact; not commutative; with two columns; without
+/// identity; with several fields; with rounding.
 inline const std::vector<std::string> kMatrixOperators = {
     "sum_i32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};
 
@@ -59,13 +60,13 @@ inline std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& len
     return offsets;
 }
 
-/// Lengths that a block of `block` threads and a tile of `tile` items meet at their borders.
+/// Lengths near the borders of a block of `block` threads and of tiles of `tile` items.
 inline std::vector<std::int64_t> boundary_sizes(std::int64_t block, std::int64_t tile)
 {
     return {0, 1, 31, 32, 33, block - 1, block, block + 1, tile - 1, tile, tile + 1, 3 * tile + 1};
 }
 
-/// Named lists of segment lengths; with empty segments only where `empties`.
+/// Named lists of segment lengths. Lists contain empty segments only if `empties`.
 inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cases(std::int64_t block,
                                                                                    std::int64_t tile,
                                                                                    bool empties)
@@ -113,8 +114,8 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cas
     return cases;
 }
 
-/// Lengths with more segment ends in one place than a stage may hold at a time, at most 1024, and shares of
-/// the work that end among them. Many of the segments are empty.
+/// Lengths with more than 1024 segment ends in one place, the most that a stage holds at a time, and with
+/// shares of the work that end among them. Many segments are empty.
 inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_cases(std::int64_t tile)
 {
     using Lengths = std::vector<std::int64_t>;
@@ -159,14 +160,14 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_ca
             {"lengths of every kind", mixed}};
 }
 
-/// Lengths of neighbouring segments some of which are longer than a slice of the items and than `long_items`:
-/// they begin and end at the borders of slices, and two of them lie in one slice.
+/// Lengths of neighbouring segments, some longer than a slice of the items and than `long_items`. Long
+/// segments begin and end at the borders of slices, and two of them share a slice.
 inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> piece_cases(std::int64_t slice,
                                                                                   std::int64_t long_items)
 {
     std::vector<std::int64_t> many(400, 3);
     many[200] = 50 * slice;
-    many[201] = 45;  // longer than a row of a group
+    many[201] = 45;  // longer than a row of lanes of a group
     many[399] = 36 * slice;
     return {{"one", {70 * slice + 1}},
             {"at the borders of slices", {slice, 3 * slice, 2 * slice, slice + 1, slice - 1}},
@@ -197,7 +198,7 @@ inline Segments scattered_ranges(const std::vector<std::int64_t>& lengths)
 inline Segments from_flags(const std::vector<std::int64_t>& lengths)
 {
     std::vector<std::uint8_t> flags(static_cast<std::size_t>(total(lengths)), 0);
-    constexpr std::uint8_t kFlags[] = {1, 255, 64, 128, 2};  // all that is not 0 is a flag
+    constexpr std::uint8_t kFlags[] = {1, 255, 64, 128, 2};  // every nonzero value is a flag
     std::int64_t at = 0;
     for (const auto length : lengths) {
         flags[static_cast<std::size_t>(at)] = kFlags[static_cast<std::size_t>(at) % 5];
@@ -213,12 +214,13 @@ inline Segments from_keys(const std::vector<std::int64_t>& lengths)
     for (const auto length : lengths) {
         ++key;
         keys.insert(keys.end(), static_cast<std::size_t>(length),
-                    key % 101 * 2 + key % 2);  // repeats, but not at once
+                    key % 101 * 2 + key % 2);  // keys repeat, but neighbours differ
     }
     return segments_from_keys(Array::of<std::int32_t>(Type::i32, keys), total(lengths));
 }
 
-/// Segments of the given lengths in a form that a stage takes; empty ones are left out where it has none.
+/// Segments of the given lengths in a form that a stage takes. Empty segments are left out if the form cannot
+/// express them.
 inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> lengths)
 {
     if (is_found(form))
@@ -234,7 +236,7 @@ inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> len
     }
 }
 
-/// The same lengths in the opposite order.
+/// Segments with the same lengths in reverse order.
 inline Segments backwards(const Segments& segments)
 {
     std::vector<std::int64_t> lengths;
@@ -243,8 +245,7 @@ inline Segments backwards(const Segments& segments)
     return segments_in_form(segments.form, lengths);
 }
 
-/// Shapes on which a rung crosses its borders: parts of a tile, a tile, several, and for `whole` three
-/// levels.
+/// Shapes at the borders of a rung: part of a tile, one tile, several tiles, and for `whole` three levels.
 inline std::vector<SegmentCase> rung_shapes(SegmentForm form, std::int64_t tile)
 {
     std::vector<SegmentCase> cases;
@@ -267,7 +268,7 @@ inline std::vector<SegmentCase> rung_shapes(SegmentForm form, std::int64_t tile)
     return cases;
 }
 
-/// True if kernels read segments in the form that the layout has, not in one that the host makes of it.
+/// True if the stage's kernels read segments in the form of the layout, without a conversion by the host.
 inline bool takes_directly(const Stage& stage, LayoutKind kind)
 {
     return served_form(stage, form_of(kind)) == form_of(kind);
@@ -312,7 +313,7 @@ inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t bloc
 }
 
 /// The polynomial hash of trace_u64 with a combine of so many operations that stages loop over it instead of
-/// writing it out many times.
+/// unrolling.
 inline Operator costly_trace()
 {
     return parse_operator("costly_trace", R"(
@@ -328,7 +329,7 @@ inline Operator costly_trace()
         })");
 }
 
-/// A sum that tells its segment's length as well; of i64, elements are states as they are.
+/// A sum that also returns the segment's length. For i64, elements are states without a conversion.
 inline Operator sum_and_length(const std::string& element = "i32")
 {
     return parse_operator("sum_and_length", "operator sum_and_length(x: " + element +
@@ -341,8 +342,8 @@ inline Operator sum_and_length(const std::string& element = "i32")
         })");
 }
 
-/// The polynomial hash of i32 elements over a type of unsigned integers: order shows through any number of
-/// them.
+/// The polynomial hash of i32 elements in an unsigned type. It shows a wrong order for any number of
+/// elements.
 inline Operator polynomial_hash(const std::string& type)
 {
     return parse_operator("hash_" + type, "operator hash_" + type + "(x: i32) -> (hash: " + type +
@@ -366,7 +367,7 @@ inline Operator matrix_operator(const std::string& name)
                                           : standard_operator(name);
 }
 
-/// The operator with generated columns over the given segments.
+/// A workload of the operator over the given segments, with generated columns.
 inline Workload make_workload(const Operator& op, Segments segments, std::uint64_t seed,
                               std::int64_t table_length = 0)
 {
@@ -387,20 +388,20 @@ inline Workload make_workload(const std::string& operator_name, Segments segment
     return make_workload(matrix_operator(operator_name), std::move(segments), seed, 1);
 }
 
-/// Threads of a block, and items of a tile.
+/// Returns the threads of a block, and the items of a tile.
 inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration& configuration)
 {
     const auto items = configuration.find("items_per_thread");
     const std::int64_t block = configuration.at("block_threads");
-    // Where threads per multiprocessor are tuned, one warp of a block counts segments and has no items.
+    // If `resident_threads` is a tunable, one warp of a block counts segments and folds no items.
     const std::int64_t folding = block - (configuration.contains("resident_threads") ? 32 : 0);
     const auto slices = configuration.find("slices_per_warp");
     return {block, folding * (items == configuration.end() ? 1 : items->second) *
                        (slices == configuration.end() ? 1 : slices->second)};
 }
 
-/// The same of a problem's tiles: a stage that finds segments has a warp a block that counts them, and fewer
-/// items of wide states.
+/// Returns the threads of a block, and the items of a tile for a problem. In stages that find segments, one
+/// warp of a block counts them, and wide states leave room for fewer items.
 inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Stage& stage, const Problem& problem,
                                                             const Configuration& configuration)
 {
@@ -413,8 +414,9 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Stage& stage, 
     return {block, (block - 32) * items * (slices == configuration.end() ? 1 : slices->second)};
 }
 
-/// Configurations of a stage; of more than `most` some, by lot. First come those with a value that a tunable
-/// has in none before them, so that few configurations meet all values.
+/// Returns configurations of a stage, a random sample if there are more than `most`. First come
+/// configurations with a value of a tunable that no earlier one has, so that few configurations cover all
+/// values.
 inline std::vector<Configuration> some_configurations(const Stage& stage, const Problem& problem,
                                                       std::size_t most)
 {
@@ -432,7 +434,7 @@ inline std::vector<Configuration> some_configurations(const Stage& stage, const 
     return first;
 }
 
-/// The stages that runs choose from; of $SEGFOLD_STAGE that one alone.
+/// The stages from which runs choose; only the stage $SEGFOLD_STAGE if it is set.
 inline std::vector<Stage> plans()
 {
     if (const char* asked = std::getenv("SEGFOLD_STAGE"))
@@ -443,7 +445,7 @@ inline std::vector<Stage> plans()
     return list;
 }
 
-/// The stages that are there to be measured.
+/// The stages that exist only to be measured.
 inline std::vector<Stage> rungs()
 {
     std::vector<Stage> list;
@@ -451,7 +453,8 @@ inline std::vector<Stage> rungs()
     return list;
 }
 
-/// Whether the stage's conditions allow a configuration; cheaper than to look for it among all of them.
+/// Whether the stage's conditions allow a configuration. This is cheaper than searching all allowed
+/// configurations.
 inline bool is_allowed(const Stage& stage, const Configuration& configuration, const FormulaNames& facts)
 {
     try {
@@ -464,8 +467,8 @@ inline bool is_allowed(const Stage& stage, const Configuration& configuration, c
 /// The configuration with the smallest tile, so that few elements fill several of them.
 inline Configuration smallest_configuration(const Stage& stage, const Problem& problem)
 {
-    // Of the streaming stages it says how many blocks run at once, of this one how many segments a block
-    // takes.
+    // In streaming stages blocks_per_multiprocessor sets the number of resident blocks; in block_per_segment
+    // it sets the number of segments that a block takes.
     return regress::smallest_configuration(
         stage, problem, stage.name == "block_per_segment" ? "" : "blocks_per_multiprocessor");
 }

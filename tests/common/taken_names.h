@@ -1,9 +1,9 @@
 #pragma once
-// An operator whose names are all taken by somebody else.
+// An operator whose names are all used by CUDA, C++ or emitted text.
 
 namespace segfold {
 
-/// Names that CUDA, C++, kernels/ or the printed functions have taken, wherever a user may put names.
+/// Uses names of CUDA, C++, kernels/ and emitted functions wherever a user may choose a name.
 inline constexpr const char* kTakenNames = R"(
 operator int(floorf: f32, to_f32: f32, divide_i32: i32, double: f64, kWarpThreads: u8, fmin: table f64)
     -> (u8: u8, f16: f16, index: i64, segment: i32, min: f64, i64: i64) {

@@ -1,4 +1,4 @@
-// What a bench says of results that two plans associate differently.
+// The verdict of a bench on results of two plans with different orders of association.
 #include <gtest/gtest.h>
 
 #include "dsl/half.h"
@@ -12,12 +12,12 @@ namespace segfold::bench::agreement_test {
 namespace {
 
 constexpr std::int64_t kLength = std::int64_t{1} << 19;
-constexpr std::int64_t kSegments = 4;  // of more than kMostJudged elements
+constexpr std::int64_t kSegments = 4;  // with more than kMostJudged elements in all
 static_assert(kLength * kSegments > kMostJudged);
 
 using Bits = std::vector<std::uint16_t>;
 
-/// Results of f16 that a test writes.
+/// A placed workload whose f16 results the test writes.
 class WrittenResults : public PlacedWorkload {
 public:
     explicit WrittenResults(const Workload& workload) : workload_(workload) {}
@@ -55,8 +55,8 @@ private:
     Bits bits_, kept_;
 };
 
-/// Sums of f16 which are rounded each time. The second half of a segment takes back what the first half adds:
-/// all totals are 0, those of one order of addition are not.
+/// Sums of f16 that round in each step. The second half of a segment cancels the first: right totals are 0,
+/// and one order of addition gives other totals.
 class NearlyCancelled : public testing::Test {
 protected:
     NearlyCancelled()
@@ -78,7 +78,7 @@ protected:
         workload_.arrays.push_back(std::move(values));
     }
 
-    /// What is said of `second` after `first`.
+    /// Returns the verdict on `second` after `first`.
     Agreement verdict(const Bits& first, const Bits& second)
     {
         WrittenResults placed(workload_);
@@ -120,7 +120,7 @@ TEST_F(NearlyCancelled, AWrongTotalIsSeenAndWhoseItIs)
         << of_first.text;
 }
 
-/// More segments than are judged, of an operator with a scalar: those that are judged speak for the others.
+/// More doubtful segments than are judged, for an operator with a scalar: a sample decides for all.
 TEST(Agreements, ManySegmentsAreJudgedByASample)
 {
     constexpr std::int64_t kMany = kMostDoubtful + 100;
@@ -129,7 +129,7 @@ TEST(Agreements, ManySegmentsAreJudgedByASample)
     workload.op = parse_operator("scaled",
                                  "operator scaled(x: f16, w: scalar f16) -> f16 {\n"
                                  "  state s: f16 = 0 lift x * w combine(a, b) a + b\n}");
-    Bits elements(kMostJudged, 0), from_left{0};  // a long segment, about which nobody doubts
+    Bits elements(kMostJudged, 0), from_left{0};  // a long segment without a doubtful result
     std::vector<std::int64_t> offsets{0, kMostJudged};
     for (std::int64_t s = 0; s < kMany; ++s) {
         float total = 0;

@@ -1,4 +1,4 @@
-// The bench without a GPU: statistics, compulsory bytes, tables of kept measurements, what the verb refuses.
+// The bench without a GPU: statistics, compulsory bytes, tables of stored measurements, refusals of the verb.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST(BenchTraffic, LeavesOutWhatNeedNotMove)
                        "operator gather(place: i32, t: table f64) -> f64 {\n  state sum: f64 = 0\n  "
                        "lift t[place]\n  combine(a, b) a + b\n}");
     EXPECT_EQ(compulsory_traffic(gather, uniform_segments(12, 4)).columns, 48);
-    // Ranges 2-5 and 4-6 of ten elements: five items; of two elements: no more than are there.
+    // Ranges 2-5 and 4-6 have five items. Of two elements, ranges count at most two.
     const auto range = [](std::int64_t elements, std::vector<std::int64_t> begins,
                           std::vector<std::int64_t> ends) {
         return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
@@ -156,7 +156,7 @@ TEST(BenchCases, BytesGrowWithSegments)
     EXPECT_DOUBLE_EQ(bench::most_bytes(op, parse_layout("uniform=1"), 100), 100 * (4 + 4 + 20));
 }
 
-/// By flags lean_stream makes offsets of all elements first, in scratch memory.
+/// With flags, lean_stream makes offsets in scratch memory, so fewer elements fit.
 TEST(BenchCases, ScratchMemoryCountsWhereElementsAreMadeToFit)
 {
     SessionOptions options;
@@ -237,7 +237,7 @@ TEST(BenchLengthRange, PadsSegmentsToTheLongestOfTheirSlice)
     EXPECT_EQ(length_range(segments_from_lengths(array(lengths), end)).padded, 32 * 4 + 32 + 6 * 9);
     EXPECT_EQ(length_range(segments_from_ranges(array(begins), array(ends), end)).padded,
               32 * 4 + 32 + 6 * 9);
-    // Parts of threads begin at slices.
+    // The threads' parts begin at slices.
     const auto many = resolve(parse_layout("geometric:mean=3"), 1 << 22).segments;
     std::int64_t padded = 0;
     for (std::int64_t begin = 0; begin < many.num_segments; begin += kSliceSegments) {
@@ -309,7 +309,7 @@ TEST(BenchView, MarkdownIsThatOfTheFile)
     EXPECT_EQ(bench::markdown_mean({}, false), "");
 }
 
-/// The best of all peers, those of newer releases of CUB among them, beside the release.
+/// The table names the best of all peers, including newer releases of CUB, and its release.
 TEST(BenchView, MarkdownNamesTheBestPeerAndItsRelease)
 {
     auto [machine, workloads] = kept();
@@ -333,7 +333,7 @@ TEST(BenchView, MarkdownNamesTheBestPeerAndItsRelease)
         << bench::markdown_header(machine);
 }
 
-/// Whoever is fastest with wrong results is no peer to be compared with.
+/// Peers and stages with wrong results are not compared, even if they are fastest.
 TEST(BenchRecord, WrongResultsDoNotCount)
 {
     const auto workloads = kept().workloads;
@@ -445,7 +445,7 @@ TEST_F(BenchVerb, RefusesFoldersWithoutHeaders)
     (void)folder_.write("wheel/nvidia/cu13/include/cccl/cub/version.cuh", "");
     EXPECT_EQ(refusal({"sum", "--peers", "cccl=wheel,cccl=wheel"}),
               "segfold: --peers gives cccl twice; all peers of a run take the same headers\n");
-    // Headers that are there leave nothing but the peers to be refused.
+    // With headers that exist, only the unknown peer is refused.
     EXPECT_EQ(refusal({"sum", "--peers", "cccl=wheel,cub_reduse"}),
               "segfold: --peers: unknown peer 'cub_reduse'; the peers are cub_segmented, cub_segmented_hint, "
               "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; "

@@ -1,5 +1,5 @@
 #pragma once
-// A recorded space, searched again without the GPU that measured it.
+// Replays a recorded space, so that searches need no GPU.
 #include <set>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace segfold::tune {
 
-/// The points of rows in their order, each once.
+/// Returns the space of the rows' points, in order, each point once.
 inline SearchSpace space_of(const std::string& name, const std::vector<TuningRecord>& records)
 {
     if (records.empty())
@@ -35,11 +35,12 @@ inline SearchSpace space_of(const std::string& name, const std::vector<TuningRec
     return {std::move(points), std::move(starts)};
 }
 
-/// Answers from rows; `tune --every` writes them.
+/// An evaluator that answers from recorded rows, which `tune --every` writes.
 class Replay : public Evaluator {
 public:
-    /// Rows of one device, operator and shape; the first of each point counts. The first point of each stage
-    /// in `records` is its start. Throws InputError, beginning with `name`, for rows of several and for none.
+    /// Takes rows of one device, operator and shape. The first row of each point counts, and the first point
+    /// of each stage is its start. Throws InputError, which begins with `name`, if there are no rows, or rows
+    /// of several devices, operators or shapes.
     Replay(const std::string& name, const std::vector<TuningRecord>& records)
         : space_(space_of(name, records)), evaluations_(space_.size())
     {

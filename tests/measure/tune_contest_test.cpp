@@ -19,7 +19,7 @@ namespace {
 
 Point plan(int size) { return {"plan", {{"size", size}}}; }
 
-/// Four plans whose times are given.
+/// An evaluator of plans whose times the test sets.
 class Given : public Evaluator {
 public:
     PlanMeasurement evaluate(const Point& point, double) override
@@ -48,7 +48,7 @@ public:
     }
 
     std::map<int, double> times = {{1, 1.0}, {2, 0.8}, {4, 0.795}, {8, 2.0}};
-    std::set<int> disturbed;  ///< of which a third of the runs take 50 times as long
+    std::set<int> disturbed;  ///< plans of which a third of the runs take 50 times as long
     int wrong = 0;
 };
 
@@ -86,7 +86,7 @@ TEST(Contest, RunsThatDifferTooMuchChangeNothing)
         "the plan that runs today stays: the runs differ too much to tell whether plan size=4 is faster, "
         "0.5015 ms (0.5005 - 25) beside 1.002 ms (1.001 - 1.003), medians and quartiles; a machine with "
         "less other work may tell");
-    // One that is faster beyond doubt wins all the same.
+    // A plan that is certainly faster still wins.
     times.times[2] = 0.8;
     const auto other = tune(four(), times, 0, {});
     EXPECT_EQ(other.winner, 1u);
@@ -108,8 +108,8 @@ TEST(Contest, TheBestTwoOfAStageThatIsCloseAreRankedToo)
 {
     Given times;
     times.times = {{1, 1.0},    {2, 0.99},  {4, 0.98},  {8, 0.97},
-                   {16, 1.02},  {32, 1.03}, {64, 1.04},  // another stage, close
-                   {128, 1.06}, {256, 1.5}};             // a third, of which one is close
+                   {16, 1.02},  {32, 1.03}, {64, 1.04},  // another stage, with close times
+                   {128, 1.06}, {256, 1.5}};             // a third stage, with one close time
     const auto of = [](const char* stage, int size) { return Point{stage, {{"size", size}}}; };
     const SearchSpace space({plan(1), plan(2), plan(4), plan(8), of("close", 16), of("close", 32),
                              of("close", 64), of("third", 128), of("third", 256)},
@@ -155,7 +155,7 @@ TEST(Worker, OneThatEndsBetweenRequestsIsStartedAgain)
     WorkerEvaluator worker(shell("echo $$ >" + folder.file("pid") + "; echo '{}'; read -r line; " + kAnswer),
                            60);
     EXPECT_EQ(worker.evaluate(plan(8), 1).outcome, MeasurementOutcome::correct);
-    // Until it has ended and waits for nothing but its parent's question.
+    // Wait until the worker has ended and is a zombie.
     const auto pid = std::to_string(std::stoi(read_text(folder.file("pid"))));
     while (read_text("/proc/" + pid + "/stat").find(") Z ") == std::string::npos)
         usleep(1000);
@@ -227,7 +227,7 @@ TEST(SharedTexts, PlansThatDifferInNumbersHaveOne)
     EXPECT_THROW((void)texts.of({"warp_steam", {}}), InputError);
 }
 
-/// What a point is prepared with is what it will ask for.
+/// The texts compiled ahead are the texts that the points need later.
 TEST(SharedTexts, AreThoseOfThePlans)
 {
     for (const auto form :

@@ -1,5 +1,4 @@
-// TuningRecords: what was written is read again, damage is pointed at, and lookups say how they came to their
-// answer.
+// Records: written rows are read again, damaged rows are reported, and lookups give their reasons.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -332,7 +331,7 @@ TEST(Lookup, AnotherDeviceSaysSoAndFallsBack)
               "they only seed a search");
     EXPECT_EQ(found.seeds, std::vector<Point>{scan(64, 8)});
     auto slower = kHere;
-    slower.multiprocessors = 16;  // a slice of the same GPU
+    slower.multiprocessors = 16;  // a MIG slice of the same GPU
     EXPECT_EQ(ask({row(scan(64, 8), at, 0.4)}, at, slower).match, Match::other_device);
     const auto none = ask({}, at);
     EXPECT_EQ(none.match, Match::none);

@@ -1,4 +1,4 @@
-// Recorded spaces: read, refused, replayed; and the T4 export of the same rows.
+// Recorded spaces: reading, refusing and replaying them, and the T4 export of their rows.
 #include "tests/measure/replay.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 namespace segfold::tune::tune_replay_test {
 namespace {
 
-/// A space of two stages as `tune --every` would write it; the rich one has a valley, walls and slow ends.
+/// Rows of two stages, as `tune --every` writes them. The larger space has a valley, failing points and slow
+/// ends.
 std::vector<TuningRecord> recorded()
 {
     std::vector<TuningRecord> rows;
@@ -49,7 +50,7 @@ std::string text_of(const std::vector<TuningRecord>& rows)
     return text;
 }
 
-/// Mean share of the optimum after so many evaluations, over seeds.
+/// Returns the share of the optimum reached after `budget` evaluations, the mean over seeds.
 double reached(Replay& replay, Strategy strategy, std::size_t budget)
 {
     constexpr int kSeeds = 30;
@@ -63,7 +64,7 @@ double reached(Replay& replay, Strategy strategy, std::size_t budget)
     return sum / kSeeds;
 }
 
-/// The text of a file that gzip has packed.
+/// Returns the text of a gzip file.
 std::string unpacked(const std::string& path)
 {
     const auto file = gzopen(path.c_str(), "rb");
@@ -98,7 +99,7 @@ void expect_better_than_chance(const std::string& name, const std::string& text)
 
 TEST(Replay, SearchBeatsChance) { expect_better_than_chance("made-up", text_of(recorded())); }
 
-/// Every space that was recorded on a GPU.
+/// Searches every space that was recorded on a GPU.
 TEST(Replay, SearchBeatsChanceOnRecordedSpaces)
 {
     test::Draw draw;

@@ -1,4 +1,5 @@
-// Searching: every point once, what is known never again, and better than chance at equal budgets.
+// Searches: each point is measured once, known points never again, and results are better than random search
+// with equal budgets.
 #include "runtime/measure/tune/search.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@
 namespace segfold::tune::tune_search_test {
 namespace {
 
-/// Times that follow from the point: valleys in the logarithms of the tunables, noise by hash, and walls.
+/// An evaluator that computes times: valleys in the logarithms of the tunables, noise from a hash, and points
+/// that fail.
 class Synthetic : public Evaluator {
 public:
     explicit Synthetic(std::uint64_t seed) : seed_(seed) {}
@@ -201,7 +203,7 @@ TEST(Search, TakesUpWhereItWasStopped)
     EXPECT_LE(best_of(all), best_of(half));
 }
 
-/// Work that is stopped ends a plan's compiler, which looks like a plan that cannot be compiled.
+/// Stopping the work ends a plan's compiler. That must not count as a plan that does not compile.
 TEST(Search, APlanDuringWhichWorkStopsIsNotJudged)
 {
     class Stopping : public Synthetic {
@@ -237,7 +239,7 @@ TEST(Search, LooksAtSeedsFirst)
     EXPECT_EQ(times.asked[2], space[seed]);
 }
 
-/// Share of the optimum that a strategy reaches, on average over many spaces.
+/// Returns the share of the optimum that a strategy reaches, on average over many spaces.
 double reached(Strategy strategy, std::size_t budget)
 {
     const auto space = synthetic_space();
@@ -268,7 +270,7 @@ TEST(Search, BeatsChanceAtEqualBudgets)
     }
 }
 
-/// Three stages that take what their first tunable says, in milliseconds.
+/// Three stages whose first tunable is their time in milliseconds.
 class Plain : public Evaluator {
 public:
     PlanMeasurement evaluate(const Point& point, double) override

@@ -1,6 +1,6 @@
 #pragma once
-// A device of the host's memory that does what is queued as late as it may, so that a buffer which is used
-// again too early shows.
+// A device in host memory that does queued work as late as possible, so that a buffer that is reused too
+// early gives wrong results.
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -15,11 +15,11 @@
 
 namespace segfold::test {
 
-/// Work is done when somebody waits for it, or for work that is ordered behind it.
+/// Does work only when somebody waits for it, or for work that is ordered behind it.
 class LateEngine : public SliceEngine {
 public:
-    /// What is launched `session` runs, of a back end without stages. Memory is poisoned. With
-    /// `locks_sources` all memory of the host counts as page-locked.
+    /// `session` runs the launches; its back end has no stages. Memory is poisoned. With `locks_sources`, all
+    /// memory of the host counts as page-locked.
     explicit LateEngine(Session& session, bool locks_sources = false)
         : session_(session), locks_sources_(locks_sources)
     {}
@@ -108,7 +108,7 @@ private:
     };
     struct Place : Mark {
         Lane lane = Lane::copies;
-        std::size_t count = 0;  ///< of what was queued before
+        std::size_t count = 0;  ///< number of items of work that were queued before the mark
     };
     using Work = std::deque<std::function<void()>>;
 
@@ -139,7 +139,7 @@ private:
             for (std::size_t f = 0; f < results.size(); ++f)
                 std::memcpy(reinterpret_cast<void*>(results[f]), found[f].array.data(),
                             found[f].array.bytes());
-        } catch (const InputError&) {  // a read outside of a table: of which element, the caller finds out
+        } catch (const InputError&) {  // a read outside of a table: only noted, as on a GPU
             for (std::size_t i = 0; i < workload.op.parameters.size(); ++i)
                 if (workload.op.parameters[i].table)
                     reinterpret_cast<std::uint32_t*>(outside)[i] = 1;

@@ -1,4 +1,4 @@
-// Ranks that mpirun has started: the order of the elements, the same bits for any number, and how runs end.
+// Ranks started by mpirun: the order of elements, equal bits for any number of ranks, and ends of runs.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -27,7 +27,7 @@ constexpr int kSizes[] = {1, 2, 3, 4, 7};
 
 bool is_wanted_whole() { return std::getenv("SEGFOLD_RANK_CASES") != nullptr; }
 
-/// How often a text holds another one.
+/// The number of times that `text` contains `part`.
 int count(const std::string& text, const std::string& part)
 {
     int found = 0;
@@ -36,7 +36,7 @@ int count(const std::string& text, const std::string& part)
     return found;
 }
 
-/// False for a process that has ended, whether or not anybody has asked how.
+/// False for a process that has ended, even if nobody has waited for it.
 bool is_running(int process)
 {
     const auto text = read_text("/proc/" + std::to_string(process) + "/stat");
@@ -44,10 +44,10 @@ bool is_running(int process)
     return state != std::string::npos && text[state + 2] != 'Z' && text[state + 2] != 'X';
 }
 
-/// Programs in a folder of their own.
+/// A folder in which programs run.
 class Programs : public TemporaryFolder {
 public:
-    /// Starts words in the folder; `environment` is NAME=VALUE. Its output and errors go to files.
+    /// Starts a command in the folder. `environment` has entries NAME=VALUE. Output and errors go to files.
     [[nodiscard]] pid_t start(const Words& words, const Words& environment = {}) const
     {
         std::string line = "cd '" + file("") + "' && exec env";
@@ -83,7 +83,7 @@ protected:
 #endif
         if (!find_program("mpirun"))
             GTEST_SKIP() << "there is no mpirun";
-        // More ranks than cores, in containers where only root is.
+        // Allows more ranks than cores, and root, who may be the only user in containers.
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
         setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
@@ -103,7 +103,7 @@ protected:
         all.insert(all.end(), words.begin(), words.end());
         return all;
     }
-    /// A run that goes on for hours: 2^33 elements, in small slices.
+    /// A run that takes hours: 2^33 elements, in small slices.
     [[nodiscard]] static Words long_run()
     {
         return run_words({"sum", "--type", "i32", "--backend", "reference", "--elements", "2^33", "--layout",
@@ -144,7 +144,7 @@ TEST_F(Mpi, ACommunicatorOfTheCallersIsTaken)
 #endif
 }
 
-/// The flags that give the program a workload by files, which are written.
+/// Writes a workload to files, and returns the flags that pass the files to the program.
 Words flags_of(const Programs& folder, const RankCase& one)
 {
     const auto& op = one.workload.op;
@@ -179,7 +179,7 @@ Words flags_of(const Programs& folder, const RankCase& one)
     return flags;
 }
 
-/// What a run has written, as bytes of each field; then those of the keys.
+/// Returns the files of a run: the bytes of each field, then those of the keys.
 std::vector<std::vector<std::byte>> written(const Programs& folder, const Workload& workload)
 {
     std::vector<std::string> names;
@@ -201,7 +201,7 @@ TEST_F(Mpi, TheProgramWritesWhatTheReferenceGives)
 {
     std::size_t which = 0, tried = 0;
     for_each_rank_case([&](const RankCase& one) {
-        // The sample takes another size, operator, layout and border in each turn.
+        // The sample covers other sizes, operators, layouts and borders in turn.
         const bool is_sampled = which++ % 37 == 5;
         for (const int size : kSizes) {
             if (!is_wanted_whole() && !(is_sampled && size == kSizes[tried % std::size(kSizes)]))
@@ -235,7 +235,7 @@ TEST_F(Mpi, AKilledRankEndsTheRun)
     EXPECT_EQ(count(done.errors, "signal 9"), 1) << done.errors;
     EXPECT_EQ(count(done.errors, "segfold:"), 0) << done.errors;
     for (int rank = 0; rank < 3; ++rank) {
-        // mpirun may be gone before the ranks that it ended are.
+        // mpirun may end before the ranks that it ends.
         const auto latest = Clock::now() + std::chrono::seconds(5);
         while (is_running(pid_of(rank)) && Clock::now() < latest)
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -246,7 +246,7 @@ TEST_F(Mpi, AKilledRankEndsTheRun)
 
 TEST_F(Mpi, WhatRanksWarnOfWhileTheyFoldIsSaidOnce)
 {
-    // Only the last two of three ranks read what may overflow.
+    // Only the last two of three ranks read values that may overflow.
     std::vector<std::int64_t> values(30000, 1);
     std::fill(values.begin() + 15000, values.end(), std::int64_t{1} << 62);
     write_npy(folder_.file("x.npy"), index_array(values));
@@ -263,7 +263,7 @@ TEST_F(Mpi, WhatRanksWarnOfWhileTheyFoldIsSaidOnce)
 
 TEST_F(Mpi, AnErrorOnOneRankEndsAllWithOneMessage)
 {
-    // Only the last of three reads where offsets decrease.
+    // Only the last of three ranks reads the offsets that decrease.
     std::vector<std::int64_t> offsets;
     for (std::int64_t s = 0; s <= 3000; ++s)
         offsets.push_back(s * 10);
@@ -286,7 +286,7 @@ TEST_F(Mpi, AnErrorOnOneRankEndsAllWithOneMessage)
     EXPECT_EQ(count(done.errors, "--output would replace 'offsets.npy', which --layout reads"), 1)
         << done.errors;
 
-    // What all ranks find wrong is said once.
+    // An error that all ranks find is printed once.
     for (const Words& wrong : {Words{"sum", "--input", "x=none.npy"},
                                {"softmax"},
                                {"sum", "--check"},
@@ -310,7 +310,7 @@ TEST_F(Mpi, AFullDiskIsRefusedInWords)
 
 TEST_F(Mpi, AFileThatShrinksIsRefusedInWords)
 {
-    // Zeros that take no room on the disk: 2^30 elements, of which the last ones go.
+    // A sparse file of 2^30 zeros, whose last elements are removed during the run.
     const auto header = npy_header(Type::i32, std::uint64_t{1} << 30, 0, 128);
     const auto path = folder_.write("x.npy", header);
     std::filesystem::resize_file(path, 128 + (std::uint64_t{4} << 30));
@@ -329,7 +329,7 @@ TEST_F(Mpi, CheckAndRegressJudgeRanks)
 {
     if (!has_compiler())
         GTEST_SKIP() << "there is no C++ compiler for simt";
-    for (const int size : {1, 3, 4}) {  // each rank compiles all texts
+    for (const int size : {1, 3, 4}) {  // every rank compiles all texts
         if (size != 3 && is_left_out("ranks " + std::to_string(size), 2))
             continue;
         auto done =
@@ -348,7 +348,7 @@ TEST_F(Mpi, CheckAndRegressJudgeRanks)
     }
 }
 
-/// What is no work for several is done by rank 0 alone.
+/// Verbs that ranks do not share run on rank 0 alone.
 TEST_F(Mpi, OtherVerbsAreThoseOfRankZero)
 {
     auto done = folder_.run(ranks(3, {SEGFOLD_PROGRAM, "emit", "sum", "--type", "i32"}));
@@ -365,14 +365,14 @@ TEST_F(Mpi, AVerdictIsSaidOnceAndIsThatOfAllRanks)
 {
     if (!has_compiler())
         GTEST_SKIP() << "there is no C++ compiler for simt";
-    // A law is refuted: rank 0 shows the input that shows it.
+    // If a law is refuted, rank 0 prints the input that shows it.
     const Words refuted = {SEGFOLD_PROGRAM, "check",     "--op", "a - b",      "--type",
                            "i32",           "--backend", "simt", "--elements", "200"};
     auto done = folder_.run(ranks(3, refuted));
     EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
     EXPECT_EQ(count(done.output, "combine is not associative:"), 1) << done.output;
     EXPECT_EQ(count(done.errors, "segfold:"), 0) << done.errors;
-    // What one rank alone meets all end with.
+    // If one rank fails, all ranks end with its error.
     auto words = ranks(2, {SEGFOLD_PROGRAM, "check", "sum", "--backend", "simt", "--elements", "500"});
     words.insert(words.end(), {":", "-n", "1", SEGFOLD_PROGRAM, "check", "sun", "--backend", "simt"});
     done = folder_.run(words);
@@ -380,7 +380,7 @@ TEST_F(Mpi, AVerdictIsSaidOnceAndIsThatOfAllRanks)
     EXPECT_EQ(count(done.errors, "segfold:"), 1) << done.errors;
     EXPECT_EQ(count(done.errors, "rank 2 of 3: "), 1) << done.errors;
     EXPECT_EQ(count(done.errors, "'sun'"), 1) << done.errors;
-    // What all are told wrong is said once.
+    // Wrong flags are reported once, not by each rank.
     for (const Words& wrong : {Words{"check", "sum", "--devices", "0,1"},
                                {"check", "sum", "--tree"},
                                {"check", "sum", "--nonsense"},
@@ -394,7 +394,7 @@ TEST_F(Mpi, AVerdictIsSaidOnceAndIsThatOfAllRanks)
     }
 }
 
-/// What starts several processes and says nothing to MPI.
+/// Several processes of a starter that MPI does not know are refused.
 TEST(Starters, ThatMpiDoesNotKnowAreRefused)
 {
     const Programs folder;
@@ -408,7 +408,7 @@ TEST(Starters, ThatMpiDoesNotKnowAreRefused)
     refused({"RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=localhost"}, "one of 4 processes of torchrun");
     refused({"TORCHELASTIC_RUN_ID=none", "WORLD_SIZE=2"}, "one of 2 processes of torchrun");
     refused({"SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=8"}, "srun --mpi=pmix");
-    // Another MPI's starter, or a program that was built without any.
+    // The starter of another MPI, or a program that was built without MPI.
     refused({"PMI_RANK=1", "PMI_SIZE=3"}, "one of 3 processes");
     EXPECT_EQ(folder.run(run, {"WORLD_SIZE=1", "RANK=0", "MASTER_ADDR=localhost"}).exit_code, 0);
     EXPECT_EQ(folder.run(run, {"SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=1"}).exit_code, 0);

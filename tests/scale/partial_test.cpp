@@ -1,4 +1,5 @@
-// Partial results: a sum of parts, cut anywhere, is the result of the whole, and so is a sum of their bytes.
+// Partial results: the sum of parts, cut anywhere, is the result of the whole. So is the sum of parts that
+// went through bytes.
 #include "runtime/scale/partial.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +17,8 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using Values = std::vector<Slot<double>>;
 
-/// The smallest parts of segments of some lengths: single elements, and empty segments. Element i has the
-/// value 7 i + 1.
+/// Cuts segments of given lengths into the smallest parts: single elements, and empty segments. Element i has
+/// the value 7 i + 1.
 class SmallestParts {
 public:
     SmallestParts(const Operator& op, std::vector<std::int64_t> lengths, JoinOrder order = JoinOrder::as_cut)
@@ -60,7 +61,7 @@ public:
         return all;
     }
 
-    /// The results of each segment folded from left to right, by no partial.
+    /// The results of all segments, folded from left to right without partials.
     [[nodiscard]] Bytes wanted()
     {
         std::vector<Array> arrays;
@@ -122,7 +123,7 @@ Bytes bytes_of(const SegmentResults& results)
     return bytes;
 }
 
-/// Exact operators that do not commute and read columns alone.
+/// Exact operators that are not commutative and read only columns.
 std::vector<Operator> column_operators()
 {
     auto operators = slice_operators();
@@ -200,7 +201,7 @@ TEST(Partials, ResultsThatAreTakenAreNotGivenAgain)
     EXPECT_EQ(taken, std::vector(wanted.begin(), wanted.end()));
     EXPECT_EQ(all.num_ended(), 4);
 
-    // Those of both parts were taken: one segment is left, which both have cut.
+    // The results of both parts were taken. One segment is left, which the cut between them divides.
     auto earlier = parts.sum(0, 4), later = parts.sum(4, parts.size());
     EXPECT_EQ(earlier.take_results().num_segments, 1);
     EXPECT_EQ(later.take_results().num_segments, 2);
@@ -230,7 +231,7 @@ TEST(Partials, PartsThatDoNotFollowAreRefused)
 
 TEST(Partials, BlocksAreJoinedInOneOrder)
 {
-    // Neither associative nor commutative: equal results are equal trees.
+    // An operator that is neither associative nor commutative: equal results mean equal trees.
     const auto op = parse_operator("tree", R"(operator tree(x: u64) -> u64 {
         state hash: u64
         lift x
@@ -248,7 +249,7 @@ TEST(Partials, BlocksAreJoinedInOneOrder)
         }
         return all;
     };
-    // By hand: 37 = 32 + 4 + 1 blocks, each a whole tree; the trees are combined from left to right.
+    // The expected result: 37 blocks form trees of 32, 4 and 1 blocks, which are combined from left to right.
     const std::function<std::uint64_t(std::uint64_t, std::uint64_t)> tree = [&](std::uint64_t begin,
                                                                                 std::uint64_t count) {
         if (count == 1)
@@ -273,7 +274,7 @@ TEST(Partials, DamagedBytesAreRefusedInWords)
     const auto op = standard_operator("mean_variance_f32");
     SmallestParts parts(op, {20});
     const auto good = parts.sum(3, 9).to_bytes();
-    EXPECT_EQ(good.size(), 80U + 16 + 4 * 8);  // one state of four fields
+    EXPECT_EQ(good.size(), 80U + 16 + 4 * 8);  // one node of four fields
     const auto refused = [&](const Bytes& bytes, const std::shared_ptr<const Joining>& joining) {
         return message_of<InputError>([&] { (void)Partial::from_bytes(joining, bytes); });
     };
@@ -298,7 +299,7 @@ TEST(Partials, DamagedBytesAreRefusedInWords)
     says(refused(good, in_blocks.joining()), "another order of combination");
 }
 
-/// The checksum that a refusal names: "their checksum is X, and they say Y".
+/// Reads X from a message "their checksum is X, and they say Y".
 std::uint64_t named_checksum(const std::string& message)
 {
     const std::string words = "checksum is ";
@@ -306,8 +307,8 @@ std::uint64_t named_checksum(const std::string& message)
     return at == std::string::npos ? 0 : std::stoull(message.substr(at + words.size(), 16), nullptr, 16);
 }
 
-/// Bytes with wrong numbers under a right checksum are refused, or make a partial whose sum is refused or
-/// made.
+/// Bytes with wrong numbers and a right checksum are refused, or make a partial that can be added or is
+/// refused then. Nothing crashes.
 TEST(Partials, ForgedBytesDoNoHarm)
 {
     const auto op = standard_operator("trace_u64");

@@ -1,5 +1,5 @@
 #pragma once
-// Workloads folded by ranks, whatever connects them, and their results gathered.
+// Folds workloads by ranks of any communicator, and gathers the results.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace segfold::test {
 
-/// The results that rank 0 has in the end: as bytes of each field, then those of the keys. None at others.
+/// Returns the results on rank 0: the bytes of each field, then those of the keys. Other ranks get none.
 ///
-/// What the ranks say of their lengths is held against the workload's segments.
+/// Compares the lengths that ranks report with the workload's segments.
 inline std::vector<std::vector<std::byte>> folded_by(Communicator& ranks, Session& session,
                                                      const Workload& workload, const StreamOptions& options,
                                                      const Array* lengths = nullptr)
@@ -44,11 +44,11 @@ inline std::vector<std::vector<std::byte>> folded_by(Communicator& ranks, Sessio
     return fields;
 }
 
-/// A workload that streams take: every exact operator over every border in every layout but ranges.
+/// A workload for streams. Cases combine every exact operator, every border and every layout except ranges.
 struct RankCase {
     std::string name;
     Workload workload;
-    std::optional<Array> lengths;  ///< the same segments said by their lengths
+    std::optional<Array> lengths;  ///< the same segments given by lengths
 };
 
 inline void for_each_rank_case(const std::function<void(const RankCase&)>& visit)
@@ -70,7 +70,7 @@ inline void for_each_rank_case(const std::function<void(const RankCase&)>& visit
         }
 }
 
-/// Segments shorter and longer than a block, one over many blocks; values of which every sum rounds.
+/// Segments shorter and longer than a block, and one over many blocks, with values whose sums round.
 inline void for_each_rounding_case(
     const std::function<void(const std::string& op, const Workload& workload)>& visit)
 {

@@ -1,4 +1,5 @@
-// Ranks: several processes that each fold a part give what one gives, in the order of the elements.
+// Ranks: several processes that fold a part each give the results of one process, in the order of the
+// elements.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@
 namespace segfold::test::ranks_test {
 namespace {
 
-/// What rank 0 has in the end, where `fold` folds with all of them.
+/// Folds on all ranks; returns the results on rank 0.
 using FoldByRanks = std::function<std::vector<std::vector<std::byte>>(Communicator& ranks, Session& session)>;
 
 std::vector<std::vector<std::byte>> at_first_of(int size, const std::string& backend, const FoldByRanks& fold)
@@ -58,7 +59,7 @@ TEST(Ranks, AnyNumberOfThemGivesWhatOneProcessGives)
         const auto right = wanted(one.workload);
         if (!draw.takes(one.name))
             return;
-        // Each case meets two of the numbers; mpi_test tries all of them.
+        // Each case runs with two numbers of ranks; mpi_test tries all numbers.
         constexpr std::array<std::pair<int, int>, 5> kPairs = {{{2, 3}, {3, 4}, {1, 7}, {2, 7}, {3, 7}}};
         const auto [some, others] = kPairs[turn++ % kPairs.size()];
         for (const int size : {some, others}) {
@@ -94,12 +95,13 @@ TEST(Ranks, CoresAreDealt)
     EXPECT_EQ(share_of_cores({3, 5}, 0, 7), std::vector{3});
 }
 
-/// A rank joins the partials of all ranks; the time is printed, as no machine here has as many.
+/// A rank joins the partials of all ranks. The test prints the time, because no machine here has so many
+/// ranks.
 TEST(Ranks, PartialsOfManyRanksAreJoined)
 {
     const auto op = standard_operator("trace_u64");
     for (const std::int64_t size : {8, 1024, 100000}) {
-        // Segments of 5 ranks each, 3 elements a rank: cuts inside of segments, and where they end.
+        // Each segment spans 5 ranks of 3 elements: cuts lie inside segments and at their ends.
         const auto n = 3 * size;
         const auto workload = slice_workload(op, uniform_segments(n / 15 * 15, 15));
         SessionOptions options;

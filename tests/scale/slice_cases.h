@@ -1,5 +1,6 @@
 #pragma once
-// Operators and segments that slices may get wrong: everything an operator can know of where an element lies.
+// Operators and segments for tests of slices: the operators use everything that depends on an element's
+// place.
 #include <numeric>
 #include <string>
 #include <utility>
@@ -14,13 +15,13 @@
 
 namespace segfold::test {
 
-/// Exact operators, of which none commutes: a polynomial hash of what lift is told, so that any element that
-/// is dropped, doubled, misplaced or told a wrong place changes the result.
+/// Exact operators that are not commutative: polynomial hashes of the inputs of lift. An element that is
+/// dropped, doubled, misplaced or has a wrong index changes the result.
 inline std::vector<Operator> slice_operators()
 {
     std::vector<Operator> operators = {standard_operator("trace_u64"), standard_operator("keep_first_i32")};
     const auto add = [&](const std::string& text) { operators.push_back(parse_operator("slices", text)); };
-    // Every place there is, in lift, in finish and in empty.
+    // Uses every place in lift, finish and empty.
     add(R"(operator places(x: i32) -> (hash: u64, where: i64) {
         state { hash: u64 = 0; power: u64 = 1 }
         lift { hash = u64(index) * 1000003 + u64(position) * 10007 + u64(segment) * 101 + u64(x); power = 31 }
@@ -28,14 +29,14 @@ inline std::vector<Operator> slice_operators()
         finish { hash = hash ^ u64(length); where = segment * 3 + length }
         empty { hash = 7; where = -segment }
     })");
-    // An empty segment's result is the finished identity, which knows its segment.
+    // The result of an empty segment is the finished identity, which depends on the segment's number.
     add(R"(operator numbered(x: i32) -> (hash: u64, slice_place: i64) {
         state { hash: u64 = 0; power: u64 = 1 }
         lift { hash = u64(x) + 3; power = 1000003 }
         combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
         finish { hash = hash; slice_place = segment }
     })");
-    // A semigroup that has a result for empty segments; two columns.
+    // A semigroup with a result for empty segments, and two columns.
     add(R"(operator last_pair(x: i32, y: i16) -> (first: i32, last: i16, which: i64) {
         state { first: i32; last: i16 }
         lift { first = x; last = y }
@@ -43,7 +44,7 @@ inline std::vector<Operator> slice_operators()
         finish { first = first; last = last; which = segment }
         empty { first = -1; last = -2; which = segment }
     })");
-    // A side table, read by a column and by the place of the segment.
+    // A table, indexed by a column.
     add(R"(operator looked_up(column: i32, t: table u32) -> u64 {
         state { hash: u64 = 0; power: u64 = 1 }
         lift { hash = u64(t[column]) + u64(index); power = 257 }
@@ -70,7 +71,7 @@ inline std::vector<Operator> slice_operators()
     return operators;
 }
 
-/// Lengths with borders of every kind.
+/// Lengths of segments with borders of every kind.
 inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> border_cases()
 {
     std::vector<std::int64_t> mixed;
@@ -86,7 +87,7 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> border_cas
             {"mixed", mixed}};
 }
 
-/// A workload of the standard values, or of those that a table's columns need.
+/// Makes a workload of the usual values, or of valid indices for columns that index a table.
 inline Workload slice_workload(const Operator& op, Segments segments,
                                ValueRange range = ValueRange::small_integers)
 {
@@ -98,7 +99,7 @@ inline Workload slice_workload(const Operator& op, Segments segments,
     return workload;
 }
 
-/// Ranges in descending order, every one reaching back into the one before, with gaps.
+/// Ranges in descending order that overlap their neighbours, with gaps.
 inline Segments overlapping_ranges(const std::vector<std::int64_t>& lengths)
 {
     const auto offsets = offsets_of(lengths);
@@ -111,7 +112,7 @@ inline Segments overlapping_ranges(const std::vector<std::int64_t>& lengths)
     return segments_from_ranges(index_array(begins), index_array(ends), offsets.back() + 4);
 }
 
-/// The lengths in every layout that can say them.
+/// Returns segments of these lengths in every layout that can express them.
 inline std::vector<SegmentCase> slice_segments(const std::string& name,
                                                const std::vector<std::int64_t>& lengths)
 {

@@ -1,4 +1,4 @@
-// Slices: cut anywhere, any operator over any layout gives what it gives in one piece.
+// Slices: with cuts anywhere, any operator over any layout gives the results of a fold in one piece.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,7 +27,7 @@ Session session_on(const std::string& backend)
     return Session(options);
 }
 
-/// Which bits differ, if any do.
+/// Returns where the bits of results differ; empty if they are equal.
 std::string difference(const Results& results, const Results& wanted)
 {
     for (std::size_t f = 0; f < wanted.size(); ++f) {
@@ -43,7 +43,7 @@ std::string difference(const Results& results, const Results& wanted)
     return {};
 }
 
-/// The cases that an operator has results for.
+/// Returns the cases for which an operator has results.
 std::vector<SegmentCase> cases_for(const Operator& op)
 {
     std::vector<SegmentCase> all;
@@ -94,7 +94,7 @@ TEST(Slices, SeveralDevicesShareThem)
         }
 }
 
-/// Each operator over another layout, so that every one of them has its text. Devices share the slices.
+/// Folds each operator over another layout by emitted texts. Devices share the slices.
 void expect_emitted_texts_take_places(const std::string& backend, std::size_t num_devices)
 {
     auto session = session_on(backend), other = session_on(backend);
@@ -203,7 +203,7 @@ TEST(Slices, TheProgramCutsThem)
     ASSERT_EQ(shared.exit_code, 0) << shared.errors;
     EXPECT_EQ(nlohmann::json::parse(shared.output).at("num_slices"), 3);
     EXPECT_EQ(nlohmann::json::parse(shared.output).at("results"), document.at("results"));
-    const auto all = run({"--devices", "all", "--json"});  // the host is all that the reference runs on
+    const auto all = run({"--devices", "all", "--json"});  // the reference has one device, the host
     ASSERT_EQ(all.exit_code, 0) << all.errors;
     EXPECT_EQ(nlohmann::json::parse(all.output).at("num_slices"), 1);
     EXPECT_EQ(run({"--slices", "0"}).exit_code, 2);
@@ -264,7 +264,7 @@ TEST(Slices, AskedStageRunsInThem)
     EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "");
 }
 
-/// Slices that cut every segment leave nothing else for the stage than their pieces.
+/// If slices cut every segment, the stage folds their pieces.
 TEST(Slices, AskedStageRunsOnPiecesWhereThereIsNothingElse)
 {
     const auto op = standard_operator("trace_u64");
@@ -304,7 +304,7 @@ TEST(Slices, AskedStageRunsOnPiecesWhereThereIsNothingElse)
 
 TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
 {
-    // Segments shorter and longer than a block, one over many blocks.
+    // Segments shorter and longer than a block, and one over many blocks.
     const std::vector<std::int64_t> lengths = {5, 4096, 4097, 0, 300, 40000, 1, 8192, 31, 2, 20000};
     for (const auto* name : {"sum_f32", "mean_variance_f32", "log_sum_exp_f32"}) {
         const auto op = standard_operator(name);
@@ -347,7 +347,7 @@ TEST(Slices, ReproducibleFoldsKeepTheOrder)
 TEST(Slices, ReadsOutsideOfTablesNameTheElement)
 {
     auto session = session_on("reference");
-    const auto op = slice_operators()[5];  // with a side table
+    const auto op = slice_operators()[5];  // an operator with a table
     auto workload = slice_workload(op, whole_segments(100));
     workload.arrays[0].as<std::int32_t>()[63] = 1 << 20;
     FoldWishes options{1};

@@ -1,4 +1,4 @@
-// Slices, streams and ranks whose caller waits no more: they end on whatever thread they work.
+// Slices, streams and ranks whose caller was stopped: the work ends on every thread.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,9 +18,9 @@
 namespace segfold::test::stopped_folds_test {
 namespace {
 
-constexpr std::int64_t kMost = 256;  // slices, where nothing stops them
+constexpr std::int64_t kMost = 256;  // number of slices if nothing stops the fold
 
-/// Looks at the flag of its thread for as long as some others may take to set it.
+/// Checks the thread's stop flag until another thread sets it, for a limited time.
 void work_until_stopped()
 {
     for (std::int64_t look = 0; look < std::int64_t{1} << 30; ++look)
@@ -79,7 +79,8 @@ TEST(StoppedFolds, EveryDeviceEnds)
     EXPECT_EQ(ended, 3);
 }
 
-/// A stream of as many slices; its source is asked for `make`'s elements.
+/// Folds a stream of kMost slices. The source calls `making` for each read; `taking` is called for each
+/// slice.
 void fold_streamed(const std::function<void()>& making, const std::function<void()>& taking)
 {
     auto session = session_on("reference");
@@ -136,7 +137,7 @@ TEST(StoppedFolds, AStreamEndsWhereItTakes)
     EXPECT_GT(taken, kMost / 2) << "without a stopper";
 }
 
-/// Ones that any number of threads read; `reading` is called before each part.
+/// A source of ones that several threads may read. Calls `reading` before each part.
 class SharedOnes : public ArraySource {
 public:
     SharedOnes(std::int64_t length, std::function<void()> reading)
@@ -159,7 +160,7 @@ private:
     std::function<void()> reading_;
 };
 
-/// Sums 2^20 ones by a device, for which threads read pieces of 4 KiB.
+/// Sums 2^20 ones on a device. Threads read pieces of 4 KiB.
 std::int64_t sum_through_a_device(
     const std::function<void()>& reading, const std::function<void()>& taking = [] {})
 {
@@ -192,13 +193,13 @@ TEST(StoppedFolds, ThreadsThatReadForADeviceBeginNothingElse)
                          stopper->stop();
                  }),
                  Stopped);
-    // Each of the other threads may have looked just before.
+    // Each of the other threads may have checked the flag just before it was set.
     const auto threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency() * 3 / 4, 1, 12);
     EXPECT_LE(begun, 3 + threads - 1) << "of " << all;
     EXPECT_GT(all, 100);
 }
 
-/// Slices that are on their way to the device are waited for, and nobody looks at them.
+/// The stream waits for slices that the device is working on, and drops their results.
 TEST(StoppedFolds, AStreamThroughADeviceEndsWhereItTakes)
 {
     const auto stopper = std::make_shared<WorkStopper>();
@@ -243,7 +244,8 @@ TEST(StoppedFolds, RanksEndTogetherAndSayWhy)
                                       AgreedRanks ranks(threads);
                                       try {
                                           ranks.together([&] {
-                                              if (ranks.rank() == 3)  // which waits for others meanwhile
+                                              // This rank waits for the other ranks in the meantime.
+                                              if (ranks.rank() == 3)
                                                   return;
                                               if (++working == 3)
                                                   stopper->stop();

@@ -1,5 +1,5 @@
 #pragma once
-// Workloads as streams, and the results that are right, as bytes.
+// Workloads as streams, and their right results as bytes.
 #include <cstddef>
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace segfold::test {
 
-/// The layout that says the segments, and its array.
+/// Returns the layout of segments and its array. With `lengths`, gives the segments by these lengths.
 inline SegmentSource source_of(const Segments& segments, const Array* lengths)
 {
     if (lengths != nullptr)
@@ -33,7 +33,7 @@ inline StreamInput input_of(const Workload& workload, const Array* lengths = nul
     return input;
 }
 
-/// The results of a workload by the reference, as bytes of each field; then the keys.
+/// Returns the reference's results of a workload: the bytes of each field, then of the keys.
 inline std::vector<std::vector<std::byte>> wanted(const Workload& workload)
 {
     auto results = reduce_sequentially(workload);
@@ -47,7 +47,7 @@ inline std::vector<std::vector<std::byte>> wanted(const Workload& workload)
     return fields;
 }
 
-/// A file of which the second half cannot be read: no page lies at the first address of a process.
+/// A source whose second half cannot be read: its memory begins at address 0, where no page is mapped.
 class HalfReadable : public ArraySource {
 public:
     explicit HalfReadable(bool reads_in_parallel) : reads_in_parallel_(reads_in_parallel) {}

@@ -1,4 +1,4 @@
-// What a stream leaves where its disk is full, and that a run goes on from it.
+// The files that a stream leaves on a full disk, and resuming from them.
 #include "runtime/scale/stream_output.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace segfold::test::stream_output_test {
 namespace {
 
-/// A disk that is full behind so many bytes of a file.
+/// Limits the size of files, as a full disk does.
 class SmallDisk {
 public:
     explicit SmallDisk(rlim_t bytes)
@@ -40,7 +40,8 @@ public:
 
 private:
     rlimit known_ = {};
-    void (*before_)(int) = std::signal(SIGXFSZ, SIG_IGN);  // or the write would end the process
+    // Without this the signal of the limit would end the process.
+    void (*before_)(int) = std::signal(SIGXFSZ, SIG_IGN);
 };
 
 class StreamOutputTest : public testing::Test {
@@ -54,7 +55,7 @@ protected:
 
     [[nodiscard]] StreamOutput output() const { return {op_, out_, {}, "the stream"}; }
 
-    /// Runs the stream to its end, or to where the disk is full.
+    /// Runs the stream to its end, or until the disk is full.
     void write(StreamOutput& output, std::optional<rlim_t> room)
     {
         StreamOptions options;
@@ -112,7 +113,7 @@ TEST_F(StreamOutputTest, KeepsWhatWasWrittenBeforeTheDiskWasFull)
     EXPECT_FALSE(has(".partial") || has(".resume"));
 }
 
-/// What one file has lost does not take the others along.
+/// If one file is missing, the other files are kept.
 TEST_F(StreamOutputTest, KeepsTheOtherFilesWhereOneIsMissing)
 {
     const auto op = parse_operator("test",
@@ -139,7 +140,7 @@ TEST_F(StreamOutputTest, KeepsTheOtherFilesWhereOneIsMissing)
     EXPECT_FALSE(std::filesystem::exists(partial("low")));
 }
 
-/// A run that begins anew empties the file that the note of a run before it speaks of.
+/// A run that begins anew removes the resume file of an earlier run before it empties the files.
 TEST_F(StreamOutputTest, BeginsAnewWithoutTheNoteOfARunBefore)
 {
     {

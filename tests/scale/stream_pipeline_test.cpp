@@ -1,4 +1,4 @@
-// Streams through a device that works as late as it may: results, and what is in memory when.
+// Streams through a device that works as late as possible: results, and the contents of memory over time.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ Session session_on(const std::string& backend)
 
 class StreamPipeline : public testing::Test {
 protected:
-    /// A stream whose plans are those of a GPU, and whose kernels the reference stands for.
+    /// Makes a stream with the plans of a GPU, in which the reference replaces the kernels.
     [[nodiscard]] std::unique_ptr<Stream> stream_of(const Operator& op, StreamInput input,
                                                     StreamOptions options, bool locks_sources = false)
     {
@@ -83,12 +83,13 @@ TEST_F(StreamPipeline, ReproducibleBitsAreTheSameForAnyBound)
         StreamOptions options;
         options.plan.is_reproducible = true;
         options.memory_bytes = bytes;
-        // Sums of small integers are exact: the joins of blocks are what is seen here.
+        // Sums of small integers are exact, so this tests the joins of blocks.
         EXPECT_EQ(gathered(*stream_of(workload.op, input_of(workload), options)), right) << bytes;
     }
 }
 
-/// Sources that are read by several threads, by one, from a file, and that give memory of their own.
+/// Sources that several threads read, that one thread reads, that are files, and that provide their own
+/// memory.
 TEST_F(StreamPipeline, SourcesOfEveryKindAreReadThroughFewBuffers)
 {
     const TemporaryFolder folder;
@@ -139,7 +140,7 @@ TEST_F(StreamPipeline, SourcesOfEveryKindAreReadThroughFewBuffers)
     EXPECT_EQ(right, wanted(whole));
 }
 
-/// An array that lies on the device.
+/// A source whose array lies on the device.
 class Resident : public ArraySource {
 public:
     explicit Resident(Array array) : array_(std::move(array)) {}
@@ -166,7 +167,7 @@ private:
 
 TEST_F(StreamPipeline, ColumnsOnTheDeviceStayWhereTheyAre)
 {
-    const auto op = slice_operators()[2];  // every place
+    const auto op = slice_operators()[2];  // an operator that uses every place
     const std::vector<std::int64_t> lengths = {0, 5, 3000, 0, 30, 1, 1, 900, 0};
     for (const auto& segments : {segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)),
                                  whole_segments(5000), uniform_segments(5000, 20)}) {
@@ -214,7 +215,7 @@ TEST_F(StreamPipeline, WrongOffsetsAreRefusedWhereTheyLie)
 
 TEST_F(StreamPipeline, ReadsOutsideOfTablesNameTheElement)
 {
-    const auto op = slice_operators()[5];  // with a side table
+    const auto op = slice_operators()[5];  // an operator with a table
     auto workload = slice_workload(op, whole_segments(1000));
     workload.arrays[0].as<std::int32_t>()[633] = 1 << 20;
     StreamOptions options;

@@ -1,4 +1,5 @@
-// Streams: data read in parts give what they give in one piece, within a bound, and go on where they stopped.
+// Streams: data that are read in parts give the results of one piece, stay within a bound on memory, and can
+// be resumed.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -31,7 +32,7 @@ Session session_of(const std::string& backend)
 
 Session reference_session() { return session_of("reference"); }
 
-/// All results of a stream, one after the other, as bytes of each field; then those of the keys.
+/// Runs a stream. Returns all results: the bytes of each field, then those of the keys.
 std::vector<std::vector<std::byte>> gathered(Stream& stream)
 {
     std::vector<std::vector<std::byte>> fields;
@@ -48,7 +49,7 @@ std::vector<std::vector<std::byte>> gathered(Stream& stream)
     return fields;
 }
 
-/// What streams take: every layout but ranges, and of the results those of no segment are none.
+/// Streams take every layout except ranges. A slice in which no segment ends gives no results.
 TEST(Streams, EveryBoundGivesWhatOnePieceGives)
 {
     auto session = reference_session();
@@ -217,7 +218,7 @@ TEST(Streams, RefuseWhatCannotBe)
     EXPECT_NE(message(std::move(input), 1000).find("ends at 190"), std::string::npos);
 }
 
-/// A stage that cannot serve is no matter of the elements at hand, be there some or none.
+/// A wrong stage concerns the whole stream, so its error does not name the elements of a slice.
 TEST(Streams, AWrongStageIsSaidOfTheWhole)
 {
     auto session = session_of("simt");
@@ -233,7 +234,7 @@ TEST(Streams, AWrongStageIsSaidOfTheWhole)
                 (void)gathered(stream);
             });
         };
-        if (n == 0) {  // there is nothing to fold, and no plan is made
+        if (n == 0) {  // nothing to fold, so no plan is made
             EXPECT_EQ(message("tile_skan", {}), "nothing was thrown");
             continue;
         }
@@ -303,7 +304,7 @@ TEST(Streams, AnUnreadablePartIsRefusedAndNothingHasTheFinalName)
     EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-/// Bytes of memory that this process has now.
+/// Returns the bytes of resident memory of this process.
 std::int64_t resident_bytes()
 {
     std::istringstream text(read_text("/proc/self/statm"));
@@ -332,7 +333,7 @@ TEST(Streams, MemoryStaysWithinTheBound)
         return most;
     };
     (void)fold(1 << 12, 1 << 20);
-    // What is freed may stay with the process: each bound is larger than the one before.
+    // Freed memory may stay with the process, so each bound is larger than the bound before.
     const auto before = resident_bytes();
     for (const std::int64_t bound : {4 << 20, 8 << 20, 16 << 20}) {
         const auto taken = static_cast<double>(fold(kElements, bound) - before);
@@ -345,7 +346,7 @@ TEST(Streams, GoOnWhereTheyStopped)
 {
     const TemporaryFolder folder;
     auto session = reference_session();
-    const auto op = slice_operators()[2];  // all places, two result fields
+    const auto op = slice_operators()[2];  // an operator with all places and two result fields
     const std::vector<std::int64_t> lengths = {7, 900, 0, 0, 33, 1, 1, 2000, 0, 5};
     const auto offsets = segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
     const auto workload = slice_workload(op, offsets.copy());
@@ -389,7 +390,7 @@ TEST(Streams, AreNotGoneOnWithByOtherArraysInMemory)
 {
     const TemporaryFolder folder;
     auto session = reference_session();
-    const auto op = standard_operator("count_above_f32");  // a column and a scalar
+    const auto op = standard_operator("count_above_f32");  // an operator with a column and a scalar
     const auto x = make_array<float>(Type::f32, {3, 1, 4, 1, 5});
     const auto stream_of = [&](float threshold, std::int64_t cut) {
         StreamInput input;
@@ -403,7 +404,7 @@ TEST(Streams, AreNotGoneOnWithByOtherArraysInMemory)
         auto stream = stream_of(2, 3);
         StreamOutput output(op, out, {}, stream.fingerprint());
         stream.run([&](StreamResults&& results, const StreamState& state) { output.take(results, state); });
-    }  // not committed: what a run leaves that was stopped
+    }  // not committed, like the output of a stopped run
     EXPECT_TRUE(StreamOutput(op, out, {}, stream_of(2, 3).fingerprint()).resume());
     for (const auto& [threshold, cut] : {std::pair(4.0F, 3), std::pair(2.0F, 1)}) {
         StreamOutput other(op, out, {}, stream_of(threshold, cut).fingerprint());

@@ -1,5 +1,5 @@
-// Segments as a plan on a GPU takes them, on the fiber executor: lengths made into offsets, checks, ranges
-// given by begins and ends.
+// The kernels that prepare segments for a plan on a GPU, on the fiber executor: lengths converted to offsets,
+// checks, ranges given by begins and ends.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -40,7 +40,7 @@ Buffer filled(const std::string& name, const std::vector<T>& values)
     return buffer;
 }
 
-/// What make_offsets needs besides the lengths, as a plan keeps it from one run to the next.
+/// The memory of make_offsets besides the lengths, kept from run to run as in a plan.
 template <class Index>
 struct Maker {
     Program program;
@@ -99,7 +99,7 @@ void expect_offsets(std::size_t num_segments, std::span<const Options> all)
 {
     for (const auto& options : all) {
         Maker<Index> maker(program_for(sizeof(Index) == 8), num_segments);
-        // Other lengths in each run: what an earlier one has left counts as nothing.
+        // Each run has other lengths: values that earlier runs left must not count.
         for (unsigned launch = 1; launch <= 3; ++launch) {
             const auto lengths = some_lengths<Index>(num_segments, launch);
             ASSERT_EQ(maker.run(lengths, options), "no fault")
@@ -124,7 +124,7 @@ TEST(DeviceSegments, LengthsBecomeOffsetsInEverySchedule)
 TEST(DeviceSegments, LookBackPassesManyTiles)
 {
     auto options = options_from_seed(3);
-    options.resident_blocks = 48;  // more than a warp looks at together
+    options.resident_blocks = 48;  // more than a warp looks at at once
     const std::vector<Options> one = {options};
     expect_offsets<std::int32_t>((std::size_t{1} << 18) + 1, one);
     expect_offsets<std::int64_t>((std::size_t{1} << 18) + 1, one);
@@ -143,7 +143,7 @@ TEST(DeviceSegments, NumbersOfLaunchesMayPassTheirBits)
     }
 }
 
-/// The races and wrong sums that the kernel's order of steps keeps away.
+/// Planted bugs: each change of the order of the kernel's steps must give a race or wrong sums.
 TEST(DeviceSegments, PlantedBugsAreSeen)
 {
     const std::vector<std::pair<std::string, std::string>> bugs = {
@@ -206,8 +206,7 @@ TEST(DeviceSegments, ChecksNameTheFirstWrongSegment)
     check(std::int64_t{});
 }
 
-/// Ranges in any order, with gaps, overlapping and empty ones: no stage needs more of them than begins and
-/// ends.
+/// Ranges in any order, with gaps, overlaps and empty ranges: stages need only begins and ends.
 TEST(DeviceSegments, RangesNeedNoOffsets)
 {
     const auto op = parse_operator(
@@ -242,7 +241,7 @@ TEST(DeviceSegments, RangesNeedNoOffsets)
         const auto emitted =
             emit(problem, stage, default_configuration(stage, plan_facts(problem, {})), catalogue);
         if (emitted.source.find("segments.offsets") != std::string::npos)
-            continue;  // it counts items, and a plan does not take it
+            continue;  // a text that counts items, which plans do not take
         BoundPlan plan(op, emitted, sizes, 4);
         ASSERT_EQ(plan.launches().size(), 1u) << stage.name;
         ASSERT_TRUE(plan.scratch().empty()) << stage.name;

@@ -1,5 +1,5 @@
-// Laws tried on the elements that a fold is given: what breaks one is a counter-example, and nothing sound is
-// refused.
+// Laws tried on the elements of a fold: elements that break a law become counter-examples, and sound
+// operators are not refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> tiled(std::size_t count)
     return values;
 }
 
-/// The search draws no three numbers whose products overflow so; the data have them.
+/// The search does not draw numbers whose products overflow in this way; the data contain them.
 TEST(ElementLaws, AssociativityThatNeighboursRefuteIsNotReliedOn)
 {
     auto session = session_on("simt");
@@ -59,7 +59,7 @@ TEST(ElementLaws, AssociativityThatNeighboursRefuteIsNotReliedOn)
         const auto sliced = message_of([&] { (void)session.fold(op, inputs, whole(), {.num_slices = 2}); });
         EXPECT_NE(sliced.find("is not associative"), std::string::npos) << sliced;
     }
-    // Whatever the segments are, and for no other data.
+    // The warning comes for any segments of these data, and for no other data.
     const auto values = tiled(64);
     EXPECT_FALSE(session.fold(op, {values, std::span(&m, 1)}, uniform(1)).warnings().empty());
     const std::vector<std::uint32_t> small(4000, 3);
@@ -80,7 +80,7 @@ TEST(ElementLaws, WhatTheUserVouchesForIsReliedOn)
     EXPECT_EQ(laws.assumed, std::vector<Law>{Law::associative});
 }
 
-/// A law that is known for all states is not tried.
+/// A law that is known to hold for all states is not tried on elements.
 TEST(ElementLaws, NothingIsTriedWhereTheLawIsKnown)
 {
     auto session = session_on("reference");
@@ -110,7 +110,7 @@ std::vector<T> any_values(std::size_t count, std::mt19937_64& random)
     return values;
 }
 
-/// Data of many sizes, infinities and -0 among them, refute no standard operator.
+/// Data of many magnitudes, with infinities and -0, refute no standard operator.
 TEST(ElementLaws, NoOperatorThatIsSoundIsRefused)
 {
     std::mt19937_64 random(3);
@@ -155,7 +155,7 @@ TEST(ElementLaws, NoOperatorThatIsSoundIsRefused)
     EXPECT_GT(tried, 100);
 }
 
-/// Tables and rows are those that are given.
+/// The trial reads the tables and rows of the fold.
 TEST(ElementLaws, TablesAndRowsAreTheGivenOnes)
 {
     const std::string product =
@@ -191,7 +191,7 @@ Operator seldom_negative()
                           "}\n");
 }
 
-/// The range of the data has many numbers, of which a search draws few; the data have each of theirs.
+/// A search draws few numbers of the data's range; the trial sees every element.
 TEST(ElementLaws, AnElementThatShowsThatTheIdentityIsNoneIsFound)
 {
     auto session = session_on("cpu");
@@ -241,8 +241,8 @@ TEST(ElementLaws, OfManyElementsSomeAreTriedAndTheWarningSaysSo)
     EXPECT_NE(text.find("on element 1500000 of the data"), std::string::npos) << text;
 }
 
-/// An identity that is neutral on finite values alone is left out where an element that is not finite shows
-/// it.
+/// An identity that is neutral only for finite values is left out if an element that is not finite shows
+/// that.
 TEST(ElementLaws, AnElementThatIsNotFiniteLeavesTheIdentityOut)
 {
     auto session = session_on("reference");
@@ -267,7 +267,7 @@ Operator greatest(const std::string& parameters, const std::string& identity, co
                                               "  combine(a, b) max(a, b)  laws commutative }");
 }
 
-/// Drawn tables are finite; those of the data need not be.
+/// The search draws finite tables; tables of the data may contain infinities.
 TEST(ElementLaws, ATableOfTheDataMayShowThatTheIdentityIsNone)
 {
     const auto infinity = std::numeric_limits<double>::infinity();
@@ -293,7 +293,7 @@ TEST(ElementLaws, ATableOfTheDataMayShowThatTheIdentityIsNone)
     EXPECT_TRUE(fold("-inf", 3).warnings().empty());
 }
 
-/// 0 / 0 of finite elements is a NaN all the same.
+/// Finite elements may give 0 / 0, which is NaN.
 TEST(ElementLaws, FiniteElementsWhoseStateIsNoneAreFoldedWithoutTheIdentity)
 {
     auto session = session_on("cpu");
@@ -331,7 +331,7 @@ TEST(ElementLaws, AnIdentityThatOverflowsIsLeftOut)
     std::vector<float> x(4000, 1);
     EXPECT_FALSE(
         core(session).laws(borrow_workload(op, std::vector<ArrayView>{x}, whole())).without_identity);
-    x[1234] = 1e20F;  // the highest
+    x[1234] = 1e20F;  // the highest element
     const auto folded = session.fold(op, {x}, uniform(1));
     EXPECT_EQ(folded.values<float>("m2")[1234], 0);
     ASSERT_EQ(folded.warnings().size(), 1U);
@@ -339,7 +339,8 @@ TEST(ElementLaws, AnIdentityThatOverflowsIsLeftOut)
         << folded.warnings()[0];
 }
 
-/// The lowest and the highest of each column are tried, of however many; where some are not finite, more are.
+/// The lowest and the highest element of each column are tried, for any number of columns. If elements are
+/// not finite, more are tried.
 TEST(ElementLaws, WhatIsExtremeIsTried)
 {
     const auto op = parse_operator(
@@ -364,7 +365,7 @@ TEST(ElementLaws, WhatIsExtremeIsTried)
               std::string::npos);
 }
 
-/// Where lift cannot give what the identity changes, or the operator is a standard one, no element is tried.
+/// No element is tried for a standard operator, or if lift cannot make a state that the identity changes.
 TEST(ElementLaws, AnIdentityIsDoubtedOnlyWhereItMayChangeAState)
 {
     auto session = session_on("reference");

@@ -1,4 +1,4 @@
-// Texts that a session remembers are those that emit() gives, and those of other problems are others.
+// Texts that a session keeps equal those of emit(), and different problems have different texts.
 #include "runtime/session/choice/emitted_texts.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace segfold::emitted_texts_test {
 namespace {
 
-/// Problems of which each differs from the first in one thing.
+/// Problems that each differ from the first in one property.
 std::vector<std::pair<std::string, Problem>> problems()
 {
     const Problem first(standard_operator("sum_i32"), SegmentForm::offsets);

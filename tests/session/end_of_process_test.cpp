@@ -1,5 +1,5 @@
-// A program may fold while it ends: in destructors of its own static objects, which were made before those of
-// the library, and on the way out of exit().
+// A program may fold while it ends: in destructors of static objects that were made before the library's, and
+// in functions of atexit().
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,13 +15,14 @@ namespace {
 
 constexpr unsigned kPatience = 60;
 
-/// What a program keeps: they are made before the library has kept anything, and so end after that.
+/// Static objects of a program. They are made before the library's static objects, and so are destroyed after
+/// them.
 std::optional<Session> session;
 std::optional<Plan> plan;
 
 const std::vector<int> kMany(1 << 20, 1);
 
-/// A text that was compiled before, one that was not, a plan, and an operator that was not asked for.
+/// Runs a plan, and folds by a text that was compiled before and by the text of a new operator.
 void fold_at_the_end()
 {
     alarm(kPatience);
@@ -41,7 +42,8 @@ void fold_at_the_end()
 
 [[noreturn]] void fold_and_exit(const std::string& backend)
 {
-    std::atexit(fold_at_the_end);  // called after the destructors of what is made from here on
+    // Called after the destructors of static objects that are made from here on.
+    std::atexit(fold_at_the_end);
     session.emplace(session_on(backend));
     plan.emplace(session->plan(standard_operator("sum_i32"), whole(), std::ssize(kValues)));
     (void)session->fold(standard_operator("sum_i32"), {kMany}, uniform(1 << 10));
@@ -50,7 +52,7 @@ void fold_at_the_end()
 
 class EndOfProcessDeathTest : public testing::TestWithParam<const char*> {};
 
-// In a process that begins anew, in which the library has kept nothing yet.
+// A new process, in which the library has made no static objects yet.
 TEST_P(EndOfProcessDeathTest, DestructorsFold)
 {
     if (GetParam() == std::string_view("thrust") && !thrust_available(thrust_system()))
@@ -59,7 +61,7 @@ TEST_P(EndOfProcessDeathTest, DestructorsFold)
     EXPECT_EXIT(fold_and_exit(GetParam()), testing::ExitedWithCode(0), "at the end: 36 1024 1\n");
 }
 
-// Its texts lie in a folder, which the process removes when it ends.
+// simt keeps its texts in a folder that the process removes when it ends.
 TEST(EndOfSimtDeathTest, CompilesNoMore)
 {
     GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -1,4 +1,4 @@
-// Streams as a user of the package calls them: from memory, from files, and made as they are read.
+// Streams as users of the package call them: from memory, from files, and generated while they are read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Numbers numbers()
     std::iota(all.values.begin(), all.values.end(), -20);
     for (std::int64_t at = 0; at < 5000; at += 1 + at % 700)
         all.offsets.push_back(at);
-    all.offsets.push_back(all.offsets.back());  // an empty one
+    all.offsets.push_back(all.offsets.back());  // an empty segment
     all.offsets.push_back(5000);
     for (std::size_t s = 0; s + 1 < all.offsets.size(); ++s)
         all.sums.push_back(std::accumulate(all.values.begin() + all.offsets[s],
@@ -39,7 +39,7 @@ FoldStreamOptions within(std::int64_t bytes)
     return options;
 }
 
-/// The sums of a stream; each slice must follow the one before.
+/// Returns the sums of a stream, and expects each slice to follow the slice before.
 std::vector<std::int64_t> sums_of(const StreamArray& values, const StreamSegments& segments,
                                   std::int64_t bytes, std::int64_t num_elements = 5000)
 {
@@ -98,12 +98,12 @@ TEST(FoldStream, MemoryFilesAndWhatIsMadeGiveTheSame)
     EXPECT_EQ(sums_of(all.values, uniform(2500), 4000).size(), 2U);
 }
 
-/// What a caller makes is read once, in order: of offsets too, which are told for one slice after the other.
+/// Generated arrays are read once and in order, offsets too, slice after slice.
 TEST(FoldStream, RunsOfEmptySegmentsTakeAsManySlicesAsTheirResultsNeed)
 {
     constexpr std::int64_t kEmpties = 100000;
     const std::vector<std::int64_t> values = {1, 2, 3, 4, 5, 6};
-    for (const std::int64_t first : {0, 2, 6}) {  // behind so many elements
+    for (const std::int64_t first : {0, 2, 6}) {  // number of elements before the empty segments
         std::vector<std::int64_t> bounds(kEmpties + 1, first), sums(kEmpties + 2, 0);
         bounds.insert(bounds.begin(), 0);
         bounds.push_back(6);
@@ -120,7 +120,7 @@ TEST(FoldStream, RunsOfEmptySegmentsTakeAsManySlicesAsTheirResultsNeed)
                         found.insert(found.end(), some.begin(), some.end());
                     });
         EXPECT_EQ(found, sums);
-        EXPECT_LE(slices, 10);  // an end and two results of 8 bytes each, in two rooms
+        EXPECT_LE(slices, 10);  // an end and two results of 8 bytes each, for two slices at a time
     }
 }
 

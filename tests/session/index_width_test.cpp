@@ -1,4 +1,4 @@
-// Widths of indices where more is counted than there are elements: ranges that overlap, on the host.
+// Widths of indices if the items of overlapping ranges are more than the elements, on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace segfold::test::index_width_test {
 namespace {
 
 constexpr std::int64_t kElements = 60000;
-constexpr std::int64_t kWideRanges = 36000;  // of all elements each, 2.16e9 in all
+constexpr std::int64_t kWideRanges = 36000;  // each holds all elements: 2.16e9 items
 
-/// So many ranges over all elements.
+/// `count` ranges over all elements.
 struct Ranges {
     explicit Ranges(std::int64_t count)
         : begins(static_cast<std::size_t>(count), 0), ends(static_cast<std::size_t>(count), kElements)
@@ -54,7 +54,7 @@ TEST(IndexWidth, APlanCountsThemToo)
     std::vector<std::int64_t> places(kWideRanges, 7);
     plan.run({ones()}, wide.view(), {places});
     EXPECT_EQ(std::ranges::count(places, kElements - 1), kWideRanges);
-    // Fewer elements in as many ranges.
+    // The same number of ranges with fewer items.
     Ranges few(kWideRanges);
     for (std::size_t s = 0; s < few.ends.size(); ++s)
         few.ends[s] = static_cast<std::int64_t>(s % 3);
@@ -109,7 +109,7 @@ TEST(IndexWidth, ALengthIsCountedThoughThereAreNoElements)
     EXPECT_EQ(session.fold(standard_operator("sum_i32"), {values}, none).num_segments(), 0);
 }
 
-/// The width that a plan has for segments of a device, or the message of what it refuses.
+/// Returns a plan's index width for segments on a device, or the message of its error.
 std::string width_of(const SegmentsView& segments, std::int64_t num_elements)
 {
     int bits = 0;
@@ -123,7 +123,7 @@ TEST(IndexWidth, SegmentsOnADeviceHaveTheWidthOfTheirArrays)
         return ArrayView{type, nullptr, length, Place::device};
     };
     constexpr std::int64_t most = kMaxNarrowIndex;
-    // Their items are not counted, so that ranges over many elements may overlap.
+    // The items of ranges on a device are not counted, so ranges of many elements may overlap.
     EXPECT_EQ(width_of(ranges(array(Type::i32, most), array(Type::i32, most)), most), "32");
     EXPECT_EQ(width_of(ranges(array(Type::i64, 2), array(Type::i64, 2)), 3), "64");
     EXPECT_EQ(width_of(ranges(array(Type::i32, 2), array(Type::i64, 2)), 3),

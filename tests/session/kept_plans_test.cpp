@@ -1,5 +1,5 @@
-// Folds by plans that a session keeps: each gives and says what a fold without one does, whatever was folded
-// before.
+// Folds by plans that a session keeps: results and warnings equal those of a fold without a kept plan,
+// whatever was folded before.
 #include "runtime/session/kept/kept_plans.h"
 #include "runtime/session/core.h"
 
@@ -28,7 +28,8 @@ protected:
             GTEST_SKIP() << reason;
     }
 
-    /// Folds three times: by a plan that is made or kept, without one, and by the plan that is kept now.
+    /// Folds three times: by a plan that is made or kept, without a kept plan, and by the plan that is now
+    /// kept.
     void expect_the_same(const Operator& op, const std::vector<ArrayView>& inputs,
                          const SegmentsView& segments, const PlanRequest& request = {})
     {
@@ -45,7 +46,7 @@ protected:
     Session session = session_on("cpu");
 
 private:
-    /// Results as bits, and all that is said.
+    /// Returns the bits of the results, and all warnings and errors.
     template <class Call>
     static std::string answer_of(Call call)
     {
@@ -138,7 +139,7 @@ TEST_F(KeptPlans, InfinitiesAndNanAreSeen)
     std::vector<float> x(64);
     std::iota(x.begin(), x.end(), 0.0F);
     for (const float other : {0.5F, kInfinity, 1.5F, -kInfinity, kNan, 2.5F, kInfinity}) {
-        x[16] = other;  // first of its segment, next to the identity
+        x[16] = other;  // the first element of its segment, which is combined with the identity
         for (const auto* stage : {"lane_per_segment", "vector_per_segment", "lane_scan", "row_tree"}) {
             const PlanRequest request{.stage = stage};
             expect_the_same(greatest, {x}, uniform(8), request);

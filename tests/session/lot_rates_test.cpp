@@ -1,20 +1,26 @@
-// What a run takes without records, held against the best stage of workloads by lot that GPUs measured.
+// Compares the stage that a run takes without records with the best stage, on random workloads that GPUs have
+// measured.
 //
-// tests/data/lot holds rows that `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`
-// and the same of single layouts wrote. The stages' `suits` were fitted on fitted.csv, of an H100, and
-// fitted_h200.csv; held_out.csv has others, of an H200. No stage's line may be changed by what is in it.
-// found_h100.csv and found_h200.csv have equal lengths given by flags and by keys of 4 bytes; the first was
-// drawn by lot (tests/benchmark/lots_of_found.py), the second has lengths of 4, 8, 16, 40 and 256.
-// The last borders were moved after found_h100.csv, and for some of its rows `run_stream` has fewer slices
-// since. found_held_out.csv is to them what held_out.csv is to the others. Rows of 2 to 6.6 million elements
-// have rates of the text of 2026-11-27; lines were moved for those of the first two of an H100.
-// found_small.csv has 2^16 to 2^23 elements and lengths of 3 to 2^20, of an H100 (seeds 54 to 56), on which a
-// few lines were fitted; found_small_held_out.csv has seed 57, drawn afterwards. lengths.csv has lengths by
-// offsets that follow distributions (tests/benchmark/lots_of_lengths.py, seeds 61 to 66, an H100), on which
-// lines were fitted; lengths_held_out.csv has seed 67, drawn afterwards, for which one line was kept since.
-// lengths_h200.csv has the same of an H200 (seeds 81 and 82, and geometric lengths of 2^26 to 2^28 elements),
-// on which lines were moved; lengths_h200_held_out.csv has seeds 83 and 84, and drawn_h200.csv lots of seeds
-// 9941 to 9947, of an H200, drawn afterwards.
+// tests/data/lot holds rows of `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`,
+// and of the same command for single layouts. The `suits` lines of stages were fitted on some files. The
+// other files are held out: no line may be changed because of their rows.
+//
+// fitted.csv (an H100) and fitted_h200.csv were used for fitting; held_out.csv (an H200) is held out.
+//
+// Files found_*.csv have equal lengths given by flags and by keys of 4 bytes. found_h100.csv has random
+// lengths (tests/benchmark/lots_of_found.py), found_h200.csv lengths of 4, 8, 16, 40 and 256. The last
+// borders were fitted on found_h100.csv; since then `run_stream` takes fewer slices for some of its rows.
+// found_held_out.csv is held out. Rows of 2 to 6.6 million elements were measured with the text of
+// 2026-11-27; lines were moved for such rows of the first two files of an H100.
+//
+// found_small.csv (an H100, seeds 54 to 56) has 2^16 to 2^23 elements and lengths of 3 to 2^20; a few lines
+// were fitted on it. found_small_held_out.csv has seed 57 and was drawn afterwards.
+//
+// Files lengths*.csv have offsets whose lengths follow distributions (tests/benchmark/lots_of_lengths.py).
+// Lines were fitted on lengths.csv (an H100, seeds 61 to 66) and on lengths_h200.csv (seeds 81 and 82, and
+// geometric lengths of 2^26 to 2^28 elements). Drawn afterwards were lengths_held_out.csv (seed 67), for
+// which one line was kept, lengths_h200_held_out.csv (seeds 83 and 84), and drawn_h200.csv (an H200, lots of
+// seeds 9941 to 9947).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,13 +37,13 @@
 namespace segfold::lot_rates_test {
 namespace {
 
-/// A workload that was measured.
+/// A measured workload.
 struct Row {
-    std::string text;  ///< without the rates
+    std::string text;  ///< the row without the rates
     std::string op;
     SegmentForm form = SegmentForm::offsets;
     Shape shape;
-    std::map<std::string, double> rates;  ///< of each stage
+    std::map<std::string, double> rates;  ///< rates by stage
 };
 
 SegmentForm form_of(const std::string& text)
@@ -58,7 +64,7 @@ std::vector<Row> rows_of(const std::string& file)
     std::vector<Row> rows;
     while (std::getline(table, line)) {
         Row row;
-        row.text = line.substr(0, line.rfind(','));  // the settings of plans have none
+        row.text = line.substr(0, line.rfind(','));  // settings of plans contain no comma
         std::istringstream cells(line);
         std::string form, rate;
         char comma = 0;
@@ -69,7 +75,7 @@ std::vector<Row> rows_of(const std::string& file)
             comma >> row.shape.padded >> comma;
         while (cells >> rate) {
             const auto plan = rate.substr(0, rate.rfind('='));
-            // A stage as it is taken, not one with settings of the user.
+            // Only stages without settings of the user: runs take these.
             if (plan.find(':') == std::string::npos)
                 row.rates[plan] = std::max(row.rates[plan], std::stod(rate.substr(rate.rfind('=') + 1)));
         }
@@ -79,7 +85,7 @@ std::vector<Row> rows_of(const std::string& file)
     return rows;
 }
 
-/// The rate of the stage that is taken, as a share of the best one's.
+/// The rate of the stage that a run takes / the best stage's rate.
 struct Share {
     double share;
     std::string op;
@@ -88,7 +94,7 @@ struct Share {
     friend auto operator<=>(const Share&, const Share&) = default;
 };
 
-/// Of each row, sorted, the worst first.
+/// Returns the share of each row, the worst first.
 std::vector<Share> chosen_over_best(const std::vector<Row>& rows)
 {
     std::vector<Share> shares;
@@ -98,7 +104,7 @@ std::vector<Share> chosen_over_best(const std::vector<Row>& rows)
         double best = 0;
         for (const auto& [stage, rate] : row.rates)
             best = std::max(best, rate);
-        // A stage that was given up, because it would have taken a hundred times as long, has no rate.
+        // A stage without a rate was abandoned, because it would have taken a hundred times as long.
         const auto found = row.rates.find(taken);
         const double share = found == row.rates.end() ? 0.01 : found->second / best;
         shares.push_back({share, row.op, row.text + " " + taken});
@@ -107,7 +113,8 @@ std::vector<Share> chosen_over_best(const std::vector<Row>& rows)
     return shares;
 }
 
-/// "sum_f32 120: geometric mean 0.991, worst 0.804; deciles 0.950 0.970 ..." The shares are sorted.
+/// Returns "sum_f32 120: geometric mean 0.991, worst 0.804; deciles 0.950 0.970 ...". `shares` must be
+/// sorted.
 std::string summary(const std::string& what, const std::vector<double>& shares)
 {
     auto text = fmt::format("{} {}: geometric mean {:.3f}, worst {:.3f}; deciles", what, shares.size(),
@@ -117,7 +124,7 @@ std::string summary(const std::string& what, const std::vector<double>& shares)
     return text;
 }
 
-/// What must be reached; less than what is, by about a hundredth.
+/// Required shares, about a hundredth below the reached ones.
 struct Bounds {
     std::string file;
     std::size_t least_rows;

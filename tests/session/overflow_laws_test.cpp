@@ -1,5 +1,5 @@
-// Laws that hold while nothing overflows, over data that do: every way to fold gives what folding from left
-// to right gives, and says so, or says that it knows no data.
+// Laws that hold while nothing overflows, on data that overflow: every way to fold gives the results of
+// folding from left to right and warns, or warns that it does not know the data.
 #include <gtest/gtest.h>
 
 #include "dsl/text/parser.h"
@@ -24,7 +24,7 @@ Operator streak(const std::string& type)
                           "b.leading) } finish longest }");
 }
 
-/// The greatest sum of a contiguous part, in a type that data may leave.
+/// The greatest sum of a contiguous part, in a type that sums may overflow.
 Operator greatest_sum(const std::string& type)
 {
     return parse_operator("greatest.seg",
@@ -89,7 +89,7 @@ TEST(OverflowLaws, FoldsThatCannotOverflowAreQuiet)
     quiet(streak("i32"), ones, whole());
     quiet(streak("i16"), ones, uniform(20000));
     quiet(greatest_sum("i16"), sparse, whole());
-    // What wraps is right but for multiples of 2^8, and nobody compares it.
+    // Wrapped sums are right except for multiples of 2^8, and nothing compares them.
     const auto sums =
         parse_operator("s.seg",
                        "operator s(x: i32) -> (p: i8, q: u8) { state { p: i8 = 0; q: u8 = 1 } lift { p = "

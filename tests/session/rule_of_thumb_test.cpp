@@ -1,4 +1,4 @@
-// Which stage is taken when nobody chooses: by what the stages' own `suits` lines come to.
+// The stage that a run takes if nobody chooses: the `suits` lines of the stages decide.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace segfold::rule_of_thumb_test {
 namespace {
 
-/// Operators beside the standard ones, which no stage but the simplest may be able to serve.
+/// Makes operators that are not standard; perhaps only the simplest stage can serve them.
 Operator own_operator(const std::string& name)
 {
     const auto read = [&](const std::string& text) { return parse_operator(name + ".seg", text); };
@@ -28,7 +28,8 @@ Operator own_operator(const std::string& name)
         return read(
             "operator by_segment(x: i8) -> i64 { state s: i64 = 0 lift i64(x) * segment combine(a, b) a + b "
             "laws commutative }");
-    // Columns of f64: by their number too wide for some stages; "costly" is more than twelve operations.
+    // Operators with many columns of f64, too wide for some stages. "costly" ones have more than twelve
+    // operations.
     const bool costly = name.starts_with("costly_");
     const int count = std::stoi(name.substr(name.find('_') + 1));
     std::string parameters, state, lift, combine;
@@ -62,7 +63,7 @@ constexpr SegmentForm kForms[] = {SegmentForm::whole,  SegmentForm::uniform, Seg
 struct Case {
     std::string op;
     SegmentForm form = SegmentForm::offsets;
-    std::string refuted;  ///< "associative", "commutative" or nothing
+    std::string refuted;  ///< the law that is refuted: "associative", "commutative" or ""
     Shape shape;
 };
 
@@ -76,8 +77,8 @@ Problem problem_of(const Case& c, const Operator& op)
     return problem;
 }
 
-/// tests/data/rule_of_thumb.csv holds shapes near the borders of what stages suit, drawn when those borders
-/// stood in one function, with the stage that it took.
+/// tests/data/rule_of_thumb.csv holds shapes near the borders of stages' `suits` lines, with the stage to
+/// take.
 TEST(RuleOfThumb, TakesTheStagesOfTheTable)
 {
     std::map<std::string, Operator> operators;
@@ -111,7 +112,8 @@ TEST(RuleOfThumb, TakesTheStagesOfTheTable)
         EXPECT_GE(count, 14) << stage;
 }
 
-/// The stage for segments by offsets, where padding in slices makes `padded` elements of so many.
+/// Returns the stage for segments by offsets. Padding in slices makes `padded` elements of the segments'
+/// `elements`.
 std::string taken(const std::string& op, std::int64_t elements, std::int64_t segments, std::int64_t longest,
                   std::int64_t padded)
 {
@@ -130,12 +132,12 @@ TEST(RuleOfThumb, AsksWhetherLengthsAreSorted)
 
 TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
 {
-    // 7 rounds, or 8, each slice of about as many.
+    // All slices need 7 rounds, or 8.
     EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 19250000), "thread_per_segment");
     EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 22000000), "group_per_segment");
     EXPECT_EQ(taken("welford_mean_variance_f32", 11000000, 2750000, 8, 22000000), "thread_per_segment")
         << "lanes join what they have, which is dear";
-    // One segment of nine has elements: slices are filled badly.
+    // One segment of nine has elements, so slices are mostly empty.
     EXPECT_EQ(taken("sum_f32", 8000000, 16000000, 13, 144000000), "thread_per_segment");
     EXPECT_EQ(taken("sum_f32", 8000000, 16000000, 14, 144000000), "lean_stream") << "some are long";
     EXPECT_EQ(taken("sum_f32", 10000000, 20000000, 13, 180000000), "lean_stream") << "of more elements";
@@ -231,7 +233,7 @@ TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
     EXPECT_EQ(chosen("sum_i32", 128, 128), "group_per_segment");
 }
 
-/// Tiles that are all under way at once: one more wave of blocks would leave half of them without a tile.
+/// All tiles run at once: a second wave of blocks would be half empty.
 TEST(RuleOfThumb, RunStreamTakesAsManySlicesAsOneWaveNeeds)
 {
     const auto& stage = Catalogue::standard().stage("run_stream");
@@ -252,7 +254,7 @@ TEST(RuleOfThumb, RunStreamTakesAsManySlicesAsOneWaveNeeds)
     EXPECT_EQ(slices(SegmentForm::flags, 8 * kWave, 7), 8);
 }
 
-/// Three blocks of 288 threads reside on each of 132 multiprocessors; four of 256 do.
+/// Each of 132 multiprocessors holds three blocks of 288 threads, or four of 256.
 TEST(RuleOfThumb, RunTilesTakesSmallerBlocksBeyondOneWave)
 {
     const auto& stage = Catalogue::standard().stage("run_tiles");
@@ -269,11 +271,11 @@ TEST(RuleOfThumb, RunTilesTakesSmallerBlocksBeyondOneWave)
     }
 }
 
-/// Two blocks of each multiprocessor have all items, as many warps as that takes with some slices each.
+/// Two blocks of each multiprocessor take all items, with enough slices a warp.
 TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
 {
     const auto& stage = Catalogue::standard().stage("run_tiles");
-    constexpr std::int64_t kSlices = 132 * 512;  // one for each multiprocessor
+    constexpr std::int64_t kSlices = 132 * 512;  // one slice for each multiprocessor
     const auto plan = [&](const std::string& op, std::int64_t elements,
                           SegmentForm form = SegmentForm::keys) {
         const Shape shape{elements, elements / 32, 32};
@@ -335,7 +337,8 @@ TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
     EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291457, 64), "run_stream");
 }
 
-/// Of the host: loops over lanes become no vectors, or copies of combine take a compiler minutes.
+/// On the host, such states fold along segments: loops over lanes would not become vector code, or copies of
+/// combine would take a compiler minutes.
 TEST(RuleOfThumb, HostsFoldMixedAndWideStatesAlongSegments)
 {
     const auto chosen = [](const Operator& op, std::int64_t mean) {
@@ -350,7 +353,7 @@ TEST(RuleOfThumb, HostsFoldMixedAndWideStatesAlongSegments)
     EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 4), "vector_per_segment");
 }
 
-/// Windows that overlap: their mean length is what they have, not what the array has for each.
+/// For overlapping windows the mean length counts items of windows, not elements of the array.
 TEST(RuleOfThumb, RangesCountWhatTheyFold)
 {
     constexpr std::int64_t kWindows = 1000, kLength = 300;

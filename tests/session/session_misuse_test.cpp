@@ -1,5 +1,5 @@
-// Wrong arrays, wrong options and objects that were moved from: refused in words, on every back end of the
-// host.
+// Wrong arrays, wrong options and objects that were moved from are refused with messages, on every back end
+// of the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -139,7 +139,7 @@ TEST_P(Misuse, OperatorsAndResultsThatWereMovedFrom)
     EXPECT_EQ(session_.fold(other, {kValues}, whole()).values<int>(), (std::vector{36}));
 }
 
-/// Members of an operator are public, so that a part of it may be moved out by hand.
+/// Members of an operator are public, so a caller may move a part out.
 TEST_P(Misuse, OperatorsOfWhichAPartWasMovedOut)
 {
     const auto whole_one = parse_operator("spread", R"(operator spread(x: i32) -> (low: i32, high: i32) {
@@ -400,7 +400,7 @@ TEST_P(Misuse, MoreSlicesThanElements)
     }
 }
 
-/// Not misuse: without, a caller of a plan never learns how many segments there are.
+/// No misuse: without this a caller of a plan would not learn the number of segments.
 TEST_P(Misuse, SegmentsThatAreFoundAreTold)
 {
     const std::vector<std::int16_t> keys_of = {7, 7, 7, 2, 2, 9, 9, 9, 9};

@@ -1,4 +1,4 @@
-// The front door on the host: folds and plans, every layout, borrowed arrays, misuse in words.
+// Session on the host: folds and plans, every layout, borrowed arrays, messages of misuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -145,7 +145,8 @@ TEST(Session, ACheckSaysWhatItCannotJudge)
     const auto op = parse_operator("squares.seg",
                                    "operator squares(x: f32) -> f32 { state s: f32 = 0  lift x * x\n"
                                    "  combine(a, b) a + b  finish s - 4096001024 }");
-    const std::vector<float> values(4096, 1000.0001F);  // whose squares come to 4096001000, f32 to 24 more
+    // The exact sum of squares is 4096001000; the sum in f32 is 24 more.
+    const std::vector<float> values(4096, 1000.0001F);
     const auto folded = session.fold(op, {values}, uniform(4096), {.check = true});
     EXPECT_TRUE(folded.agrees());
     EXPECT_EQ(folded.num_unjudged(), 1);
@@ -168,7 +169,7 @@ TEST(Session, ResultsGoIntoTheCallersMemory)
               "the results of 'result' are 4 values, and the array for them has room for 3");
 }
 
-/// A loop over what a fold that is gone has lent would read freed memory; it is given a copy.
+/// A loop over values of a destroyed Folded would read freed memory, so a temporary Folded returns a copy.
 TEST(Session, ResultsOutliveAFoldWithoutAName)
 {
     auto session = session_on("reference");
@@ -262,7 +263,7 @@ TEST(Session, ARefutedLawIsAnExceptionWithTheCounterExample)
     EXPECT_NE(message.find("combine"), std::string::npos) << message;
 }
 
-/// A caller of the library reads of the library's own option, whole messages of both kinds.
+/// Messages to callers of the library name the library's options. Both kinds are compared as a whole.
 TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
 {
     const auto op = parse_operator("worst.seg",
@@ -354,8 +355,7 @@ TEST(Session, APlanSaysWhatItIs)
     EXPECT_EQ(plan.scratch_bytes(), 0);
 }
 
-/// lean_stream makes offsets of flags in scratch memory, run_stream needs next to none.
-/// A plan reads the ranges of the host that it is made for: what they hold decides, not the elements.
+/// A plan for ranges on the host is chosen by the items in the ranges, not by the number of elements.
 TEST(Session, APlanOverRangesCountsWhatTheyHold)
 {
     SessionOptions options;
@@ -386,6 +386,7 @@ TEST(Session, APlanOverRangesCountsWhatTheyHold)
     EXPECT_EQ(plan_of(300, false), "lane_per_segment") << "as if each element were held once";
 }
 
+/// lean_stream makes offsets of flags in scratch memory; run_stream needs almost none.
 TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
 {
     auto session = session_on("simt");
@@ -418,7 +419,7 @@ TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
     EXPECT_TRUE(message_of([&] {
                     (void)choose({.is_reproducible = true});
                 }).ends_with("are free on the device; another stage would fold in another order"));
-    room.lying = SegmentForm::uniform;  // which no text for flags takes
+    room.lying = SegmentForm::uniform;  // a form that no text for flags takes
     EXPECT_EQ(message_of([&] { (void)choose({}); }),
               lacks + "; no stage that can serve fits; fold fewer elements at a time");
 
@@ -427,7 +428,7 @@ TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
     EXPECT_EQ(choose({}).stage->name, "lean_stream");
 }
 
-/// A program that is there is kept, and what another one would be is said.
+/// A resized plan keeps its program, and says which one a new plan would have.
 TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
 {
     auto session = session_on("simt");
@@ -462,7 +463,7 @@ TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
     EXPECT_EQ(fact(plan, "resized"), "");
 }
 
-/// Its stage is of a folder that the session has read, and gone with it but for who keeps it.
+/// The plan's stage comes from a folder that the session has read. The plan must keep the stage alive.
 TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
 {
     const auto op = standard_operator("sum_i32");
@@ -480,7 +481,8 @@ TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
         chosen = core(session).choose(workload, request);
         sliced = core(session).fold(workload, {2, request});
     }
-    const auto others = Catalogue::overlaid(SEGFOLD_SOURCE_DIR "/runtime/examples/kernels");  // in its place
+    // Takes the memory of the destroyed catalogue.
+    const auto others = Catalogue::overlaid(SEGFOLD_SOURCE_DIR "/runtime/examples/kernels");
     EXPECT_EQ(plan->stage(), "one_by_one");
     EXPECT_EQ(chosen.plan->stage->name, "one_by_one");
     EXPECT_EQ(sliced.chosen.plan->stage->title, others.stage("one_by_one").title);
@@ -491,7 +493,7 @@ TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
     EXPECT_EQ(sums, (std::vector{8, 6, 0, 22}));
     const std::vector<int> ends = {0, 9};
     copy.resize(offsets(ends), 9);
-    const auto facts = copy.explain();  // which chooses anew among the session's stages
+    const auto facts = copy.explain();  // explain() chooses among the session's stages again
     EXPECT_EQ(std::ranges::count(facts, "resized", &std::pair<std::string, std::string>::first), 1);
 }
 

@@ -1,4 +1,4 @@
-// Arrays of one call that share memory: refused in words where one would overwrite the other.
+// Arrays of one call that share memory are refused with a message if a write would overwrite another array.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr auto kLessTheGreatest =
 
 class SharedMemory : public testing::TestWithParam<const char*> {
 protected:
-    /// What a fold and a run of a plan say; each must leave the memory as it was.
+    /// Returns the message of a fold and of a run of a plan. Both must leave the memory unchanged.
     std::string fold(const Operator& op, const SegmentsView& segments,
                      const std::vector<MutableArrayView>& results)
     {
@@ -80,7 +80,7 @@ TEST_P(SharedMemory, OfTwoResultsIsRefused)
         EXPECT_EQ(run(ends_, segments_, {part(0, 4), part(first, 4)}), shared(bytes));
         EXPECT_EQ(run(ends_, segments_, {part(first, 4), part(0, 4)}), shared(bytes));
     }
-    // The room behind the results is not written.
+    // Memory behind the results is not written, so it may overlap.
     const std::vector<MutableArrayView> neighbours = {part(0, 30), part(4, 30)};
     EXPECT_NO_THROW((void)session_.fold(ends_, {values_}, segments_, {.results = neighbours}));
     EXPECT_NO_THROW(session_.plan(ends_, segments_, 9).run({values_}, segments_, {part(0, 30), part(4, 30)}));
@@ -96,7 +96,7 @@ TEST_P(SharedMemory, OfAResultAndWhatIsReadIsRefusedByARun)
     std::ranges::copy(kOffsets, memory_.begin());
     EXPECT_EQ(run(ends_, offsets(part(0, 5)), {part(4, 4), part(30, 4)}),
               unread("the results of 'low' share 4 bytes of memory with the array of 'offsets'"));
-    // A fold writes when all has been read.
+    // A fold writes after everything was read.
     values_[0] = 5;
     const auto folded = session_.fold(ends_, {values_}, offsets(part(0, 5)),
                                       {.check = true, .results = {part(1, 4), values_}});

@@ -1,4 +1,4 @@
-// The records that travel in the program are of the stages, operators and rules that are here.
+// The records in the program belong to the present stages, operators and rules.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ TEST(ShippedRecords, AreSound)
         EXPECT_TRUE(record.origin.starts_with("records/")) << record.origin;
 }
 
-/// A session of the host reads none of them.
+/// A session on the host does not read these records, so none may be of a host.
 TEST(ShippedRecords, AreOfGpus)
 {
     const auto store = RecordStore::open("");
@@ -41,7 +41,7 @@ std::string print_counts(const std::map<std::string, int>& rows)
     return text;
 }
 
-/// Rows of an earlier text of a stage decide nothing, so whoever changes a stage is told to tune again.
+/// Rows of an earlier text of a stage decide nothing. This test tells the author of a change to tune again.
 TEST(ShippedRecords, AreOfTheStagesThatAreHere)
 {
     const auto& catalogue = Catalogue::standard();
@@ -63,8 +63,8 @@ TEST(ShippedRecords, AreOfTheStagesThatAreHere)
            "(`segfold tune OP --layout LAYOUT --elements N`) and replace them";
 }
 
-/// What a record of a standard operator, over columns or rows, was measured for; nothing where that operator,
-/// or its state, is another now.
+/// Returns the problem of a record of a standard operator over columns or rows; nothing if the operator or
+/// its state has changed since.
 std::optional<Problem> problem_of(const TuningRecord& record)
 {
     constexpr std::array forms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
@@ -85,7 +85,7 @@ std::optional<Problem> problem_of(const TuningRecord& record)
     return std::nullopt;
 }
 
-/// Rows of an operator whose text has changed are of kernels that nothing emits any more.
+/// Rows of an operator whose text has changed belong to kernels that are not emitted any more.
 TEST(ShippedRecords, AreOfTheOperatorsThatAreHere)
 {
     std::map<std::string, int> stale;
@@ -99,7 +99,7 @@ TEST(ShippedRecords, AreOfTheOperatorsThatAreHere)
                                << ". Tune them on their GPU again and replace their rows, or take these out";
 }
 
-/// The rows of a shape decide without a look at stages that their search could not try.
+/// Rows of a shape decide alone, so they must include the stage of the rule of thumb.
 TEST(ShippedRecords, KnowTheStageThatTheRuleOfThumbTakes)
 {
     const auto store = RecordStore::open("");

@@ -1,5 +1,5 @@
 // Stages that fold by append, on the fiber executor: operators whose bits show the order of elements, over
-// segments that meet every border.
+// segments at every border.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ struct AppendCase {
     std::string op;
     LayoutKind kind = LayoutKind::offsets;
     int index_bits = 32;
-    Configuration other = {};  ///< than the smallest one
+    Configuration other = {};  ///< tunables that differ from the smallest configuration
     Numbers numbers = Numbers::constant;
 };
 
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         return info.param.stage + "_" + info.param.op + "_" + std::string(name(info.param.kind));
     });
 
-/// Sums of bytes, four of which one instruction may add, in stages that read words and in those that do not.
+/// Sums of bytes, in stages that read words and in stages that do not. One instruction may add four bytes.
 TEST(AppendingStages, SumBytes)
 {
     const std::vector<std::pair<std::string, Configuration>> cases = {
@@ -114,7 +114,8 @@ TEST(AppendingStages, SumBytes)
     }
 }
 
-/// What folds strictly from left to right has the reference's bits, so it does not append what rounds.
+/// A stage that folds strictly from left to right must give the reference's bits, so it must not append if
+/// append rounds differently.
 TEST(AppendingStages, ThoseInOrderKeepTheReferencesBits)
 {
     const auto text = [](const char* op, const char* stage) {

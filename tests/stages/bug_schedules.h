@@ -1,5 +1,5 @@
 #pragma once
-// The schedules under which planted bugs run, and how long they may take.
+// The schedules under which planted bugs run, and a limit on their time.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -15,9 +15,9 @@ constexpr std::uint64_t kSeedsOnAllCores = 3;
 constexpr std::uint64_t kSeeds = 9;
 constexpr std::uint64_t kManySeeds = 24;
 
-/// One for each seed. Behind the first seeds all runs on one OS thread, so that equal seeds give equal
-/// interleavings: every other one puts as many blocks as can be between two changes of a flag, the rest
-/// switch at random.
+/// Returns the schedule of a seed. After the first seeds, all work runs on one OS thread, so that equal seeds
+/// give equal interleavings. Even seeds run as many blocks as possible between two changes of a flag; odd
+/// seeds switch at random.
 inline simt::Options schedule_of_seed(std::uint64_t seed)
 {
     auto options = simt::options_from_seed(seed);
@@ -29,8 +29,8 @@ inline simt::Options schedule_of_seed(std::uint64_t seed)
     return options;
 }
 
-/// Has work on this thread end with Stopped where it takes longer. A bug can make a warp go round for ever
-/// and change memory each time, which the executor takes for progress.
+/// Ends work on this thread with Stopped after `limit`. A bug may make a warp loop forever and change memory
+/// each time, which the executor takes for progress.
 class TimeLimit {
 public:
     explicit TimeLimit(std::chrono::seconds limit)

@@ -17,7 +17,7 @@ constexpr std::int64_t kLarge = 128 * kUnit;
 
 const Stage& stage() { return Catalogue::standard().stage("lean_stream"); }
 
-/// `num_items` in segments of about `mean`, of every length from 1 to twice as long.
+/// Cuts `num_items` into segments of every length from 1 to 2 * `mean`.
 Lengths mixed(std::int64_t num_items, std::int64_t mean)
 {
     Lengths lengths;
@@ -76,7 +76,7 @@ TEST(FindOffsets, IndicesMayHave64Bits)
                          with_index_bits(segments_in_form(form, mixed(2 * kUnit + 9, 30)), 64));
 }
 
-/// Counts of many units are added up by atomic functions, and must be 0 again for the next launch.
+/// Atomic functions add up the counts of many units. The counts must be 0 again for the next launch.
 TEST(FindOffsets, TheNextLaunchCountsAnew)
 {
     const auto n = 2 * kLarge + kUnit + 77;
@@ -85,7 +85,7 @@ TEST(FindOffsets, TheNextLaunchCountsAnew)
                      &earlier);
 }
 
-/// An offset and a key for each element, and a bit: what --explain says on a GPU.
+/// The scratch memory that --explain reports on a GPU: an offset, a key and a bit for each element.
 TEST(FindOffsets, ScratchMemoryIsSaid)
 {
     const auto n = 4 * kLarge;

@@ -1,5 +1,5 @@
-// Stages that fold and map in one launch, on the fiber executor: rows that a group keeps, tiles that a warp
-// takes, what is longer than either, and bugs planted in both.
+// Stages that fold and map in one launch, on the fiber executor: rows kept by a group, tiles kept by a warp,
+// longer segments, and planted bugs.
 #include <gtest/gtest.h>
 
 #include "runtime/backends/simt_backend.h"
@@ -59,7 +59,7 @@ TEST(FusedOnSimt, RowsAreMapped)
     }
 }
 
-/// Of fused_tiles, with 16 or 32 items a thread.
+/// Emits fused_tiles with 16 or 32 items a thread.
 Emitted tiles_for(const Problem& problem, int items_per_thread)
 {
     const auto& stage = Catalogue::standard().stage("fused_tiles");
@@ -110,7 +110,7 @@ TEST(FusedOnSimt, OthersAreRefusedInWords)
     EXPECT_EQ(why("fused_tiles", told_back(false)), "");
 }
 
-/// Results that only map sees need no memory, and no other launch maps.
+/// Results that only map reads take no memory, and no second launch maps.
 TEST(FusedOnSimt, NothingButOutputsIsWritten)
 {
     const auto& stage = Catalogue::standard().stage("fused_tiles");
@@ -121,7 +121,7 @@ TEST(FusedOnSimt, NothingButOutputsIsWritten)
         EXPECT_EQ(scratch.count.value({}), 1) << scratch.name;
 }
 
-/// What is the same for all elements of a segment is computed where the segment is finished.
+/// Values that are equal for all elements of a segment are computed once, when the segment is finished.
 TEST(FusedOnSimt, LetsOfASegmentAreEvaluatedOnce)
 {
     const auto text = tiles_for(Problem(in_parts(), SegmentForm::offsets), 16).source;
@@ -145,7 +145,7 @@ Emitted with_bug(Emitted emitted, const Planted& bug)
     return emitted;
 }
 
-/// Whether some workload and schedule tells the text with the bug from the one without.
+/// Whether some workload and schedule shows the planted bug.
 bool is_found(const std::vector<Workload>& workloads, const Emitted& planted)
 {
     for (const auto& workload : workloads)
@@ -194,7 +194,7 @@ TEST(FusedOnSimt, PlantedBugsInTilesAreFound)
         EXPECT_TRUE(is_found(workloads, with_bug(emitted, bug))) << bug.from;
 }
 
-/// Lanes that are joined and have more features each than lanes are joined, as many, and fewer.
+/// Joined lanes with more features each than there are lanes, as many, and fewer.
 TEST(FusedOnSimt, JoinedLanesAllGetTheTotals)
 {
     const auto op = rows_of_shares();

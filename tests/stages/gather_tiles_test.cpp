@@ -1,6 +1,5 @@
-// The stage gather_tiles where it is delicate: borders that many tiles share, ends that crowd a tile,
-// segments that are known from a launch over others, states in words and beside them, tables that are
-// checked.
+// Delicate cases of the stage gather_tiles: borders that many tiles share, many ends in a tile, scratch
+// memory of a launch over other segments, states that fit words and states that do not, checked tables.
 #include <gtest/gtest.h>
 
 #include "runtime/backends/simt_backend.h"
@@ -43,7 +42,7 @@ void expect_agreement(const std::string& what, const Workload& workload, const E
     }
 }
 
-/// What stands where tiles meet, beside the crowded cases.
+/// Lengths of segments at borders of tiles, beside the crowded cases.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> border_cases(std::int64_t tile)
 {
     return {{"a segment through 40 tiles", {3, 40 * tile, 2}},
@@ -90,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Stages, GatherTiles,
                                          Crowded{"Costly", "costly_trace", 32, configuration(96, 4)}),
                          [](const auto& info) { return info.param.name; });
 
-/// Equal results of brackets mean equal trees, so that what rounds has the same bits in every launch.
+/// Equal results of bracket_operator() mean equal trees. So operators that round give the same bits in every
+/// launch.
 TEST(GatherTiles, TheOrderInWhichTilesComeChangesNoTree)
 {
     const auto op = regress::bracket_operator(standard_operator("sum_i32"));
@@ -109,7 +109,7 @@ TEST(GatherTiles, TheOrderInWhichTilesComeChangesNoTree)
     }
 }
 
-/// Offsets may change between launches; what a launch knows of the one before is looked at first.
+/// Offsets may change between launches. A launch must check what it finds of the launch before.
 TEST(GatherTiles, SegmentsOfTheLaunchBeforeMislead)
 {
     const auto some = configuration(96, 4);
@@ -145,7 +145,7 @@ TEST(GatherTiles, SegmentsOfTheLaunchBeforeMislead)
         }
 }
 
-/// The stage's own purpose: elements look something up; the last of several tiles reads outside.
+/// Elements read a table, the purpose of this stage; the last of several tiles reads outside of it.
 TEST(GatherTiles, ReadsOutsideOfTablesAreRefused)
 {
     const auto op = parse_operator("gather", R"(

@@ -1,5 +1,5 @@
-// The stage group_or_grid where it is delicate: long segments that begin and end at the borders of slices,
-// two of them in one slice, pieces of more blocks than a warp has lanes.
+// Delicate cases of the stage group_or_grid: long segments that begin and end at the borders of slices, two
+// of them in one slice, and pieces of more blocks than a warp has lanes.
 #include <gtest/gtest.h>
 
 #include "runtime/backends/simt_backend.h"
@@ -11,7 +11,8 @@ namespace segfold::test::group_or_grid_test {
 namespace {
 
 constexpr int kLongItems = 64;
-constexpr std::int64_t kSlice = 64;  ///< items of a block where there are blocks for all: two for each thread
+/// Items of a block if there are blocks for all items: two items for each thread.
+constexpr std::int64_t kSlice = 64;
 
 Emitted text_of(const std::string& op, int index_bits)
 {
@@ -24,7 +25,7 @@ Emitted text_of(const std::string& op, int index_bits)
                  {"blocks_per_multiprocessor", 4}});
 }
 
-/// Lengths of neighbouring segments, and how many multiprocessors there are: four blocks for each.
+/// Lengths of neighbouring segments, and the number of multiprocessors, which have four blocks each.
 struct Shape {
     std::string name;
     std::vector<std::int64_t> lengths;
@@ -47,7 +48,7 @@ std::optional<std::string> difference(const std::string& op, const Emitted& emit
     const auto workload = make_workload(
         op, with_index_bits(segments_from_offsets(index_array(offsets_of(shape.lengths)), n), index_bits), 5);
     try {
-        // Twice: the tickets are as the first launch left them.
+        // Launched twice: the second launch meets the tickets that the first has left.
         const auto comparison = Judge(workload).compare(
             simt::run(workload, emitted, simt::options_from_seed(3), {}, shape.num_multiprocessors, 2));
         return comparison.agrees() ? std::nullopt : std::optional(segfold::print(comparison));
@@ -69,7 +70,8 @@ TEST(GroupOrGrid, PiecesOfLongSegmentsAreJoined)
         }
 }
 
-/// A segment that is longer than long_items and fits into a row of its group would be stored by a warp too.
+/// A segment longer than long_items that fits into a row of its group would be stored twice: by the group and
+/// by a warp.
 TEST(GroupOrGrid, ARowOfAGroupHoldsNoLongSegment)
 {
     const auto& stage = Catalogue::standard().stage("group_or_grid");
@@ -95,7 +97,7 @@ TEST(GroupOrGrid, ARowOfAGroupHoldsNoLongSegment)
     EXPECT_FALSE(found) << *found;
 }
 
-/// These shapes find what those of all stages cannot: a lane that joins several pieces.
+/// These shapes show a bug that the shapes for all stages do not show: a lane that joins several pieces.
 TEST(GroupOrGrid, SwappedPiecesOfALaneAreFound)
 {
     auto emitted = text_of("trace_u64", 32);

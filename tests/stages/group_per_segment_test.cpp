@@ -1,6 +1,5 @@
-// The stage group_per_segment where it is delicate: segments that begin and end anywhere in a vector,
-// elements of every width, arrays that begin anywhere; and thread_per_segment with several segments under
-// way.
+// Delicate cases of the stage group_per_segment: segments that begin and end anywhere in a vector, elements
+// of every width, arrays that begin anywhere. Also thread_per_segment with several segments at a time.
 #include <gtest/gtest.h>
 
 #include "dsl/error.h"
@@ -39,15 +38,15 @@ void expect_agreement(const std::string& what, const Workload& workload, const E
     }
 }
 
-/// Segments that begin at every residue of a vector and end at every other, shorter than one, about a row of
-/// `row` items, and much longer; the array ends inside a vector.
+/// Lengths of segments that begin and end at every place in a vector: shorter than a vector, about a row of
+/// `row` items, and much longer. The array ends inside a vector.
 Lengths anywhere(std::int64_t vector, std::int64_t row)
 {
     Lengths lengths;
     for (std::int64_t residue = 0; residue < vector; ++residue)
         for (const auto length : {vector - 1, row - residue, row + 1}) {
             lengths.push_back(length);
-            // The next one begins one further than this one did.
+            // The segment after this filler begins one place further in a vector.
             lengths.push_back((2 * vector + 1 - length % vector) % vector);
         }
     lengths.push_back(3 * row + vector / 2 + 1);
@@ -150,7 +149,7 @@ Operator hash_of(Type type)
         })");
 }
 
-/// Columns of 1, 2, 4 and 8 bytes, those of one byte as words; arrays that begin in the middle of a vector.
+/// Columns of 1, 2, 4 and 8 bytes; bytes are read as words. Arrays begin in the middle of a vector.
 TEST(GroupPerSegment, ElementsMayHaveAnyWidthAndArraysBeginAnywhere)
 {
     for (const auto type : {Type::i8, Type::boolean, Type::i16, Type::f32, Type::i64})
@@ -171,7 +170,7 @@ TEST(GroupPerSegment, ElementsMayHaveAnyWidthAndArraysBeginAnywhere)
         }
 }
 
-/// Asks for the places of elements and for the lengths of segments.
+/// An operator that uses the places of elements and the lengths of segments.
 Operator placed()
 {
     return parse_operator("placed", R"(
@@ -222,8 +221,7 @@ TEST(ThreadPerSegment, SeveralSegmentsAreUnderWay)
             }
 }
 
-/// What stands behind a segment's end, or in no segment at all, is none of its elements: no table may be read
-/// for it.
+/// Tables must not be read for elements behind a segment's end, or for elements outside of all segments.
 void expect_tables_read_for_elements_only(const Stage& stage, const Configuration& configuration)
 {
     const auto of_column = parse_operator("of_column", R"(
@@ -259,7 +257,7 @@ void expect_tables_read_for_elements_only(const Stage& stage, const Configuratio
                 places.push_back(i);
         expect(of_position, segments_in_form(SegmentForm::offsets, lengths), places);
         Lengths begins(600, 2), ends(600, 3);
-        ends[64] = 2;  // behind an element that no segment has
+        ends[64] = 2;  // behind an element that is in no segment
         expect(of_column, segments_from_ranges(index_array(begins), index_array(ends), 4), {7, 7, 0, 7});
         std::vector<std::int32_t> gaps(20, 7);
         gaps[9] = gaps[10] = 0;

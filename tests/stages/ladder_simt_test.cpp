@@ -20,7 +20,7 @@ struct RungCase {
 
 std::string print(const RungCase& c) { return c.rung + "_" + c.op; }
 
-/// Each rung with each operator that it serves; the form is the first of those that a test goes through.
+/// Returns each rung with each operator that it serves. `form` is the first of the forms that a test tries.
 std::vector<RungCase> all_cases()
 {
     std::vector<RungCase> cases;
@@ -42,8 +42,7 @@ void expect_agreement(const RungCase& c, const Configuration& configuration, int
     const auto emitted = emit(problem, rung, configuration);
     for (const auto& shape : rung_shapes(c.form, block_and_tile(configuration).second)) {
         const auto workload = make_workload(c.op, with_index_bits(shape.segments.copy(), bits), 11);
-        // Two blocks a multiprocessor or one for each segment; the second launch meets the scratch of the
-        // first.
+        // Few blocks or one for each segment. A second launch meets the scratch memory of the first.
         const auto results =
             simt::run(workload, emitted, simt::options_from_seed(seed), {}, 1, seed == 2 ? 2 : 1);
         const auto comparison = Judge(workload).compare(results);
@@ -60,7 +59,7 @@ TEST_P(LadderOnSimt, AgreesWithTheReference)
     auto c = GetParam();
     const auto& rung = Catalogue::standard().stage(c.rung);
     for (const auto form : rung.forms) {
-        // Where a segment begins and ends is the same to all operators: two of them go through all forms.
+        // Finding segments does not depend on the operator, so only two operators try all forms.
         if (c.op != "sum_i32" && c.op != "trace_u64" && form != SegmentForm::whole &&
             form != SegmentForm::offsets)
             continue;
@@ -92,7 +91,7 @@ TEST(LadderOnSimt, EveryBlockSizeAndEveryLevelOfTheCascadeAgrees)
         }
 }
 
-/// Each block's total reaches the whole, whatever the type of the atomic function.
+/// The total of every block reaches the result, for every type of the atomic function.
 TEST(LadderOnSimt, AtomicTotalsAgree)
 {
     for (const auto& rung : rungs()) {
@@ -166,7 +165,8 @@ TEST(LadderOnSimt, ReductionsOfAWarpAgree)
     EXPECT_EQ(warp_function(standard_operator("max_u32")), "__reduce_max_sync");
 }
 
-/// Each rung that gives up the order has one that keeps it, and says what it needs.
+/// Rungs that change the order refuse operators that are not commutative; their variants that keep the order
+/// serve them.
 TEST(Ladder, RungsThatReorderAreRefusedWhereOrderCounts)
 {
     const auto& catalogue = Catalogue::standard();

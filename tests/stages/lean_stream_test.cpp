@@ -1,5 +1,5 @@
-// The stage lean_stream where it is delicate: tiles that are walked again, shares that end among empty
-// segments, both kinds of marks, rows of every length, elements and states of every width, arrays that begin
+// Delicate cases of the stage lean_stream: tiles that are processed again, shares that end among empty
+// segments, flags and keys, rows of every length, elements and states of every width, arrays that begin
 // anywhere.
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ struct Crowded {
 
 class LeanCrowdedEnds : public testing::TestWithParam<Crowded> {};
 
-/// More ends in a tile than the ring holds, or than there is room for; shares that end among empty segments.
+/// More ends in a tile than the ring or the room for totals holds, and shares that end among empty segments.
 TEST_P(LeanCrowdedEnds, AgreeWithTheReference)
 {
     if (is_left_out())
@@ -68,7 +68,7 @@ TEST_P(LeanCrowdedEnds, AgreeWithTheReference)
     }
 }
 
-/// Ends that fill a tile to its last item when there is room for no more, with empty segments at its border.
+/// Ends fill a tile to its last item and use all room, with empty segments at the tile's border.
 TEST(LeanStream, EndsFillATile)
 {
     const std::int64_t tile = 8 * 32;
@@ -138,7 +138,7 @@ TEST(LeanStream, ElementsMayHaveAnyWidthAndArraysBeginAnywhere)
         const auto emitted = emit(problem, stage(), configuration(32, items, false));
         auto workload = make_workload(problem.op, offsets_segments(kSomeLengths), 3);
         std::string what = std::to_string(items) + " items of";
-        for (std::size_t i = 0; i < types.size(); ++i) {  // such as are exact as integers
+        for (std::size_t i = 0; i < types.size(); ++i) {  // values that are exact as integers
             what += " " + std::string(name(types[i]));
             workload.arrays[i] =
                 generate_values(types[i], workload.segments.num_elements, i + 3, ValueRange::small_integers);
@@ -173,7 +173,7 @@ TEST(LeanStream, StatesMayHaveAnyWidth)
     }
 }
 
-/// A tile that is not full has items that no element stands for; no table may be read for them.
+/// The last tile has items without elements. Tables must not be read for them.
 TEST(LeanStream, TablesAreReadForElementsOnly)
 {
     const auto op = parse_operator("weighted", R"(
@@ -188,7 +188,7 @@ TEST(LeanStream, TablesAreReadForElementsOnly)
                          emitted);
 }
 
-/// States that are arrays, and values that the launch gives, which are looked up like a table's.
+/// States that are arrays, and scalars that the launch passes and lift reads like tables.
 TEST(LeanStream, StatesMayBeArraysAndLaunchesGiveScalars)
 {
     const std::vector<std::pair<std::string, int>> cases = {
@@ -201,7 +201,7 @@ TEST(LeanStream, StatesMayBeArraysAndLaunchesGiveScalars)
     }
 }
 
-/// A histogram of sixteen bins just fits; what does not is refused in words.
+/// A histogram of sixteen bins just fits; larger states are refused with a message.
 TEST(LeanStream, StatesThatDoNotFitAreRefused)
 {
     const auto problem_of = [](int bins) {

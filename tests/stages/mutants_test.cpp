@@ -1,4 +1,4 @@
-// The rules that make mutants, and the list of those that are known not to be found.
+// Tests the rules that make mutants, and the list of mutants that tests are known not to find.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ std::vector<KnownMutant> known_mutants(const std::string& file)
     return read_known(file, read_text(SEGFOLD_SOURCE_DIR "/tests/mutants/" + file));
 }
 
-/// What is listed has not been renamed, mended or removed since.
+/// Every listed mutant can still be made.
 TEST(KnownMutants, AreMadeByTheRules)
 {
     std::vector<Mutant> all;

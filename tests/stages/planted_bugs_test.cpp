@@ -1,5 +1,5 @@
-// Plants bugs that stages of this kind have had, one at a time, and expects each to be found. Bugs that a
-// rule of tests/mutants makes are tried there.
+// Plants bugs that such stages have had, one at a time, and expects tests to find each. Bugs that a rule of
+// tests/mutants makes are tried there.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -188,16 +188,16 @@ std::string planted(std::string text, const Bug& bug)
     return text.replace(at, bug.from.size(), bug.to);
 }
 
-/// The shapes of the matrix, and for lost carries among groups one that has several groups of tiles.
+/// Returns the shapes on which a bug is tried: those of the matrix, and special shapes for some bugs.
 std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int64_t tile, bool empties)
 {
     auto shapes = segment_cases(bug.kind, block, tile, empties);
-    if (bug.stage == "gather_tiles") {  // whose last warp folds no items
+    if (bug.stage == "gather_tiles") {  // the last warp of a block folds no items
         const auto folded = tile / block * (block - 32);
         auto lists = crowded_cases(folded);
         lists.push_back({"a segment through many tiles", {3, 40 * tile, 2}});
         lists.push_back({"one that begins in the last tile of a group", {folded + 3, 33 * folded, 2}});
-        // A join that goes back too far meets tiles of the segment before, whose own join is under way.
+        // A join that goes back too far reads tiles of the segment before, which another block is joining.
         lists.push_back({"segments through a few tiles each", std::vector<std::int64_t>(60, 2 * tile + 3)});
         for (const auto& [name, lengths] : lists)
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
@@ -209,11 +209,11 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
         shapes.push_back({"several tiles for each thread of a block", whole_segments(tile * block * 2 + 1)});
     }
     const bool is_run = bug.stage == "run_stream" || bug.stage == "run_tiles";
-    if (is_run)  // segments that begin in one warp's share and end two shares on
+    if (is_run)  // segments that begin in one warp's share and end in the second share after it
         for (const std::int64_t length : {tile * 11 / 15, tile * 11 / 30, tile * 11 / 60})
             shapes.push_back({"long ones of one length",
                               segments_in_form(form_of(bug.kind), std::vector<std::int64_t>(9, length))});
-    if (bug.stage == "run_tiles") {  // first, because many bugs show there alone
+    if (bug.stage == "run_tiles") {  // tried first, because many bugs show only there
         std::vector<SegmentCase> through;
         for (const auto& lengths : through_whole_tiles(tile))
             through.push_back({"segments through whole tiles", segments_in_form(form_of(bug.kind), lengths)});
@@ -225,7 +225,7 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
     if ((bug.stage == "warp_stream" || bug.stage == "lean_stream") && bug.kind == LayoutKind::offsets)
         for (const auto& [name, lengths] : crowded_cases(tile * 32 / block))
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
-    if (bug.name.starts_with("Found")) {  // several units of a warp, warps, and blocks
+    if (bug.name.starts_with("Found")) {  // several units of a warp, several warps, several blocks
         std::vector<std::int64_t> lengths(900, 70);
         lengths.insert(lengths.begin() + 40, {1, 2047, 2, 1});
         lengths.insert(lengths.end(), {3000, 1, 800});
@@ -234,13 +234,14 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
     return shapes;
 }
 
-/// So that blocks take several segments, and the last block several partials a thread.
+/// With few multiprocessors a block takes several segments; with many, each thread of the last block takes
+/// several partials.
 constexpr int kFewMultiprocessors = 1;
 constexpr int kManyMultiprocessors = 256;
 
 class PlantedBugs : public testing::TestWithParam<Bug> {};
 
-/// The configuration in which a bug shows.
+/// Returns a configuration in which the bug shows.
 Configuration configuration_for(const Bug& bug, const Problem& problem)
 {
     auto configuration = smallest_configuration(Catalogue::standard().stage(bug.stage), problem);
@@ -257,19 +258,19 @@ Configuration configuration_for(const Bug& bug, const Problem& problem)
     if (bug.stage == "block_per_segment" || bug.stage == "warp_per_segment")
         configuration["items_per_thread"] = 8;  // two vectors
     if (bug.stage == "run_stream" || bug.stage == "run_tiles")
-        configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
+        configuration["items_per_thread"] = 16;  // the keys of a lane are then several vectors
     if (bug.stage == "run_tiles" && bug.op.starts_with("sum_i64"))
         configuration["copies"] = 1;
     if (bug.stage == "run_stream" || bug.name.starts_with("TilesCopied"))
         configuration["slices_per_warp"] = 2;
     if (bug.stage == "warp_stream" || bug.stage == "lean_stream") {
-        configuration["block_threads"] = 64;  // so that shares are joined in blocks and among them
+        configuration["block_threads"] = 64;  // shares are then joined within blocks and among blocks
         configuration["blocks_per_multiprocessor"] = 3;
     }
     if (bug.name.starts_with("Sparse"))
         configuration["sparse_ends"] = 1;
     if (bug.name.starts_with("LeanRoom"))
-        configuration["ring_offsets"] = 1024;  // more ends than there is room for totals
+        configuration["ring_offsets"] = 1024;  // a tile then has more ends than room for totals
     if (bug.name.starts_with("LeanByte")) {
         configuration["byte_marks"] = 1;
         configuration["items_per_thread"] = 16;
@@ -277,7 +278,7 @@ Configuration configuration_for(const Bug& bug, const Problem& problem)
     return configuration;
 }
 
-/// The text with the bug; with no source where it has no place in it.
+/// Emits the text with the bug; the source is empty if the place of the bug is not found.
 Emitted text_with(const Bug& bug)
 {
     const Problem problem(matrix_operator(bug.op), form_of(bug.kind));
@@ -286,8 +287,9 @@ Emitted text_with(const Bug& bug)
     return emitted;
 }
 
-/// True if a check or a wrong result tells of the bug. Most are found by the first shapes, so that the text
-/// is compiled without optimisation; where `is_control`, all shapes run, each under one of the schedules.
+/// True if a check of the executor or a wrong result shows the bug. Most bugs show in the first shapes, so
+/// the text is compiled without optimisation. With `is_control`, the text is right and runs on all shapes,
+/// each under one schedule.
 bool is_found(const Bug& bug, const Emitted& emitted, bool is_control = false)
 {
     const Problem problem(matrix_operator(bug.op), form_of(bug.kind));
@@ -295,21 +297,23 @@ bool is_found(const Bug& bug, const Emitted& emitted, bool is_control = false)
         block_and_tile(Catalogue::standard().stage(bug.stage), problem, configuration_for(bug, problem));
     simt::CompileOptions compile_options;
     compile_options.optimisation = is_control ? 1 : 0;
-    const bool needs_chance = bug.name.find("Pieces") != std::string::npos;  // another block comes in between
+    // The bug shows only if another block runs in between.
+    const bool needs_chance = bug.name.find("Pieces") != std::string::npos;
     const std::uint64_t last_seed = needs_chance ? kManySeeds : kSeeds;
     const auto shapes = shapes_for(bug, block, tile, problem.op.allows_empty());
-    /// True if one of these schedules of a shape tells of the bug.
+    /// True if one of these schedules of a shape shows the bug.
     const auto tells = [&](const SegmentCase& shape, std::uint64_t first_seed, std::uint64_t end_seed) {
         const auto workload = make_workload(bug.op, shape.segments.copy(), 11);
         const Judge judge(workload);
-        std::optional<Segments> earlier;  // of the launches before, so that they leave other states behind
+        // Segments of earlier launches, which leave other states in scratch memory.
+        std::optional<Segments> earlier;
         if (needs_chance)
             earlier = backwards(shape.segments);
         const int multiprocessors = bug.stage == "grid_reduce" ? kManyMultiprocessors : kFewMultiprocessors;
         for (std::uint64_t seed = first_seed; seed < end_seed; ++seed) {
             try {
-                const TimeLimit limit(
-                    std::chrono::seconds(is_control ? 120 : 10));  // of the clock, beside other work
+                // Wall-clock time on a machine that does other work too.
+                const TimeLimit limit(std::chrono::seconds(is_control ? 120 : 10));
                 const auto results =
                     simt::run(workload, emitted, schedule_of_seed(seed), compile_options, multiprocessors, 2,
                               0, {}, nullptr, earlier ? &*earlier : nullptr);
@@ -317,7 +321,7 @@ bool is_found(const Bug& bug, const Emitted& emitted, bool is_control = false)
                     return true;
             } catch (const simt::SimtError&) {
                 return true;
-            } catch (const InternalError&) {  // the number of segments, or a key
+            } catch (const InternalError&) {  // an impossible number of segments, or a wrong key
                 return true;
             } catch (const Stopped&) {
                 return true;
@@ -330,7 +334,7 @@ bool is_found(const Bug& bug, const Emitted& emitted, bool is_control = false)
             const auto seed = turn++ % last_seed + 1;
             return tells(shape, seed, seed + 1);
         });
-    // Most bugs show in one shape, under whatever schedule: all shapes come before further schedules.
+    // Most bugs show in one shape under any schedule, so all shapes are tried before further schedules.
     const auto one_tells = [&](std::uint64_t first, std::uint64_t end) {
         return std::ranges::any_of(shapes, [&](const auto& shape) { return tells(shape, first, end); });
     };
@@ -339,7 +343,7 @@ bool is_found(const Bug& bug, const Emitted& emitted, bool is_control = false)
 
 TEST_P(PlantedBugs, AreFound)
 {
-    // Of all of them each run sees that they can still be planted.
+    // Every run checks that each bug can still be planted, even if it does not try the bug.
     const auto emitted = text_with(GetParam());
     ASSERT_FALSE(emitted.source.empty())
         << "the stage's text has changed: '" << GetParam().from << "' is not in it";
@@ -352,7 +356,7 @@ TEST_P(PlantedBugs, AreFound)
 INSTANTIATE_TEST_SUITE_P(Each, PlantedBugs, testing::ValuesIn(kBugs),
                          [](const auto& info) { return info.param.name; });
 
-/// The same shapes find nothing where nothing is wrong, with every operator and form that has bugs.
+/// The same shapes find nothing in right texts, with every operator and form that has bugs.
 TEST(PlantedBugsControl, NothingIsFoundWithoutABug)
 {
     std::set<std::string> done;

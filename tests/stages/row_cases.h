@@ -1,6 +1,6 @@
 #pragma once
-// Operators over rows of features, their data, and the pairs of a stage and an operator that tests run on the
-// fiber executor and on a GPU.
+// Operators over rows of features with data, and pairs of a stage and an operator for tests on the fiber
+// executor and on a GPU.
 #include <algorithm>
 #include <cstdlib>
 #include <random>
@@ -18,7 +18,7 @@
 
 namespace segfold::test {
 
-/// An operator of columns applied to rows.
+/// Makes every parameter of an operator a row.
 inline Operator over_rows(Operator op)
 {
     for (auto& parameter : op.parameters)
@@ -26,7 +26,7 @@ inline Operator over_rows(Operator op)
     return check(std::move(op));
 }
 
-/// Sparse matrix times dense matrix, exact.
+/// Sparse matrix times dense matrix in integers, exact.
 inline Operator spmm()
 {
     return parse_operator("spmm", R"(
@@ -38,7 +38,7 @@ inline Operator spmm()
         })");
 }
 
-/// Not commutative; numbers, rows, gathered rows and places together.
+/// An operator that is not commutative and reads numbers, rows, gathered rows and places.
 inline Operator everything_at_once()
 {
     return parse_operator("everything_at_once", R"(
@@ -89,7 +89,7 @@ inline Emitted emitted_for(const Operator& op, const Stage& stage, SegmentForm f
     return emit(problem, stage, configuration);
 }
 
-/// Exact and not commutative; each output tells its row, its place and the total of its segment.
+/// An exact operator that is not commutative. Each output encodes its row, its place and its segment's total.
 inline Operator rows_told_back(bool keeps_results)
 {
     return parse_operator("rows_told_back",
@@ -103,7 +103,7 @@ inline Operator rows_told_back(bool keeps_results)
         })");
 }
 
-/// Rows that commute, whose totals go back to the elements.
+/// A commutative operator over rows whose map uses the segment's totals.
 inline Operator rows_of_shares()
 {
     return parse_operator("rows_of_shares", R"(
@@ -116,7 +116,8 @@ inline Operator rows_of_shares()
         })");
 }
 
-/// Two columns of rows and one of numbers, one of which lift does not read; results of the segment too.
+/// An operator with two columns of rows and one of numbers. Lift does not read one of them. Results are kept
+/// beside outputs.
 inline Operator rows_of_several()
 {
     return parse_operator("rows_of_several", R"(
@@ -150,7 +151,8 @@ inline std::vector<std::int64_t> border_lengths(std::int64_t num_features)
     return lengths;
 }
 
-/// Pairs of stage, form, operator, configuration and length of rows, so that each value meets most others.
+/// Cases of stage, form, operator, configuration and length of rows in which most pairs of values occur
+/// together.
 inline std::vector<RowCase> row_cases()
 {
     const auto affine = over_rows(standard_operator("affine_u32"));
@@ -178,11 +180,12 @@ inline std::vector<RowCase> row_cases()
             {"fused_row_groups", offsets, rows_told_back(true), {16, 100}, {{"segments_per_group", 2}}}};
 }
 
-/// The lengths of rows that matter: less than a vector, vectors and a rest, one lane's, a warp's, several of
-/// them.
+/// Typical lengths of rows: shorter than a vector, not a multiple of a vector, as long as a lane's or a
+/// warp's part, several such parts.
 inline constexpr std::int64_t kRowLengths[] = {1, 2, 3, 7, 8, 16, 33, 64, 100, 128, 256, 1024};
 
-/// Every stage with every form, operator and length of rows; the configuration is that of four lengths.
+/// Every stage with every form and operator, in the configurations for four lengths of rows, each on all
+/// kRowLengths.
 inline std::vector<RowCase> all_row_cases()
 {
     const std::vector<Operator> operators = {over_rows(standard_operator("affine_u32")),
@@ -210,7 +213,7 @@ inline std::vector<RowCase> all_row_cases()
     return cases;
 }
 
-/// `count` of all_row_cases() by lot, each with the length of its configuration and two others.
+/// `count` random cases of all_row_cases(), each with the length of its configuration and two other lengths.
 inline std::vector<RowCase> sampled_row_cases(std::size_t count, std::uint64_t seed)
 {
     const auto all = all_row_cases();
@@ -227,8 +230,8 @@ inline std::vector<RowCase> sampled_row_cases(std::size_t count, std::uint64_t s
     return cases;
 }
 
-/// row_cases() and a few by lot; SEGFOLD_ROWS=all asks for all pairs, SEGFOLD_ROWS=SEED for 60 by another
-/// lot.
+/// row_cases() and a few random cases. SEGFOLD_ROWS=all selects all_row_cases(), SEGFOLD_ROWS=SEED 60 random
+/// cases of this seed.
 inline std::vector<RowCase> asked_row_cases()
 {
     const auto* asked = std::getenv("SEGFOLD_ROWS");
@@ -241,7 +244,7 @@ inline std::vector<RowCase> asked_row_cases()
     return cases;
 }
 
-/// Ranges out of order, with gaps, none of which share an element, as write-back wants them.
+/// Ranges out of order and with gaps. They share no element, as write-back requires.
 inline Segments ranges_apart(const std::vector<std::int64_t>& lengths)
 {
     std::vector<std::int64_t> begins, ends;
@@ -255,7 +258,7 @@ inline Segments ranges_apart(const std::vector<std::int64_t>& lengths)
     return segments_from_ranges(index_array(begins), index_array(ends), num_elements);
 }
 
-/// Segments at the borders of groups, shares and steps.
+/// A workload with lengths at the borders of groups, shares and steps.
 inline Workload workload_of(const RowCase& row_case, std::int64_t num_features)
 {
     auto lengths = border_lengths(num_features);

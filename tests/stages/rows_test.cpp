@@ -1,4 +1,4 @@
-// Rows of features: the language, the reference against a loop of its own, files, and every stage over rows
+// Rows of features: the language, the reference compared with a plain loop, files, and every stage over rows
 // on the fiber executor.
 #include <gtest/gtest.h>
 
@@ -112,7 +112,7 @@ TEST(Rows, ReferenceIsThatOfALoop)
     EXPECT_EQ(comparison.first_wrong->fields.at(0).name, "result of feature 2");
 }
 
-/// A table of rows has as many entries as rows, not as many as numbers.
+/// The number of entries of a table of rows is its number of rows, not of numbers.
 TEST(Rows, DataProveThatTheyAreInsideOfTheirTable)
 {
     auto workload = rows_of_numbers(spmm(), uniform_segments(60, 6), 5, 3);
@@ -165,7 +165,7 @@ TEST(Rows, ComeFromFilesInCOrder)
     }
 }
 
-/// With SEGFOLD_ROWS=all every pair, which takes a quarter of an hour.
+/// With SEGFOLD_ROWS=all this takes a quarter of an hour.
 TEST(RowsOnSimt, EveryStageAgreesWithTheReference)
 {
     Draw draw;
@@ -216,7 +216,7 @@ TEST(RowsOnSimt, WriteBack)
     }
 }
 
-/// A giant over many shares among short segments, joined by a thread and by a block.
+/// A long segment over many shares among short segments, joined by a thread and by a block.
 TEST(RowsOnSimt, GiantsAreJoinedInOrder)
 {
     const auto op = over_rows(standard_operator("affine_u32"));
@@ -265,7 +265,7 @@ TEST(RowsOnSimt, SessionsFoldRowsAndNoteReadsOutside)
     EXPECT_EQ(into, (std::vector<std::int64_t>{1, 2, 19, 24}));
 }
 
-/// A plan's sizes are those of its rows.
+/// The sizes of a plan count rows.
 TEST(RowsOnCores, SessionsFoldRowsAndWriteBack)
 {
     SessionOptions options;
@@ -305,7 +305,7 @@ TEST(RowsOnCores, SessionsFoldRowsAndWriteBack)
     }
 }
 
-/// Whether the executor tells that the text is wrong, by short and long segments over several shares.
+/// Whether short and long segments over several shares show that the text is wrong.
 bool is_found(const Emitted& planted, const Operator& op)
 {
     std::vector<std::int64_t> lengths = {3, 1, 700, 0, 2, 8, 16, 0, 1200, 1, 0, 170, 170, 170, 2};
@@ -363,8 +363,7 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
                                            : Configuration{{"block_threads", 64}};
         auto planted = emitted_for(op, stage, SegmentForm::offsets, 8, settings);
         std::string text = from, replacement = to;
-        if (text ==
-            "combine(totals[v], lift_row(") {  // swaps the operands of a call that goes over two lines
+        if (text == "combine(totals[v], lift_row(") {  // swaps the operands of a call that spans two lines
             const auto at = planted.source.find("totals[v] = combine(totals[v], lift_row(");
             ASSERT_NE(at, std::string::npos);
             const auto end = planted.source.find("));", at);
@@ -379,7 +378,7 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
     }
 }
 
-/// Numbers that lanes hold for each other, four groups in a warp.
+/// Numbers that lanes share in a group; a warp has four groups.
 TEST(RowsOnSimt, PlantedBugsInGathersAreFound)
 {
     const auto op = spmm();
@@ -400,7 +399,7 @@ TEST(RowsOnSimt, PlantedBugsInGathersAreFound)
     }
 }
 
-/// What a back end does whose kernels could have found the segments: the host counted them.
+/// If the host has counted the segments and kernels did not find them, results are cut to the host's number.
 TEST(Rows, ResultsAreCutToWholeRowsAndOutputsStay)
 {
     const auto segments = segments_in_form(SegmentForm::flags, {2, 3, 1});

@@ -7,8 +7,8 @@
 
 namespace segfold::test {
 
-/// Lengths of segments that go through whole tiles of so many items. Where there are more segments than
-/// tiles, tiles of run_tiles meet at their borders; else they look back.
+/// Lengths of segments that span whole tiles of `tile` items. If there are more segments than tiles, the
+/// tiles of run_tiles exchange states at their borders; else they look back.
 inline std::vector<std::vector<std::int64_t>> through_whole_tiles(std::int64_t tile)
 {
     std::vector<std::int64_t> behind_short(900, 7);

@@ -1,5 +1,5 @@
-// The stages that find segments in flags or keys: keys of every width, what operators may ask for, and
-// segments that go through many tiles.
+// The stages that find segments in flags or keys: keys of every width, everything that operators may use, and
+// segments that span many tiles.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -29,7 +29,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Each, RunStages, testing::ValuesIn(kRunStages),
                          [](const auto& info) { return info.param; });
 
-/// An exact one that does not commute, and asks for the length.
+/// An exact operator that is not commutative and uses the length.
 Operator hash_and_length()
 {
     return parse_operator("hash_and_length", R"(
@@ -53,7 +53,7 @@ Operator mean()
         })");
 }
 
-/// An exact one that does not commute, of a state that fits into a word.
+/// An exact operator that is not commutative; its state fits into a word.
 Operator short_hash()
 {
     return parse_operator("short_hash", R"(
@@ -64,7 +64,7 @@ Operator short_hash()
         })");
 }
 
-/// An exact one that does not commute, whose states are elements of eight bytes as they are.
+/// An exact operator that is not commutative; elements of eight bytes are its states without a conversion.
 Operator packed_hash()
 {
     return parse_operator("packed_hash", R"(
@@ -79,7 +79,7 @@ Operator packed_hash()
         })");
 }
 
-/// The same of elements of four bytes; with the length.
+/// Like packed_hash() for elements of four bytes; uses the length too.
 Operator packed_short_hash()
 {
     return parse_operator("packed_short_hash", R"(
@@ -95,7 +95,7 @@ Operator packed_short_hash()
         })");
 }
 
-/// index, segment and length reach the operator, and a table is read.
+/// An operator that uses index, segment and length, and reads a table.
 Operator places()
 {
     return parse_operator("places", R"(
@@ -134,8 +134,9 @@ TEST(RunStream, CarriesClimbTheTree)
     }
 }
 
-/// Segments through whole tiles, which begin and end at borders of tiles, one before and one behind them, and
-/// where 32 borders are full; many tiles; one alone; of which the last tile has a part and no head.
+/// Lengths of segments that span whole tiles. They begin and end at borders of tiles, one item before and
+/// behind them, and where 32 borders are full. Some span many tiles, one is alone, and one ends in a last
+/// tile without a head.
 std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
 {
     Lengths growing;
@@ -143,7 +144,8 @@ std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
         growing.push_back(k * tile + k % 3 - 1);
     Lengths ones(static_cast<std::size_t>(tile), 1);
     ones.insert(ones.end(), {40 * tile, 1, 1});
-    // More segments than tiles, so that tiles meet at borders, up to the end or until giants are as many.
+    // More segments than tiles, so that tiles exchange states at their borders, up to the end or up to the
+    // long segments.
     Lengths behind_short(300, 7);
     behind_short.insert(behind_short.end(), {70 * tile, 3, 5 * tile + 2});
     Lengths before_short{3 * tile, 40 * tile + 1};
@@ -174,7 +176,7 @@ std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
             {"the last tile has no head", {tile - 3, 2 * tile + 5}},
             {"the last tile has no head, after many", {5, 50 * tile}},
             {"the last item is a head", {50 * tile, 1}},
-            // A warp looks back over 64 borders, 128 or 256 at once, by the size of states.
+            // A warp looks back over 64, 128 or 256 borders at once; the size of the state decides.
             {"a look-back of 64 borders and of one more", {5, 65 * tile, 66 * tile, 1}},
             {"a look-back of 128 borders and of one more", {5, 129 * tile, 130 * tile, 1}},
             {"a look-back of 256 borders and of one more", {5, 257 * tile, 258 * tile, 1}}};
@@ -184,10 +186,10 @@ struct Through {
     Operator op;
     SegmentForm form;
     int index_bits = 32;
-    int slices = 0;  ///< a warp's in run_tiles, of items that are copied; 0: they are not
+    int slices = 0;  ///< slices of copied items of a warp in run_tiles; 0: items are not copied
 };
 
-/// The smallest; with so many slices of copied items a warp, if there are any.
+/// Returns `configuration` with this number of slices of copied items a warp; unchanged if it is 0.
 Configuration with_slices(Configuration configuration, int slices)
 {
     if (slices != 0) {
@@ -240,7 +242,7 @@ TEST_P(RunStages, SegmentsGoThroughManyTiles)
     }
 }
 
-/// Each kind of schedule, with few blocks in flight and with nearly all.
+/// Tries each kind of schedule, with few blocks at a time and with nearly all.
 TEST_P(RunStages, SchedulesDoNotMatter)
 {
     Draw draw;
@@ -265,7 +267,7 @@ TEST_P(RunStages, SchedulesDoNotMatter)
     }
 }
 
-/// The second launch meets what one over other segments has left.
+/// The second launch meets scratch memory of a launch over other segments.
 TEST_P(RunStages, EarlierLaunchesCountAsNothing)
 {
     for (const auto& op :
@@ -297,10 +299,10 @@ TEST_P(RunStages, EarlierLaunchesCountAsNothing)
 TEST_P(RunStages, KeysMayHaveAnyWidth)
 {
     auto configuration = smallest();
-    configuration["items_per_thread"] = 16;  // so that lanes read as many keys at once as they can
+    configuration["items_per_thread"] = 16;  // lanes then read as many keys at once as possible
     for (const Type type :
          {Type::u8, Type::boolean, Type::bf16, Type::i16, Type::f32, Type::i64, Type::f64}) {
-        // Bits alone tell keys apart: they differ in the highest byte only, and NaN equals itself.
+        // Keys are compared by bits: these differ in the highest byte only, and NaN equals itself.
         Array keys(type, 3000);
         const auto width = size_bytes(type);
         std::memset(keys.data(), type == Type::boolean ? 0 : 0xff, keys.bytes());
@@ -319,7 +321,7 @@ TEST_P(RunStages, KeysMayHaveAnyWidth)
     }
 }
 
-/// Flags and keys are read in vectors where a lane has 16 items, which small tiles and wide states hide.
+/// Flags and keys are read in vectors if a lane has 16 items. Small tiles and wide states have fewer.
 TEST_P(RunStages, FlagsAndKeysAreReadInVectors)
 {
     const auto op = short_hash();
@@ -342,7 +344,7 @@ TEST_P(RunStages, FlagsAndKeysAreReadInVectors)
     }
 }
 
-/// States of every width are staged in vectors or one by one, of arrays that begin anywhere.
+/// States of every width are staged in vectors or one by one, from arrays that begin anywhere.
 TEST_P(RunStages, ItemsAreReadInVectors)
 {
     Draw draw;
@@ -376,7 +378,7 @@ TEST_P(RunStages, ItemsAreReadInVectors)
     }
 }
 
-/// Bits must not depend on the schedule, even where rounding tells one order of combination from another.
+/// Bits must not depend on the schedule, even if rounding makes the order of combination visible.
 TEST_P(RunStages, CarriesAreCombinedInOneOrder)
 {
     if (stage().name == "lean_stream")
@@ -393,7 +395,7 @@ TEST_P(RunStages, CarriesAreCombinedInOneOrder)
     }
 }
 
-/// index, segment and length reach the operator, and tables are read, where kernels find the segments.
+/// If kernels find the segments, index, segment and length reach the operator, and tables are read.
 TEST_P(RunStages, LengthsOfFoundSegmentsReachTheOperator)
 {
     const auto op = places();

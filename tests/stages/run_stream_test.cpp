@@ -1,5 +1,5 @@
-// The stages run_stream and run_tiles where they are delicate: keys of more heads than a warp holds, keys and
-// flags that begin anywhere.
+// Delicate cases of the stages run_stream and run_tiles: more heads than a warp holds keys, and arrays of
+// keys and flags that begin anywhere.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -11,9 +11,10 @@
 namespace segfold::test::run_stream_test {
 namespace {
 
-constexpr int kTiles = 0;  // stands for run_tiles, where each warp has one slice
+constexpr int kTiles = 0;  // selects run_tiles, in which each warp has one slice
 
-/// By blocks of 128 threads, three warps of which fold, `slices` of `items` a lane for each of them.
+/// Runs blocks of 128 threads. Three warps of a block fold, each with `slices` slices of `items` items a
+/// lane.
 void expect_agreement(const std::string& what, const Workload& workload, int items, int slices,
                       Numbers numbers = Numbers::constant, int shifted_elements = 0)
 {
@@ -35,7 +36,7 @@ void expect_agreement(const std::string& what, const Workload& workload, int ite
     }
 }
 
-/// Some of `length`, and one long one now and then.
+/// Lengths of `length`, with a longer one now and then.
 std::vector<std::int64_t> lengths_of(std::int64_t length, std::int64_t num_elements)
 {
     std::vector<std::int64_t> lengths;
@@ -66,7 +67,7 @@ TEST(RunStream, KeysMayBeMoreThanAWarpHolds)
             }
 }
 
-/// A warp holds 1024 keys; the one that is too much is the first head of a slice.
+/// A warp holds 1024 keys. The first key too many is the first head of a slice.
 TEST(RunStream, KeysMayBeOneMoreThanAWarpHolds)
 {
     for (const std::size_t ones : {1023, 1024, 1025}) {
@@ -88,7 +89,7 @@ TEST(RunStream, TheFirstFlagMayBeMissing)
     }
 }
 
-/// Keys of every width; those of 8 bytes fill the room of a warp twice as fast.
+/// Keys of every width. Keys of 8 bytes fill a warp's room twice as fast.
 TEST(RunStream, KeysMayHaveAnyWidth)
 {
     for (const auto type : {Type::i8, Type::i16, Type::u32, Type::i64, Type::f64}) {
@@ -104,7 +105,7 @@ TEST(RunStream, KeysMayHaveAnyWidth)
     }
 }
 
-/// Flags and keys whose vectors do not fit, and the columns with them.
+/// Arrays of flags, keys and columns that do not begin at a vector.
 TEST(RunStream, ArraysMayBeginAnywhere)
 {
     for (const auto& segments : {from_keys(lengths_of(7, 9001)), from_flags(lengths_of(7, 9001))})
@@ -116,7 +117,7 @@ TEST(RunStream, ArraysMayBeginAnywhere)
                         make_workload(op, segments.copy(), 5), 16, slices, Numbers::constant, shift);
 }
 
-/// A length is told from the places of heads, in slices, shares and tiles.
+/// Lengths follow from the places of heads in slices, shares and tiles.
 TEST(RunStream, LengthsAreKnown)
 {
     const auto op = parse_operator("lengths", R"(

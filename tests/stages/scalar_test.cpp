@@ -1,5 +1,5 @@
-// Values that come with the launch: one text for all of them, on every back end of the host, in words where
-// they are wrong.
+// Scalars, whose values come with the launch: one text serves all values, on every back end of the host.
+// Wrong values are refused with a message.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -43,7 +43,7 @@ TEST_P(ScalarOn, EveryValueIsTaken)
               (std::vector<std::int64_t>{0, 0, 0, 0}));
 }
 
-/// Where k is negative, combine is no sum, and is not associative.
+/// An operator that is not associative if k is negative.
 Operator signed_sum()
 {
     return parse_operator("signed",
@@ -55,7 +55,7 @@ Operator signed_sum()
                           "}\n");
 }
 
-/// A fold relies on laws that hold for its own scalars, and on no others, whatever was folded before.
+/// A fold relies on the laws that hold for its own scalars, no matter which scalars were folded before.
 TEST(Scalar, LawsAreThoseOfTheRunsOwnValue)
 {
     if (!has_compiler())
@@ -78,7 +78,7 @@ TEST(Scalar, LawsAreThoseOfTheRunsOwnValue)
     }
     EXPECT_FALSE(session.laws(op).is_associative());
     const std::string kNothing = "nothing was thrown";
-    // Slices and streams must be associative.
+    // Slices and streams need associativity.
     for (const std::int32_t k : {4, -1}) {
         const std::vector<ArrayView> inputs = {kValues, std::span(&k, 1)};
         float sum = 0;
@@ -96,7 +96,7 @@ TEST(Scalar, LawsAreThoseOfTheRunsOwnValue)
     }
 }
 
-/// An identity that is neutral where no scalar is negative.
+/// An identity that is neutral unless the scalar is negative.
 TEST(Scalar, AStreamRefusesAnIdentityThatItsOwnScalarsRefuteAlone)
 {
     if (!has_compiler())
@@ -153,8 +153,8 @@ TEST(Scalar, AStreamShowsHowItsScalarsRefuteAssociativity)
 
 INSTANTIATE_TEST_SUITE_P(BackEnds, ScalarOn, testing::Values("simt", "reference", "thrust", "cpu"));
 
-/// Calls of the compiler, which goes through a script that notes them. A process keeps the compiler that it
-/// has found, so the script stays until the process ends.
+/// Counts calls of the compiler: CXX becomes a script that notes each call. A process keeps the compiler that
+/// it has found, so the script stays until the process ends.
 class CountedCompiler {
 public:
     CountedCompiler() : known_(std::getenv("CXX") == nullptr ? "" : std::getenv("CXX"))
@@ -215,7 +215,7 @@ TEST(Scalar, AnotherValueCompilesNothing)
     }
 }
 
-/// The text was made for a law that other values have not refuted.
+/// The text relies on a law that the scalars of the plan did not refute.
 TEST(Scalar, APlanRefusesValuesThatRefuteALawOfItsText)
 {
     const auto odd = parse_operator("odd",
@@ -246,7 +246,7 @@ TEST(Scalar, APlanRefusesValuesThatRefuteALawOfItsText)
     EXPECT_EQ(folded.values<float>()[1], 1 - 5) << "from left to right";
 }
 
-/// Other values refute the append, so the text does without it, whatever these allow.
+/// Other values refute append, so the text does not use it, even if these values would allow it.
 TEST(Scalar, APlanDoesWithoutWhatOtherValuesRefute)
 {
     const auto total = parse_operator("total",

@@ -30,8 +30,8 @@ std::vector<StageCase> all_cases()
 
 [[maybe_unused]] void PrintTo(const StageCase& c, std::ostream* out) { *out << print(c); }
 
-/// Every shape of one layout, under three schedules where kernels read segments in that layout. Of one that
-/// the host turns into another the kernels see nothing new, and a schedule is enough.
+/// Tries every shape of one layout. Uses three schedules if kernels read segments in that layout. If the host
+/// converts the layout, kernels see nothing new, and one schedule is enough.
 void expect_agreement(const Stage& stage, const std::string& op, Way way)
 {
     const Problem problem(standard_operator(op), form_of(way.kind), way.index_bits);
@@ -45,8 +45,9 @@ void expect_agreement(const Stage& stage, const std::string& op, Way way)
         const Judge judge(workload);
         for (std::uint64_t seed = 1; seed <= last_seed; ++seed) {
             const int multiprocessors =
-                seed == 1 ? 1 : 64;                  // few blocks that loop, or a block for everything
-            const int launches = seed == 2 ? 2 : 1;  // the second meets the scratch that the first has left
+                seed == 1 ? 1 : 64;  // few blocks that loop, or enough blocks for all tiles
+            // The second launch meets the scratch memory of the first.
+            const int launches = seed == 2 ? 2 : 1;
             const auto results =
                 simt::run(workload, emitted, simt::options_from_seed(seed), {}, multiprocessors, launches);
             const auto comparison = judge.compare(results);
@@ -58,7 +59,8 @@ void expect_agreement(const Stage& stage, const std::string& op, Way way)
 
 class StagesOnSimt : public testing::TestWithParam<StageCase> {};
 
-/// All layouts in one process: those that a stage reads in the same form have one text, compiled once.
+/// Tries all layouts in one process: layouts that a stage reads in the same form share one text, which is
+/// compiled once.
 TEST_P(StagesOnSimt, AgreeWithTheReference)
 {
     if (is_left_out())
@@ -73,11 +75,11 @@ TEST_P(StagesOnSimt, AgreeWithTheReference)
 INSTANTIATE_TEST_SUITE_P(Matrix, StagesOnSimt, testing::ValuesIn(all_cases()),
                          [](const auto& info) { return print(info.param); });
 
-/// Other configurations than the smallest one, on the shapes that cross most borders.
+/// Tries configurations other than the smallest, on shapes that cross most borders.
 void expect_configurations_agree(Draw& draw, const Stage& stage, const std::string& op, std::size_t most,
                                  Numbers numbers, int bits = 32)
 {
-    // Ranges where the stage takes them, keys rather than flags.
+    // Takes the last form: ranges if the stage takes them, and keys rather than flags.
     const auto form = is_found(stage.forms.back()) ? SegmentForm::keys : stage.forms.back();
     const Problem problem(standard_operator(op), form, bits);
     if (Catalogue::standard().unmet(stage, problem))
@@ -105,7 +107,7 @@ TEST(StagesOnSimt, ConfigurationsAgreeWithTheReference)
     }
 }
 
-/// Of one text there are many configurations, so that more of them can be tried.
+/// One text serves many configurations, so more of them can be tried.
 TEST(StagesOnSimt, ConfigurationsGivenAtTheLaunchAgreeWithTheReference)
 {
     Draw draw;
@@ -116,7 +118,8 @@ TEST(StagesOnSimt, ConfigurationsGivenAtTheLaunchAgreeWithTheReference)
     }
 }
 
-/// Grids of reproducible plans do not follow the GPU's multiprocessors, and so sums that round do not either.
+/// Grids of reproducible plans do not depend on the number of multiprocessors, and so sums that round do not
+/// either.
 TEST(StagesOnSimt, ReproducibleSumsAreTheSameOnEveryGpu)
 {
     const auto& stage = Catalogue::standard().stage("warp_stream");
@@ -135,8 +138,8 @@ TEST(StagesOnSimt, ReproducibleSumsAreTheSameOnEveryGpu)
     EXPECT_EQ(sum_on(1), sum_on(3));
 }
 
-/// Segments that begin exactly where a warp's share does and reach over the next ones: what ended with the
-/// share before must not enter them.
+/// Segments that begin exactly with a warp's share and reach over the next shares. The segment that ended
+/// with the share before must not enter them.
 TEST(StagesOnSimt, SegmentsBeginWhereSharesDo)
 {
     const auto& stage = Catalogue::standard().stage("warp_stream");
@@ -159,7 +162,7 @@ TEST(StagesOnSimt, CarriesCrossManyGroups)
     const Problem problem(standard_operator("trace_u64"), SegmentForm::offsets);
     const auto configuration = smallest_configuration(stage, problem);
     const auto [block, tile] = block_and_tile(configuration);
-    const std::int64_t n = tile * block * 3 + 7;  // more than three groups
+    const std::int64_t n = tile * block * 3 + 7;  // more than three groups of tiles
     const auto emitted = emit(problem, stage, configuration);
     for (const std::vector<std::int64_t>& lengths :
          {std::vector<std::int64_t>{n},
@@ -190,10 +193,10 @@ TEST(StagesOnSimt, TheLastBlockJoinsManyPartials)
     }
 }
 
-/// index, position, segment and length reach the operator, and tables are read, in every stage and form.
+/// In every stage and form, index, position, segment and length reach the operator, and tables are read.
 ///
-/// Reads are checked, and the zeros that stages put behind the last element are no places of the table: what
-/// is lifted though no segment has it would be reported.
+/// Reads are checked, and 0, which stages put behind the last element, is not a valid place of the table. So
+/// a lift of an item outside of all segments would be reported.
 TEST(StagesOnSimt, PlacesAndTablesReachTheOperator)
 {
     const auto op = parse_operator("places", R"(

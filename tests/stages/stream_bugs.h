@@ -8,17 +8,17 @@
 
 namespace segfold::test {
 
-/// One place of a stage's emitted text, and what stands there with the bug.
+/// A bug: a place of a stage's emitted text, and its replacement.
 struct Bug {
     std::string name;
     std::string stage;
     std::string op;
     LayoutKind kind;
     std::string from, to;
-    int occurrence = 0;  ///< which appearance of `from` is changed
+    int occurrence = 0;  ///< which occurrence of `from` is changed
 };
 
-/// Every process of a program of tests prints its parameters; of bytes that would take 10 ms.
+/// Every process of a test program prints its parameters. Printed as bytes, bugs would take 10 ms.
 [[maybe_unused]] inline void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
 
 inline const std::vector<Bug> kStreamBugs = {

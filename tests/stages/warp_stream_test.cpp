@@ -1,4 +1,4 @@
-// The stage warp_stream where it is delicate: many ends in one place, shares that end among them, elements of
+// Delicate cases of the stage warp_stream: many ends in one place, shares that end among them, elements of
 // every width, tables, arrays that begin anywhere.
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ struct Crowded {
     Configuration configuration;
 };
 
-/// Every ring, blocks of one warp and of several, and both ways to combine.
+/// Returns cases with every size of the ring, blocks of one warp and of several, and both ways to combine.
 std::vector<Crowded> crowded()
 {
     return {{"trace_u64", 32, configuration(64, 2, 8, 256)},
@@ -66,7 +66,7 @@ std::vector<Crowded> crowded()
             {"costly_trace", 32, configuration(32, 3, 16, 256)},
             {"costly_trace", 64, configuration(64, 1, 8, 512)},
             {"max_subarray_i32", 32, configuration(96, 3, 8, 1024)},
-            // Lanes walk their rows in turns, where more segments end than there is room for.
+            // If more segments end than there is room for, lanes process their rows in turns.
             {"max_subarray_i32", 32, configuration(64, 2, 8, 256, 0, true)},
             {"trace_u64", 64, configuration(32, 2, 32, 256, 0, true)},
             {"costly_trace", 32, configuration(96, 1, 16, 512, 256, true)},
@@ -74,7 +74,8 @@ std::vector<Crowded> crowded()
             {"affine_u32", 64, configuration(32, 4, 32, 1024, 256, true)}};
 }
 
-/// Tiles with an end before each item, and more empty segments before the last than there is room for.
+/// Lengths of tiles in which a segment ends before each item, with more empty segments before the last item
+/// than there is room for.
 std::vector<std::int64_t> full_tiles_with_empties(std::int64_t tile, std::int64_t empties)
 {
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(tile - 1), 1);
@@ -112,7 +113,8 @@ std::string print(const Crowded& c)
 
 class CrowdedEnds : public testing::TestWithParam<Crowded> {};
 
-/// More ends in one place than the ring holds, shares that end among empty segments, more shares than items.
+/// Tries more ends in one place than the ring holds, shares that end among empty segments, and more shares
+/// than items.
 TEST_P(CrowdedEnds, AgreeWithTheReference)
 {
     if (is_left_out())
@@ -149,8 +151,7 @@ TEST(WarpStream, UniformSegmentsAreCutAnywhere)
     }
 }
 
-/// What a few tiles of any operator must get right: long and short segments, empties, a tile that is not
-/// full.
+/// Lengths for a few tiles: long and short segments, empty segments, a last tile that is not full.
 std::vector<std::int64_t> some_lengths(std::int64_t tile)
 {
     return {3, tile + 1, 0, 0, 5, 2 * tile, 31, 33, tile - 7, 0, 1, 1, 4 * tile + 3, 12};
@@ -172,7 +173,7 @@ Operator hash_of(const std::vector<Type>& types)
         })");
 }
 
-/// Rows of a lane are 8 to 256 bytes, in steps of 4 elements.
+/// A lane's row takes 8 to 256 bytes, in steps of 4 elements.
 TEST(WarpStream, ElementsMayHaveAnyWidth)
 {
     for (const auto& types :
@@ -206,7 +207,7 @@ TEST(WarpStream, ElementsMayHaveAnyWidth)
     }
 }
 
-/// Arrays that begin in the middle of a vector are read element by element.
+/// An array that begins in the middle of a vector is read element by element.
 TEST(WarpStream, ArraysMayBeginAnywhere)
 {
     for (const int bits : {32, 64}) {

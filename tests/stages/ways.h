@@ -1,6 +1,5 @@
 #pragma once
-// How stages are given segments: which of them serve an operator in which layouts, with indices of which
-// width.
+// Lists, for a stage and an operator, the layouts and index widths that the stage serves.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace segfold::test {
 
-/// Whether a stage serves a standard operator. Operators are read and problems made once: every process of a
-/// program of tests lists cases, which asks hundreds of times.
+/// Whether a stage serves a standard operator. Operators and problems are kept: listing the cases, which
+/// every process of a test program does, asks hundreds of times.
 inline bool serves(const Catalogue& catalogue, const Stage& stage, const std::string& op, SegmentForm form,
                    int index_bits = 32)
 {
@@ -29,21 +28,21 @@ inline bool serves(const Catalogue& catalogue, const Stage& stage, const std::st
     return !catalogue.unmet(stage, place->second);
 }
 
-/// Whether it serves one in any layout.
+/// Whether a stage serves a standard operator in any layout.
 inline bool serves(const Catalogue& catalogue, const Stage& stage, const std::string& op)
 {
     return std::ranges::any_of(stage.forms,
                                [&](SegmentForm form) { return serves(catalogue, stage, op, form); });
 }
 
-/// How a stage is given segments: their layout, and the width of indices.
+/// A layout and an index width in which a stage gets segments.
 struct Way {
     LayoutKind kind;
     int index_bits;
 };
 
-/// All that a stage serves an operator in. One operator with 64-bit indices on each form is enough: nothing
-/// else depends on the width.
+/// Returns all ways in which a stage serves an operator. Only one operator has 64-bit indices, because
+/// nothing else depends on the width.
 inline std::vector<Way> ways(const Catalogue& catalogue, const Stage& stage, const std::string& op)
 {
     std::vector<Way> all;

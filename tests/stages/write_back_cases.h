@@ -8,7 +8,8 @@
 
 namespace segfold::test {
 
-/// Exact and not commutative; every output tells its element, its place, its segment and the segment's total.
+/// An exact operator that is not commutative. Every output encodes its element, its place, its segment and
+/// the segment's total.
 inline Operator told_back(bool keeps_results)
 {
     return parse_operator("told_back",
@@ -26,7 +27,8 @@ inline Operator told_back(bool keeps_results)
         })");
 }
 
-/// Outputs of several widths, of two columns one of which lift does not read; no identity.
+/// An operator without identity, with outputs of several widths and two columns. Lift does not read one of
+/// them.
 inline Operator several_outputs()
 {
     return parse_operator("several_outputs", R"(
@@ -45,7 +47,8 @@ inline Operator several_outputs()
         })");
 }
 
-/// Lets of the segment, of the segment by way of another, of the element, and one that nothing needs.
+/// An operator whose map has a let of the segment, a let that uses it, a let of the element, and an unused
+/// let.
 inline Operator in_parts()
 {
     return parse_operator("in_parts", R"(
@@ -64,8 +67,8 @@ inline Operator in_parts()
         })");
 }
 
-/// Lengths at the borders of tiles of fused_tiles: of `tile` items, an eighth of which is the most segments
-/// that end in one. Copies begin at multiples of 16 items.
+/// Lengths at the borders of tiles of fused_tiles. A tile has `tile` items, and at most `tile` / 8 segments
+/// end in it. Copies begin at multiples of 16 items.
 inline std::vector<std::vector<std::int64_t>> tile_lists(std::int64_t tile)
 {
     const auto most = static_cast<std::size_t>(tile / 8);

@@ -1,4 +1,4 @@
-// Write-back: the language, the reference against loops of its own, and emitted kernels on the fiber
+// Write-back: the language, the reference compared with plain loops, and emitted kernels on the fiber
 // executor.
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST(WriteBack, IsRefusedInWords)
               std::string::npos);
 }
 
-/// The reference and Thrust with the evaluator, against loops that know nothing of the language.
+/// Compares the reference, and Thrust with the evaluator, with plain loops.
 TEST(WriteBack, SoftmaxIsThatOfALoop)
 {
     const std::vector<std::int64_t> lengths = {3, 0, 1, 70, 2, 0, 129};
@@ -153,7 +153,7 @@ TEST(WriteBack, GradientsOfSoftmaxCompose)
     }
 }
 
-/// Every stage once, with the shapes that the mapping kernel's tiles and ends meet.
+/// Runs every stage once, on shapes at the borders of the mapping kernel's tiles.
 TEST(WriteBackOnSimt, EveryStageLeavesResultsForMap)
 {
     std::uint64_t seed = 0;

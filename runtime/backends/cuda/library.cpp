@@ -27,7 +27,7 @@ fs::path toolkit_directory;
 std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
-// Set before anything else, when the program or module starts.
+// The advice of advice_without_gpu(). Set before anything else, when the program or module starts.
 std::string& cpu_option()
 {
     static auto& option = lasting([] { return std::string("SessionOptions::backend = \"cpu\""); });

@@ -79,7 +79,7 @@ std::string no_timed_device(bool runs_cuda_stage)
     if (name == "cuda" || make_backend(name)->identity())
         return "";
     const auto reason = cuda::no_device_reason();
-    // without the advice: that back end measures nothing
+    // leaves out the advice to use the back end cpu, which does not measure CUDA's stages
     return reason.substr(0, reason.find("; use the back end"));
 }
 

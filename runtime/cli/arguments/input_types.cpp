@@ -65,8 +65,8 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
     const auto is_open = [](const auto& parameter) { return !parameter.type; };
     if (std::ranges::none_of(parameters, is_open))
         return std::nullopt;
-    // A verb without --input may still take the values of a matrix, because it checks or emits what a run
-    // does.
+    // A verb without --input may still read a matrix's type: it checks or emits the plan of a run with that
+    // matrix.
     const auto op = outline(operator_name, parameters);
     const auto files =
         arguments.declares("input") ? input_files(arguments, op) : std::map<std::string, std::string>();

@@ -83,12 +83,12 @@ bool uses_generic_type(const std::string& path, const std::string& text)
         parse_operator(path, text);
         return false;
     } catch (const SpecError&) {
-        return true;  // or another fault, which parsing with a type finds again
+        return true;  // if the text has another fault, parsing it with a type reports that
     }
 }
 
-/// True if the operator adds or multiplies numbers of `type` and that has 8 or 16 bits. Such integers soon
-/// wrap, and such sums of floats soon stop growing.
+/// True if the operator adds or multiplies numbers of `type`, and `type` has 8 or 16 bits. Such integers soon
+/// wrap, and sums of such floats soon stop growing.
 bool computes_narrowly(const Expression& expression, Type type)
 {
     const auto& node = *expression;
@@ -108,8 +108,8 @@ std::string_view advice_on(Type type)
                               "state is f32, with 'lift f32(x)'";
 }
 
-/// Returns the operator that `make(TYPE, FILE)` gives for the type found in the inputs and the file it was
-/// found in; for no type if the inputs determine none.
+/// Returns the operator of `make(TYPE, FILE)`. TYPE is the type that an input FILE determines; there is no
+/// type if no input determines one.
 template <class Make>
 Operator with_input_type(const Arguments& arguments, const std::string& name,
                          const std::vector<DeclaredParameter>& parameters, const Make& make)

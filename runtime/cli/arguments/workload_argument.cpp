@@ -47,7 +47,7 @@ std::string without_blanks(std::string_view text)
                               : std::string(text.substr(first, text.find_last_not_of(kBlanks) + 1 - first));
 }
 
-/// Throws for an unknown name in --input. The message lists the parameters and says how scalars are given.
+/// Throws for an unknown name in --input. The message lists the parameters and names the flag for scalars.
 [[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
 {
     const auto inputs = parameter_names(op, false);
@@ -202,7 +202,7 @@ void refuse_scalars_given_twice(const WorkloadRequest& request)
                             name, input->second, value));
 }
 
-/// Throws if flags for generated data are given although all data are.
+/// Throws if flags for generated data are given, but no data are generated.
 void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
     const bool generates = std::ranges::any_of(

@@ -86,8 +86,8 @@ void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
                             request.num_elements - request.num_elements % layout.uniform_length));
 }
 
-/// Returns the baseline's ratios for this device and remarks on differing circumstances. If it has none for
-/// this device, that is an error if nothing else is compared.
+/// Returns the baseline's ratios for this device, and adds remarks on differing circumstances. If the
+/// baseline has no ratios for this device and nothing else is compared, throws.
 const regress::DeviceTimes* comparable(const Arguments& arguments, const regress::Baseline& baseline,
                                        TimeReport& report)
 {

@@ -18,8 +18,8 @@ using regress::NamedOperator;
 
 /// An operator named on the command line.
 struct AskedOperator {
-    NamedOperator by_words;  ///< its name is the words that select it again
-    std::string own_name;    ///< name in baselines, wherever its file is
+    NamedOperator by_words;  ///< the operator, named by the words that select it on the command line
+    std::string own_name;    ///< name in baselines; does not depend on the place of the operator's file
 };
 
 /// Returns the operators named on the command line, else those of a standard set.
@@ -43,14 +43,14 @@ struct AskedOperator {
 /// Throws InputError if the baseline has static costs, but none for the operators and --stage; the message
 /// says which it has.
 ///
-/// A baseline without static costs is refused with --static, and if it has no times either.
+/// Also throws for a baseline without static costs if --static is given or the baseline has no times.
 void require_static_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                           const regress::Baseline& baseline);
 
 /// Throws InputError if the baseline has times, but none for the operators and --stage.
 ///
-/// A baseline without times is refused with --time and --self, and if it has no static costs either. The
-/// device is checked by hold_times().
+/// Also throws for a baseline without times if --time or --self is given or the baseline has no static costs.
+/// hold_times() checks the device.
 void require_time_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                         const regress::Baseline& baseline);
 

@@ -30,13 +30,13 @@ constexpr Flag kRegressFlags[] = {
 /// Number of devices to imitate if none are named and there is at most one GPU.
 constexpr std::size_t kStandIns = 3;
 
-/// Exact and not commutative, with and without an identity; one with a law of its own, one that rounds, one
-/// with a finish.
+/// Operators that are exact and not commutative, with and without an identity; one that is commutative, one
+/// that rounds, and one with a finish.
 constexpr std::string_view kRelationOperators[] = {"trace_i32", "affine_u32", "keep_first_i32",
                                                    "sum_i32",   "sum_f32",    "mean_variance_f32"};
-/// The smallest, one that keeps the order, and one with a large state.
+/// The smallest operator, one that is not commutative, and one with a large state.
 constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_variance_f32"};
-/// Bound by memory; the first in any order, the second in the order of the elements.
+/// Operators limited by memory: one that is commutative, and one that is not.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 
 /// Which parts run.

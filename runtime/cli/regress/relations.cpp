@@ -31,7 +31,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
         for (const auto& relation : regress::relations())
             request.relations.push_back(&relation);
     request.stages = regress_stages(arguments, catalogue);
-    // Small tiles cross many borders with the few elements that simt can take in a short time.
+    // simt folds few elements in a short time. Small tiles give them many borders.
     request.tiles = {regress::Tiles::smallest};
     if (on_gpu)
         request.tiles.push_back(regress::Tiles::chosen);
@@ -40,7 +40,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     return request;
 }
 
-/// Shows which of how many attempts is being made.
+/// Shows the number of the current attempt, and of all attempts.
 class Attempts {
 public:
     Attempts(Progress* progress, std::size_t all) : progress_(progress), all_(all) {}

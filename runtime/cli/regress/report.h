@@ -21,9 +21,9 @@ struct OperatorRelations {
 struct RelationsReport {
     std::string backend;
     std::int64_t num_elements = 0;
-    std::string replay_words;  ///< flags that every command for repeating a case needs
-    int num_ranks = 0;         ///< number of ranks that tried them together; 0: one process
-    /// For relations between devices. In relations of ranks, threads of this process take the ranks' place.
+    std::string replay_words;  ///< flags that every command needs that repeats a case
+    int num_ranks = 0;         ///< number of ranks that tried the relations together; 0: one process
+    /// Number of devices for relations between devices. In one process, so many threads stand in for ranks.
     int num_devices = 1;
     std::vector<OperatorRelations> operators;
 

@@ -112,7 +112,8 @@ std::string tiles_text(const RelationsReport& report)
                                                       : " with the tiles of a run alone";
 }
 
-/// Returns how many relations hold only as far as results could be judged, and the first; "" if none.
+/// Returns the number of relations with results that cannot be judged, and the first of them; "" if there are
+/// none.
 std::string print_unjudged(const RelationsReport& report)
 {
     std::size_t count = 0;

@@ -28,15 +28,15 @@ constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kShownDigits = 12;
 
 /// A file of the cache: a kernel, a library of the back end cpu, a record of a compiler, verdicts on laws, or
-/// the damage of a file.
+/// a damaged file.
 struct Stored {
     cache::FileInfo file;
     bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
     cpu::StoredLibrary library;
-    std::string compiler;            ///< of a compiler's record
-    prove::StoredVerdicts verdicts;  ///< of laws
-    std::string damage;              ///< empty: the file is intact
+    std::string compiler;            ///< the compiler, for a record of a compiler
+    prove::StoredVerdicts verdicts;  ///< the verdicts, for a file of laws
+    std::string damage;              ///< what is wrong with the file; empty if it is intact
 
     [[nodiscard]] std::string_view kind() const
     {
@@ -224,7 +224,8 @@ int list(bool json)
     return 0;
 }
 
-/// Prints "on", "off", or why the folder cannot be used. Other verbs fail on that; this one reports it.
+/// Prints "on", "off", or why the folder cannot be used. Does not fail if it cannot be used, as other verbs
+/// do.
 int stat(bool json)
 {
     const auto settings = settings_with_folder();

@@ -100,7 +100,7 @@ std::string scalar_note(const LawReport& report, const CheckRequest& request)
     return {};
 }
 
-/// Notes the refuted laws that stages rely on or do without.
+/// Says which refuted laws stages rely on, and which they do not use.
 std::string law_notes(const OperatorLaws& laws)
 {
     std::string text;
@@ -234,7 +234,7 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
 
 /// The outcome for an operator.
 struct Checked {
-    std::string text;  ///< empty, like all members but is_well, if another rank prints
+    std::string text;  ///< only rank 0 fills in the text and all members but is_well
     Json json;
     std::vector<std::string> untried;
     bool is_well = true;
@@ -354,7 +354,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     const bool is_well = std::ranges::all_of(all, &Checked::is_well);
     if (!prints(ranks))
         return is_well ? 0 : 1;
-    auto left = all.front().untried;  // not tried by any of them
+    auto left = all.front().untried;  // checks that no operator tried
     Json documents = Json::array();
     std::string text;
     for (auto& checked : all) {

@@ -70,7 +70,7 @@ void make_folder(const std::string& folder)
         throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
 }
 
-/// Returns the tables that --check-tables covers: all that are read.
+/// Returns the tables whose reads --check-tables checks: all tables that are read.
 std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
 {
     std::vector<std::string> tables;
@@ -116,7 +116,8 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     return plan;
 }
 
-/// Adds the scalar values for which laws were judged, if the text may be wrong for others: all of `values`.
+/// Adds `values`, the scalars for which laws were judged, to the document. They are empty if the text is
+/// right for all scalars.
 void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
 {
     std::size_t next = 0;

@@ -52,7 +52,7 @@ std::size_t depth(const Catalogue& catalogue, const Stage& stage)
     return stage.after.empty() ? 0 : 1 + depth(catalogue, catalogue.stage(stage.after));
 }
 
-/// Returns the stages as a tree in preorder: after each come those that improve on it.
+/// Returns the stages as a tree in preorder: each is followed by the stages that improve on it.
 std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& after = "")
 {
     std::vector<const Stage*> stages;
@@ -224,14 +224,14 @@ Json stages_json(const Catalogue& catalogue, const std::vector<Offer>& offers)
     return list;
 }
 
-/// A file to be written, or one that is there already.
+/// A file to write, or one that exists already.
 struct KernelFile {
     std::string path;
     std::string_view text;
     bool is_there;
 };
 
-/// Whether `path` is there with `text`; throws if it is there with something else.
+/// Whether the file at `path` exists and contains `text`. Throws InputError if it has another content.
 bool is_written(const std::string& folder, const std::filesystem::path& path, std::string_view text)
 {
     std::error_code error;
@@ -259,9 +259,9 @@ void make_folder(const std::string& folder, const std::filesystem::path& path)
                                      path.string(), error.message()));
 }
 
-/// Writes every file of kernels/ below `folder`, to be edited and given to --kernels. Prints which were
-/// written and which were there with the same text. Throws InputError, before it writes, if a file has
-/// another text.
+/// Writes every file of kernels/ below `folder`; users edit them and pass the folder to --kernels. Prints
+/// which files were written, and which existed with the same text. Throws InputError, before it writes, if a
+/// file exists with another text.
 void extract_kernels(const std::string& folder, bool as_json)
 {
     std::vector<KernelFile> files;

@@ -23,7 +23,7 @@ namespace {
         print(layout)));
 }
 
-/// Opens a file. Messages say what it is for by `purpose`, as in "for --input x".
+/// Opens a file. Messages contain `purpose`, as in "for --input x".
 std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
                                   std::optional<Type> type)
 {
@@ -108,8 +108,8 @@ std::int64_t elements_of(const WorkloadRequest& request)
     }
 }
 
-/// Refuses tables, and the columns that index them, that are not given: no part of them can be generated
-/// alone.
+/// Throws InputError if a table, or a column that indexes one, is not given: such data cannot be generated
+/// part by part.
 void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArraySource>>& sources)
 {
     const auto uses = table_uses(op);

@@ -369,7 +369,7 @@ int verb_tune(const Words& words)
     options.backend = arguments.value("backend").value_or("auto");
     Session session(options);
     const auto laws = session.laws(op, given_scalars(op, request.scalars));
-    if (!laws.has_sound_identity)  // the worker has the data, and refuses them if they show it
+    if (!laws.has_sound_identity)  // the worker, which has the data, refuses them if they are affected
         write_warnings(arguments, {fmt::format("operator {} states an identity that is none\n{}", op.name,
                                                print(*laws.report.find(Law::identity), op))});
     write_warnings(arguments, law_warnings(laws, op));

@@ -40,7 +40,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
     Session session(timed_backend_argument(arguments), session_options(arguments, op));
     auto& backend = core(session).backend();
     const auto prepared = make_checked_workload(op, request);
-    check_tables(prepared.workload);  // throws now, not after hours of plans that are all refused
+    check_tables(prepared.workload);  // throws at once; else every plan would be refused one by one
     const auto laws = core(session).laws(prepared.workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(prepared.workload, laws);
@@ -59,7 +59,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
 
 int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
-    // Its standard error goes nowhere, so the tuner gets errors through the protocol.
+    // Nobody reads the worker's standard error, so errors go to the tuner through the protocol.
     try {
         serve_device(arguments, op, request);
     } catch (const Error& error) {

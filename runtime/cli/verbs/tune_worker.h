@@ -8,12 +8,12 @@
 
 namespace segfold::cli {
 
-/// What a worker reports about its device and data.
+/// The facts that a worker reports about its device and data.
 struct TuneGreeting {
     TuningRecord record;  ///< without the point and the measurement
     Target target;
     double ceiling = 0;  ///< bytes per second
-    UsableLaws laws;     ///< laws for its scalars
+    UsableLaws laws;     ///< laws that hold for the scalars of the data
 };
 
 /// Measures the plans requested on standard input until it ends. Returns the exit code.

@@ -56,7 +56,7 @@ std::vector<std::string> row(const Entry& entry)
 
 std::string summary(const WorkloadRecord& record)
 {
-    if (record.num_elements == 0)  // the times are those of launches and say nothing about plans
+    if (record.num_elements == 0)  // times are those of empty launches and say nothing about plans
         return "there is nothing to time: the data have no elements, so that no plan is called the fastest\n";
     const auto* ours = record.chosen();
     const auto* theirs = record.best_peer();

@@ -24,8 +24,8 @@ public:
     ResultsView(const Arguments& arguments, const Workload& workload, bool saves = true,
                 std::int64_t first_segment = 0);
 
-    /// Returns a table of the first segments, or of those with the largest values of --sort. Ends with how
-    /// many are left out.
+    /// Returns a table of the first segments, or of the segments with the largest values of --sort. The last
+    /// line gives the number of segments left out.
     [[nodiscard]] std::string print(const Results& results) const;
     /// Returns the same segments as an array of JSON objects.
     [[nodiscard]] nlohmann::ordered_json json(const Results& results) const;

@@ -33,7 +33,7 @@ public:
     /// `op` must outlive this object.
     FirstSegments(const Operator& op, std::int64_t most) : op_(op), most_(most) {}
 
-    /// Takes the next segments, in their order; `lengths` are theirs.
+    /// Takes the results and the lengths of the next segments.
     void take(const Results& results, std::span<const std::int64_t> lengths);
     /// Returns the segments as a workload that has only segments, and their results.
     [[nodiscard]] std::pair<Workload, Results> shown() const;
@@ -63,7 +63,7 @@ struct EndedStream {
     std::int64_t num_segments;
     std::int64_t memory;
     int num_ranks = 0;               ///< 0: one process, without MPI
-    std::string resumed = {};        ///< where --resume continued; empty without it
+    std::string resumed = {};        ///< the place from which --resume continued; empty without --resume
     std::int64_t first_segment = 0;  ///< first of the segments folded by this run, which are shown
 };
 

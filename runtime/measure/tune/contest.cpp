@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kLevel = 0.01;
 constexpr double kLeastGainOfTuning = 0.01;
-// Margin for screening, where the launch passes the numbers. This slows some stages more than others.
+// Margin for times of screening, in which the launch passes the numbers: that slows some stages more than
+// others.
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
 
@@ -25,8 +26,8 @@ bool gains(const Finalist& rival, const Finalist& incumbent)
     return rival.measurement.milliseconds < incumbent.measurement.milliseconds * (1 - kLeastGainOfTuning);
 }
 
-/// Whether it is certainly faster. If other work disturbs the runs, their medians may differ by luck and pass
-/// the U test, but their quartiles overlap.
+/// Whether `rival` is certainly faster than `incumbent`. If other work disturbs the runs, medians may differ
+/// by chance and pass the U test, but the quartiles overlap.
 bool beats(const Finalist& rival, const Finalist& incumbent)
 {
     const auto& ours = rival.measurement.samples;

@@ -1,5 +1,5 @@
 #pragma once
-// A whole tuning: screening, ranking of the best, validation of the winner.
+// A whole tuning: screening, ranking the best plans, validating the winner.
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,39 +11,40 @@ namespace segfold::tune {
 
 struct ContestOptions {
     SearchOptions search;
-    std::size_t finalists = 8;  ///< the fastest, ranked by turns; of each stage two that are close join them
+    /// Number of fastest plans that are ranked; up to two close plans of each other stage join them.
+    std::size_t finalists = 8;
     int rounds = 21;
 };
 
 /// A finalist with its runs.
 struct Finalist {
     std::size_t place = 0;
-    PlanMeasurement measurement;  ///< of the ranking
+    PlanMeasurement measurement;  ///< measured in the ranking
 };
 
 struct Contest {
-    std::vector<Trial> trials;          ///< of the screening, known ones included
-    std::vector<Finalist> finalists;    ///< the fastest first
-    std::optional<std::size_t> winner;  ///< a place; nothing if no plan gives right results
-    std::string reason;                 ///< why that one, one sentence without its end
-    /// False where the plan that runs today stays because runs differ too much to tell that another is
-    /// faster.
+    std::vector<Trial> trials;          ///< trials of the screening, known ones included
+    std::vector<Finalist> finalists;    ///< fastest first
+    std::optional<std::size_t> winner;  ///< the place of the winner; empty if no plan gives right results
+    std::string reason;                 ///< why this plan won: one sentence without its final dot
+    /// False if the incumbent stays only because its runs vary too much to prove another plan faster.
     bool is_certain = true;
-    std::string unjudged = {};  ///< of the winner's results: how many segments cannot be judged, if any
+    /// Says how many segments of the winner's results cannot be judged; empty if none.
+    std::string unjudged = {};
 };
 
 struct ContestListener {
     SearchListener search;
     std::function<void(const Finalist& finalist)> ranked;
-    std::function<void(std::size_t finalists)> ranking;  ///< about to rank so many
-    std::function<bool()> is_interrupted;                ///< nothing is ranked then
+    std::function<void(std::size_t finalists)> ranking;  ///< called before so many plans are ranked
+    std::function<bool()> is_interrupted;                ///< if it returns true, nothing is ranked
 };
 
-/// Searches, then ranks the best by turns beside the incumbent and validates the winner.
+/// Searches, ranks the best plans in turns with the incumbent, and validates the winner.
 ///
-/// The incumbent is the plan that runs today. It stays unless another is faster by 1 % and by a U test at
-/// 0.01, and the quartiles of their runs lie apart. A winner whose results are wrong is dropped, and the next
-/// one takes its place.
+/// The incumbent is the plan that a run takes today. It stays unless another plan is faster by 1 % and by a U
+/// test at 0.01, and the quartiles of both do not overlap. If the results of a winner are wrong, the next
+/// plan replaces it.
 Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
              const ContestOptions& options, const ContestListener& listener = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// One tuning with its records: known trials, measurements, the winner. Keeps every row.
+// A tuning that reads known trials from the records, and records every measurement and the winner.
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,37 +13,37 @@ namespace segfold::tune {
 /// The folder of the user's records. Throws InputError if there is none.
 [[nodiscard]] std::string require_record_folder();
 
-/// How far a tuning goes.
+/// Limits of a tuning.
 struct Limits {
-    std::size_t evaluations = 200;  ///< new plans at most
+    std::size_t evaluations = 200;  ///< most new plans to measure
     std::size_t finalists = 8;
     Strategy strategy = Strategy::automatic;
-    bool is_pinned = false;  ///< the winner stays, whatever later tunings find
+    bool is_pinned = false;  ///< true: later tunings do not replace the winner
 };
 
-/// The known trials of a problem, and a tuning that goes on from them.
+/// The known trials of a problem, and a tuning that continues from them.
 class KeptTuning {
 public:
-    /// Reads the user's records. `blank` is a row of the problem without a measurement; problem and catalogue
-    /// must outlive this object.
+    /// Reads the user's records. `blank` is a row of the problem without a measurement. `problem` and
+    /// `catalogue` must outlive this object.
     KeptTuning(TuningRecord blank, const Problem& problem, const Catalogue& catalogue);
 
     [[nodiscard]] const TuningRecord& blank() const { return blank_; }
     [[nodiscard]] const Problem& problem() const { return question_.problem; }
     [[nodiscard]] const Lookup& lookup() const { return lookup_; }
     [[nodiscard]] const SearchSpace& space() const { return space_; }
-    /// The place of the plan that runs today.
+    /// The place of the plan that a run takes today.
     [[nodiscard]] std::size_t incumbent() const { return *incumbent_; }
-    /// Measured by earlier tunings; never asked for again.
+    /// Trials of earlier tunings; they are not measured again.
     [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
 
-    /// Searches, ranks, validates. Every measurement is in the user's file before the next begins; the winner
-    /// is chosen there. Throws InputError where records have no folder.
+    /// Searches, ranks and validates. Each measurement is written to the user's file before the next begins,
+    /// and then the winner. Throws InputError if records have no folder.
     [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
-    /// The rows of this tuning.
+    /// The rows that this tuning has written.
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
-    /// The file that they are in; empty before run().
+    /// The file that holds rows(); empty before run().
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:

@@ -31,7 +31,7 @@ def microseconds(call):
 
 
 def operators():
-    """(name, operator, columns and scalars)"""
+    """Returns (name, operator, columns and scalars) of each call."""
     random = np.random.default_rng(1)
     x, integers = random.normal(size=1000).astype(np.float32), random.integers(-1000, 1000, 1000)
     yield "`sum` f32", sf.standard.sum, (x,)

@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads of OpenMP that spin would take cores from whoever folds next
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # spinning threads of OpenMP would take cores from the next contestant
 
 import numpy as np
 
@@ -32,13 +32,13 @@ import segfold as sf
 
 
 def cut(lengths, num_elements):
-    """Offsets of segments of these lengths, as many as there are elements for; none is empty."""
+    """Offsets of segments of these lengths, as many as ``num_elements`` fill; none is empty."""
     ends = np.cumsum(lengths)
     return np.concatenate([[0], ends[ends < num_elements], [num_elements]]).astype(np.int64)
 
 
 def layouts(num_elements, seed=7):
-    """Offsets by the name of the layout. All lengths are above 0, because ``reduceat`` has no empty segments."""
+    """Offsets by the name of the layout. All lengths are above 0, because ``reduceat`` cannot fold empty segments."""
     generator = np.random.default_rng(seed)
     half = num_elements // 2
     return {
@@ -52,7 +52,7 @@ def layouts(num_elements, seed=7):
 
 
 class Problem:
-    """A column and its segments, in every form that a library asks for; forms are made before the clock starts."""
+    """A column and its segments, in every form that a library needs. Forms are made before the clock starts."""
 
     def __init__(self, x, offsets):
         self.x, self.wide_offsets = x, offsets
@@ -68,7 +68,7 @@ class Problem:
         return self.x.nbytes + self.offsets.nbytes + 4 * num_results * len(self.lengths)
 
 
-# What each library is asked to do. A function takes a Problem and makes the call that is timed, which gives a tuple of arrays.
+# The contestants. Each function takes a Problem and returns the timed call, which returns a tuple of arrays.
 
 
 def segfold_call(problem, operator, backend):
@@ -130,7 +130,7 @@ def numba_call(problem, operator):
 
 @functools.lru_cache(maxsize=None)
 def numba_loops():
-    """A parallel loop over segments; compiled by the first call, which is not timed."""
+    """A parallel loop over segments. The first call, which is not timed, compiles it."""
     import numba
 
     @numba.njit(parallel=True, fastmath=True)
@@ -177,7 +177,7 @@ def polars_call(problem, operator):
 
 @functools.lru_cache(maxsize=None)
 def host_peers(cccl):
-    """host_peers.cpp as a library, and why there is none: ``(library, "")`` or ``(None, reason)``."""
+    """Compiles host_peers.cpp. Returns ``(library, "")``, or ``(None, reason)`` if that fails."""
     toolkit = pathlib.Path(os.environ.get("SEGFOLD_TOOLKIT") or "/usr/local/cuda") / "include"
     folders = [pathlib.Path(cccl)] if cccl else [toolkit / "cccl", toolkit]
     found = [folder for folder in folders if (folder / "thrust" / "version.h").is_file()]
@@ -239,7 +239,7 @@ LIBRARIES = {
 
 
 def is_right(results, problem, operator):
-    """Compares with sums in f64: within what rounding may do to a sum of that many values."""
+    """Compares with sums in f64, within the rounding error of a sum of that many values."""
     x = problem.x.astype(np.float64)
     wanted = [np.add.reduceat(x, problem.begins)]
     if operator == "mean_variance":
@@ -254,7 +254,7 @@ def is_right(results, problem, operator):
 
 
 def measure(contestants, problem, operator, rounds, empty_cache):
-    """``{name: seconds of each round}`` and ``{name: whether it is right}``, the contestants taking turns in every round."""
+    """Times the contestants in turns. Returns ``{name: seconds of each round}`` and ``{name: whether it is right}``."""
     rights = {name: name == READING or is_right(call(), problem, operator) for name, call in contestants.items()}
     taken = {name: [] for name in contestants}
     for _ in range(rounds):
@@ -267,7 +267,7 @@ def measure(contestants, problem, operator, rounds, empty_cache):
 
 
 def spread(seconds):
-    """The middle half of the rounds, as a part of their median."""
+    """The interquartile range of the rounds / their median."""
     if len(seconds) < 2:
         return 0.0
     low, middle, high = statistics.quantiles(seconds, n=4)

@@ -1,9 +1,9 @@
-// What fold_benchmark.py measures beside libraries of Python: all cores that only read the column, and
-// thrust::reduce_by_key on OpenMP with the operator as C++. Compiled when the benchmark begins:
+// Peers that fold_benchmark.py measures beside libraries of Python: a read of the column by all cores, and
+// thrust::reduce_by_key on OpenMP with the operator as C++. The benchmark compiles this file when it begins:
 //
 //     g++ -std=c++17 -O3 -march=native -fopenmp -shared -fPIC -isystem CCCL host_peers.cpp
 //
-// `keys` holds the number of its segment for each element. No segment is empty.
+// `keys` holds, for each element, the number of its segment. No segment is empty.
 #define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_OMP
 #include <thrust/functional.h>
@@ -24,7 +24,7 @@ namespace {
 float read(const float* values, std::int64_t count)
 {
     typedef float Vector
-        __attribute__((vector_size(64), aligned(4)));  // clang heeds no alignment in an alias
+        __attribute__((vector_size(64), aligned(4)));  // clang ignores the alignment in an alias
     Vector sums[8] = {};
     std::int64_t i = 0;
     for (; i + 128 <= count; i += 128)
@@ -88,7 +88,8 @@ extern "C" void thrust_sum(const std::int32_t* keys, const float* values, std::i
 extern "C" void thrust_mean_variance(const std::int32_t* keys, const float* values, std::int64_t count,
                                      float* mean, float* variance)
 {
-    static std::vector<Moments> moments;  // kept, so that only the first call, which is not timed, allocates
+    // Static, so that only the first call, which is not timed, allocates.
+    static std::vector<Moments> moments;
     moments.resize(static_cast<std::size_t>(keys[count - 1]) + 1);
     thrust::reduce_by_key(thrust::omp::par, keys, keys + count,
                           thrust::make_transform_iterator(values, Lift()), thrust::make_discard_iterator(),

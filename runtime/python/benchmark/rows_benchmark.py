@@ -68,7 +68,7 @@ def columns_of(num_rows):
 
 
 class Work:
-    """The arrays of one work on the GPU, and sums in f64 to compare with."""
+    """The arrays of one problem on the GPU, and results in f64 to compare with."""
 
     def __init__(self, torch, name, lengths, num_features):
         self.torch, self.name, self.num_features = torch, name, num_features
@@ -89,7 +89,7 @@ class Work:
         return bool(error <= (6e-3 if self.name.endswith("bf16") else 2e-5))
 
     def wanted(self):
-        """In f64, a few features at a time."""
+        """The right results in f64, computed a few features at a time."""
         torch, parts = self.torch, []
         for first in range(0, self.num_features, 8):
             part = self.x[:, first : first + 8].double()
@@ -136,7 +136,7 @@ def torch_peers(torch, work):
 
 
 def cusparse_peers(torch, work):
-    """cuSPARSE's product of a CSR matrix of the segments and the rows, after its preprocessing."""
+    """The product of a CSR matrix (the segments) and the rows by cuSPARSE, after its preprocessing."""
     if work.name == "softmax":
         return {}
     path = pathlib.Path(__file__).with_name("spmv_benchmark.py")
@@ -180,7 +180,7 @@ def cusparse_peers(torch, work):
 
 
 def triton_peers(torch, work):
-    """A program for each segment and block of features, the way most kernels of this kind are written."""
+    """A Triton program for each segment and block of features, the usual way to write such kernels."""
     if importlib.util.find_spec("triton") is None:
         print("triton is not installed")
         return {}
@@ -192,7 +192,7 @@ def triton_peers(torch, work):
 
 
 def measure(torch, call, rounds):
-    """Quartiles of the milliseconds of a call, after two that are not timed; one that takes long is timed once."""
+    """Quartiles of the milliseconds of a call, after two untimed calls. A slow call is timed once."""
     taken = []
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     for _ in range(rounds + 2):
@@ -207,7 +207,7 @@ def measure(torch, call, rounds):
 
 
 def bench(words, name, offsets, num_features):
-    """What ``segfold bench`` says of the plan that a run takes: its JSON document, and the entry of that plan."""
+    """Runs ``segfold bench``. Returns its JSON document, and the entry of the plan that a run takes."""
     with tempfile.TemporaryDirectory() as folder:
         operator, file = os.path.join(folder, "operator.seg"), os.path.join(folder, "offsets.npy")
         pathlib.Path(operator).write_text(OPERATORS[name])
@@ -227,7 +227,7 @@ def bench(words, name, offsets, num_features):
 
 
 def compare(torch, words, name, layout, num_features):
-    """Prints the table of one work; False where segfold is wrong."""
+    """Prints the table of one problem. Returns False if segfold's results are wrong."""
     lengths = lengths_of(layout, 2**words.log2 // num_features // 32 * 32)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     document, chosen = bench(words, name, offsets, num_features)

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-ROWS = 8  # at a time
+ROWS = 8  # rows that a program reads at a time
 
 
 @triton.jit

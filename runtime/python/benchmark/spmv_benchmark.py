@@ -25,8 +25,8 @@ import sysconfig
 
 import numpy as np
 
-WINDOW = 4  # words apart
-CALLS = 10  # in a round
+WINDOW = 4  # words that are at most so far apart count as a pair
+CALLS = 10  # calls in a round
 
 
 class Matrix:
@@ -70,7 +70,7 @@ def words_of(folder, megabytes):
 
 
 def counted(name, rows, columns, num_rows, num_columns):
-    """A matrix of how often each pair occurs."""
+    """A matrix that counts how often each pair occurs."""
     keys, counts = np.unique(rows * num_columns + columns, return_counts=True)
     return Matrix(name, keys // num_columns, keys % num_columns, num_rows, num_columns, counts)
 
@@ -109,7 +109,7 @@ def pointer(tensor):
 
 
 class CuSparse:
-    """What of cuSPARSE's C interface multiplies a CSR matrix with a vector."""
+    """The functions of cuSPARSE's C interface that multiply a CSR matrix with a vector."""
 
     ALGORITHMS = {"default": 0, "CSR_ALG1": 2, "CSR_ALG2": 3}
     INDEX_32, BASE_ZERO, FLOAT_32 = 2, 0, 0
@@ -128,7 +128,7 @@ class CuSparse:
             raise RuntimeError(f"{name} gives status {status}")
 
     def product(self, torch, matrix, algorithm):
-        """A call that multiplies, after the preprocessing that cuSPARSE offers; ``matrix`` is a DeviceMatrix."""
+        """Makes a call that multiplies, after cuSPARSE's preprocessing. ``matrix`` is a DeviceMatrix."""
         a, x, y = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         sizes = [ctypes.c_int64(size) for size in (matrix.num_rows, matrix.num_columns, len(matrix.column))]
         self.call("cusparseCreateCsr", ctypes.byref(a), *sizes, pointer(matrix.offsets), pointer(matrix.column),
@@ -174,7 +174,7 @@ class DeviceMatrix:
         self.x = torch.rand(matrix.num_columns, device="cuda")
 
     def is_right(self, torch, found):
-        """Compares with sums in f64: within what rounding may do to a sum of that many values."""
+        """Compares with sums in f64, within the rounding error of a sum of that many values."""
         lengths = torch.diff(self.offsets).long()
         terms = self.value.double() * self.x.double()[self.column.long()]
         wanted = torch.segment_reduce(terms, "sum", lengths=lengths, axis=0, initial=0)
@@ -183,7 +183,7 @@ class DeviceMatrix:
 
 
 def segfold_products(sf, matrix, stages):
-    """Calls of the plan that segfold chooses, with its check of columns and without; with ``stages`` one of each stage too."""
+    """Calls of the plan that segfold chooses, with and without the check of columns; with ``stages``, also one call of each stage."""
     arrays = dict(value=matrix.value, column=matrix.column, x=matrix.x, offsets=matrix.offsets)
     op = sf.standard.spmv.typed("f32")
 
@@ -204,11 +204,11 @@ def segfold_products(sf, matrix, stages):
         try:
             yield f"  {stage}, trusted", product(trust_tables=True, stage=stage)[1]
         except sf.InputError:
-            pass  # a stage that does not suit
+            pass  # the stage cannot serve
 
 
 def measure(torch, contestants, rounds):
-    """Median milliseconds of a call, by name; the queue is full before the first call of a round begins."""
+    """Median milliseconds of a call, by name. The queue is filled before the first call of a round begins."""
     taken = {name: [] for name in contestants}
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     for number in range(rounds + 2):
@@ -225,7 +225,7 @@ def measure(torch, contestants, rounds):
 
 
 def compare(torch, sf, cusparse, matrix, rounds, stages):
-    """Prints a matrix's table; False where a result is wrong."""
+    """Prints a matrix's table. Returns False if a result is wrong."""
     on_device = DeviceMatrix(torch, matrix)
     contestants = dict(segfold_products(sf, on_device, stages))
     for algorithm in cusparse.ALGORITHMS:

@@ -53,7 +53,7 @@ std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::
     return columns;
 }
 
-/// ", and nothing is called 'y'": some keys of a dictionary that no parameter has.
+/// ", and nothing is called 'y'": lists some keys of a dictionary that are no parameters.
 std::string text_of_unknown(const std::vector<std::string_view>& keys)
 {
     constexpr std::size_t kMostShown = 3;
@@ -64,8 +64,8 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
     return keys.size() > shown ? text + ", ..." : text;
 }
 
-/// The operator of a type; of integers where it takes floats alone, and of bools, the InputError names the
-/// way out.
+/// Returns the operator for `type`. If `type` is bool, or an integer and the operator takes only floats, the
+/// InputError gives advice.
 const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column,
                                                Kind kind)
 {
@@ -132,7 +132,7 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                         parameters.begin());
     };
     std::size_t given = 0;
-    std::vector<std::string_view> others;  // in a dictionary
+    std::vector<std::string_view> others;  // keys of a dictionary that are no parameters
     const auto take_dictionary = [&](const nb::dict& dictionary) {
         for (const auto [key, value] : dictionary) {
             const auto column = column_of(word_of(key));
@@ -358,7 +358,7 @@ std::vector<std::string> Call::names_of_fields(bool with_keys) const
         names.emplace_back("keys");
     for (const auto& field : typed_->fields) {
         names.push_back(field.name);
-        while (std::ranges::count(names, names.back()) > 1)  // a result that is called keys
+        while (std::ranges::count(names, names.back()) > 1)  // if a result is called keys
             names.back() += '_';
     }
     return names;
@@ -461,8 +461,9 @@ void Call::require_one_place() const
     };
     const auto& parameters = typed_->op.parameters;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        const bool is_number = i < parameters.size() && parameters[i].scalar &&
-                               arrays_[i].view().place == Place::host;  // its value goes along with the call
+        // The value is passed by the call itself.
+        const bool is_number =
+            i < parameters.size() && parameters[i].scalar && arrays_[i].view().place == Place::host;
         if (i != model_ && !is_number)
             require_beside(arrays_[i], labels_[i]);
     }

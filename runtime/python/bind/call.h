@@ -1,6 +1,5 @@
 #pragma once
-// What a caller writes between the parentheses of a fold: columns, segments, where results go, how it is
-// done.
+// The arguments of a fold in Python: columns, segments, arrays for results, and options.
 #include <fmt/format.h>
 
 #include <limits>
@@ -18,16 +17,16 @@
 
 namespace segfold::python {
 
-/// What a caller decides of a fold, apart from arrays.
+/// The options of a fold: all arguments except arrays.
 struct FoldWords {
     SessionChoice session;
     PlanOptions plan;
     bool check = false;
-    std::optional<bool> sorts_keys = {};  ///< before the fold, so that a plan knows nothing of it
+    std::optional<bool> sorts_keys = {};  ///< sort elements by key before the fold; plans do not know of it
 };
 
-/// The value of a word of a call; TypeError says that it takes `wanted`, InputError that an integer is too
-/// large.
+/// Converts the value of the keyword argument `word`. Throws TypeError, which says that the argument takes
+/// `wanted`, and InputError for an integer that is too large.
 template <class T>
 T value_of(std::string_view word, nb::handle value, const char* wanted)
 {
@@ -43,17 +42,18 @@ T value_of(std::string_view word, nb::handle value, const char* wanted)
         fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
 }
 
-/// The laws that `assume=` names: one name, or several. Throws TypeError for what is no name, InputError for
-/// names of no law.
+/// Reads `assume=`: one name of a law, or several. Throws TypeError for a value that is not a name, and
+/// InputError for an unknown name.
 [[nodiscard]] std::vector<Law> assumed_laws(nb::handle value);
 
-/// The arguments of a fold, with the caller's arrays held.
+/// The arguments of a fold. The object holds the caller's arrays.
 class Call {
 public:
-    /// Arrays by position, by name, or in one dictionary; everything else by name.
+    /// Takes arrays by position, by name, or in one dictionary, and all other arguments by name.
     ///
-    /// `own_words` are further keyword arguments that the caller of this constructor reads itself. Throws
-    /// TypeError for words that nobody knows, InputError for arrays that are wrong or do not lie together.
+    /// `own_words` are keyword arguments that the caller of this constructor reads itself. Throws TypeError
+    /// for unknown keyword arguments. Throws InputError for arrays that are wrong, or lie on different
+    /// devices.
     Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
          std::initializer_list<std::string_view> own_words = {});
 
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] const FoldWords& words() const { return words_; }
     void set_words(const FoldWords& words) { words_ = words; }
     [[nodiscard]] std::int64_t num_elements() const { return num_elements_; }
-    /// Numbers of each row; 1 for an operator without rows.
+    /// The length of rows; 1 for an operator without rows.
     [[nodiscard]] std::int64_t num_features() const { return num_features_; }
     [[nodiscard]] PlanOptions plan_options() const
     {
@@ -77,54 +77,55 @@ public:
     {
         return {length, typed_->has_rows ? num_features_ : 0};
     }
-    /// The first column, whose kind the results have.
+    /// The first column. Results are arrays of the same library.
     [[nodiscard]] const ArrayIn& model() const { return arrays_[model_]; }
     [[nodiscard]] bool is_on_device() const { return model().view().place == Place::device; }
-    /// The arrays that are held; a fold that is left behind takes them over.
+    /// The arrays that this object holds. A fold that goes on after the call has ended takes them over.
     [[nodiscard]] std::vector<ArrayIn>& arrays() { return arrays_; }
 
-    /// The names of what a fold writes: `keys` first where segments are given by one column of keys.
+    /// The names of the arrays that a fold writes; `keys` comes first if segments are given by one column of
+    /// keys.
     [[nodiscard]] std::vector<std::string> field_names() const;
-    /// The names of what is returned: `keys` first where segments are given by keys.
+    /// The names of the returned arrays; `keys` comes first if segments are given by keys.
     [[nodiscard]] std::vector<std::string> result_names() const;
-    /// Whether keys are several columns, which the fold sees as flags.
+    /// Whether keys are several columns. The fold then gets flags made from them.
     [[nodiscard]] bool has_key_columns() const { return key_columns_.first.is_valid(); }
-    /// Of several columns: the keys of each segment, in columns as the caller's.
+    /// For keys of several columns: the keys of each segment, in the form of the caller's columns.
     [[nodiscard]] nb::object keys_of_segments() const;
-    /// The caller's arrays for results, one for each of field_names(); empty without.
+    /// The caller's arrays for results, one for each of field_names(); empty if there are none.
     [[nodiscard]] const std::vector<ArrayIn>& out() const { return out_; }
-    /// Puts them among arrays(), for work that writes them itself.
+    /// Moves out() into arrays(), for work that writes these arrays itself.
     void hold_out_among_arrays()
     {
         for (auto& array : out_)
             arrays_.push_back(std::move(array));
         out_.clear();
     }
-    /// Of a check that has failed: what the caller answers for, and otherwise the laws, of which those of
-    /// `doubtful` are known to be refuted.
+    /// Returns advice for a failed check: it names the arguments that the caller answers for (`assume=`,
+    /// `kernels=`); without these, the laws `doubtful`, which are refuted.
     [[nodiscard]] std::string where_to_look(const std::vector<Law>& doubtful) const;
-    /// True where the number of segments is not known before the fold.
+    /// True if the number of segments is unknown before the fold.
     [[nodiscard]] bool finds_segments() const
     {
         return segments_.kind == LayoutKind::keys || segments_.kind == LayoutKind::flags;
     }
-    /// Goes on with the offsets of segments that were found.
+    /// Replaces the segments by the offsets of `found`.
     void take_found(std::shared_ptr<const Segments> found)
     {
         found_ = std::move(found);
         const auto& places = found_->offsets;
         segments_ = offsets({places.type(), places.data(), static_cast<std::int64_t>(places.length())});
     }
-    /// The segments of take_found(), which hold the offsets; null without.
+    /// The segments that take_found() got; null before.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
-    /// Goes on with copies of the columns and keys that are sorted by key. Throws InputError where segments
-    /// are not given by keys, and where that cannot be had.
+    /// Replaces columns and keys by copies that are sorted by key. Throws InputError if segments are not
+    /// given by keys, or if this operator's elements cannot be moved.
     void sort_by_keys();
-    /// Whether sort_by_keys() was called, after which no key comes back.
+    /// Whether sort_by_keys() was called. Equal keys are then neighbours.
     [[nodiscard]] bool is_sorted() const { return is_sorted_; }
-    /// An output of the sorted elements of a GPU, with each where the element stood before.
+    /// Returns an output of sorted elements on a GPU in the original order of the elements.
     [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
-    /// Where the elements of the host stood before they were sorted; null where they were not moved.
+    /// The original places of sorted elements on the host; null if elements were not moved.
     [[nodiscard]] const std::shared_ptr<const Array>& places() const { return places_; }
     /// Whether the key of each segment is among the results.
     [[nodiscard]] bool gives_keys() const
@@ -136,18 +137,19 @@ private:
     void take_word(std::string_view word, nb::handle value);
     void take_segments(LayoutKind kind, std::string_view word, nb::handle value);
     void take_columns(PyOperator& op, const std::vector<nb::object>& columns);
-    /// Takes the segments that arrays of lists say. Throws InputError where they say others than the rest of
-    /// the call.
+    /// Takes the segments from arrays of lists. Throws InputError if an argument gives segments too, or if
+    /// arrays hold different lists.
     void take_lists();
-    /// Takes keys of several columns: elements whose keys are others than those before begin a segment.
+    /// Takes keys of several columns: an element begins a segment if any of its keys differs from the one
+    /// before.
     void take_key_columns();
     [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
     void require_one_place() const;
 
     std::shared_ptr<TypedOperator> typed_;
-    std::vector<ArrayIn> arrays_;  ///< columns, tables and scalars, then those of segments
-    std::size_t model_ = 0;        ///< the place of the first that is no scalar
+    std::vector<ArrayIn> arrays_;  ///< arrays of parameters, then those of segments
+    std::size_t model_ = 0;        ///< the place of the first array that is not a scalar
     std::vector<std::string> labels_;
     std::vector<ArrayView> inputs_;
     SegmentsView segments_;
@@ -160,17 +162,17 @@ private:
     FoldWords words_;
     bool is_sorted_ = false;
     std::shared_ptr<const Array> places_;
-    nb::object device_places_;  ///< an array of the library of those on a GPU
+    nb::object device_places_;  ///< original places on a GPU, an array of the caller's library
     std::int64_t num_elements_ = 0;
     std::int64_t num_features_ = 1;
 };
 
-/// Says once for an operator, and for each type of a generic one, that keys of runs come back. `keys` lie on
-/// the host, or are what a caller gets on a GPU, where only the first ones are looked at.
+/// Warns if keys of segments come back, once for each operator and type. `keys` lie on the host, or are an
+/// array on a GPU, of which only the first keys are looked at.
 void tell_of_keys(const Call& call, const Array& keys);
 void tell_of_keys(const Call& call, const nb::object& keys);
 
-/// The results of a call: the only one itself, else a named tuple.
+/// The results of a call: a single array, or a named tuple of several.
 [[nodiscard]] nb::object results_of(const Call& call, std::vector<nb::object> arrays);
 
 /// Folds, on the host or on a GPU.
@@ -186,10 +188,10 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 [[nodiscard]] nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan,
                                      const std::shared_ptr<Session>& session);
 
-/// Where segments are given so that their number is known: how many there are.
+/// The number of segments. Call it only if the number is known before the fold.
 [[nodiscard]] std::int64_t num_segments_of(const Call& call);
 
-/// How many entries the array of `typed->fields[field]` has, by the number of segments.
+/// The number of entries of the array of `typed->fields[field]` for this number of segments.
 [[nodiscard]] inline std::int64_t length_of(const Call& call, std::size_t field, std::int64_t num_segments)
 {
     return call.typed()->is_output(field) ? call.num_elements() : num_segments;

@@ -1,4 +1,4 @@
-// Folds of arrays that Python has handed in.
+// Folds arrays that a Python caller passes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +24,7 @@ Type index_type(const Call& call)
     return index_bits_for({call.num_elements()}) == 64 ? Type::i64 : Type::i32;
 }
 
-/// How many elements a fold may go through: each range may have all.
+/// The most elements that a fold may read: each range may have all elements.
 std::int64_t most_items(const Call& call)
 {
     std::int64_t items = call.num_elements();
@@ -34,18 +34,18 @@ std::int64_t most_items(const Call& call)
     return items;
 }
 
-/// What a fold of the host's arrays needs and gives; it may outlive the call.
+/// The arguments and results of a fold of arrays on the host. The object may outlive the call.
 struct HostFold {
     std::shared_ptr<TypedOperator> typed;
     std::shared_ptr<Session> session;
     std::vector<ArrayView> inputs;
     SegmentsView segments;
-    std::shared_ptr<const Segments> found;  ///< which may hold their offsets
+    std::shared_ptr<const Segments> found;  ///< may own the offsets of `segments`
     FoldOptions options;
     std::shared_ptr<Folded> folded;
 };
 
-/// Copies what a fold has given into the caller's array.
+/// Copies a result of a fold into the caller's array.
 void store(const std::string& field, const Array& array, const ArrayIn& out, bool is_output)
 {
     const auto target = out.mutable_view();
@@ -77,7 +77,7 @@ public:
             add_word(index_type(call));
     }
 
-    /// In the operator's order, without keys.
+    /// The arrays of results in the operator's order, without keys.
     [[nodiscard]] std::span<const MutableArrayView> fields() const
     {
         return std::span(views_).subspan(has_keys() ? 1 : 0, call_.typed()->fields.size());
@@ -91,7 +91,7 @@ public:
             segments.found_keys = views_.front();
         return segments;
     }
-    /// After the run: what the caller gets.
+    /// Call it after the run. Returns the results for the caller.
     [[nodiscard]] nb::object finish(std::uintptr_t stream)
     {
         std::int64_t length = num_segments();
@@ -129,7 +129,7 @@ private:
                            room.holds());
         views_.push_back(made_.back().mutable_view());
     }
-    /// The number of segments, which a kernel writes.
+    /// Adds an array of one number, to which a kernel writes the number of segments.
     void add_word(Type type)
     {
         made_.emplace_back(new_on_device(call_.model(), type, {1}, session_), "results", Access::write);
@@ -164,7 +164,7 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// A plan for a call; with the program of `similar` where there is one.
+/// Makes a plan for a call. Uses the program of `similar`, if given.
 std::shared_ptr<const KeptPlan> make_plan(const Call& call, Session& session, const PlanKey& key,
                                           const std::shared_ptr<const KeptPlan>& similar)
 {
@@ -177,7 +177,7 @@ std::shared_ptr<const KeptPlan> make_plan(const Call& call, Session& session, co
     return std::make_shared<const KeptPlan>(key, std::move(plan));
 }
 
-/// Whether the caller's arrays have room for the results, of their types.
+/// Whether the caller's arrays have the types of the results and enough room.
 bool fits_out(const Call& call)
 {
     const auto& out = call.out();
@@ -193,8 +193,8 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// The plan of a call on the host, which goes on with the segments that were found for it; null where only a
-/// fold serves.
+/// Returns a kept plan for a call on the host; null if the call needs a fold. The call gets the segments that
+/// were found for the plan.
 std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
 {
     if (call.words().check || call.model().kind() == Kind::jax)
@@ -215,7 +215,7 @@ std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
     return planned.kept->plan;
 }
 
-/// The keys of segments that were found: what the caller gets.
+/// Returns the keys of found segments for the caller.
 nb::object found_keys(const Call& call)
 {
     const auto& keys = *call.found()->keys;
@@ -228,7 +228,7 @@ nb::object found_keys(const Call& call)
     return object;
 }
 
-/// What holds an output of the host with each value where its element stood before it was sorted.
+/// Makes an object that holds an output on the host in the original order of the elements.
 std::shared_ptr<const Folded> back_in_place(const Array& output, const Call& call)
 {
     Results results;
@@ -271,7 +271,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     auto keys = num_keys != 0 ? found_keys(call) : nb::object();
     if (num_keys != 0)
         tell_of_keys(call, *call.found()->keys);
-    auto& arrays = call.arrays();  // of the results too, while the plan runs
+    auto& arrays = call.arrays();  // results are held here too while the plan runs
     const auto first = arrays.size() + (is_new ? 0 : num_keys);
     call.hold_out_among_arrays();
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -282,7 +282,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         }
         run->results.push_back(arrays[first + i].mutable_view());
     }
-    // The caller's arrays may be longer than what they are given.
+    // The caller's arrays may be longer than the results.
     const auto row_length = static_cast<std::size_t>(call.num_features());
     const auto work = [run, row_length, places = call.places(), typed = call.typed()] {
         run->plan->run(run->inputs, run->segments, run->results);

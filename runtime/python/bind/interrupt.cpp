@@ -16,7 +16,8 @@ constexpr auto kPatience = std::chrono::milliseconds(50);
 struct Job {
     std::function<void()> work;
     std::shared_ptr<WorkStopper> stopper = std::make_shared<WorkStopper>();
-    std::vector<ArrayIn> arrays;  ///< of work that was left behind; freed with the interpreter's lock
+    /// Arrays of work that goes on without its caller; freed under the interpreter's lock.
+    std::vector<ArrayIn> arrays;
     std::exception_ptr failure;
     bool is_done = false;
     std::mutex mutex;
@@ -32,7 +33,7 @@ std::vector<std::shared_ptr<Job>>& abandoned()
     return *jobs;
 }
 
-/// Frees the arrays of a job that is done; its thread may free the rest.
+/// Frees the arrays of a job and returns true if the job is done. The job's thread may free the rest.
 bool is_swept(Job& job)
 {
     const std::lock_guard lock(job.mutex);
@@ -41,7 +42,7 @@ bool is_swept(Job& job)
     return job.is_done;
 }
 
-/// False after kPatience. Without the interpreter's lock.
+/// Waits for the job at most kPatience; false if it is not done then. Call it without the interpreter's lock.
 bool wait_a_little(Job& job)
 {
     std::unique_lock lock(job.mutex);

@@ -1,4 +1,4 @@
-// Keys of several columns, which a fold sees as flags.
+// Keys of several columns. A fold gets flags made from them.
 #include <fmt/format.h>
 #include <nanobind/stl/pair.h>
 
@@ -12,7 +12,7 @@
 namespace segfold::python {
 namespace {
 
-/// Whether `keys` are a tuple or a list with columns, not of keys.
+/// Whether `keys` is a tuple or a list of columns, and not of single keys.
 bool are_columns(nb::handle keys)
 {
     if (!PyTuple_Check(keys.ptr()) && !PyList_Check(keys.ptr()))
@@ -46,7 +46,7 @@ bool has_rows_of_keys(nb::handle keys)
 void Call::take_key_columns()
 {
     auto& keys = segment_objects_.front().second;
-    std::vector<ArrayIn> taken;  // so that what no key can be is refused
+    std::vector<ArrayIn> taken;  // taking the columns refuses objects that cannot be keys
     const bool is_tuple = are_columns(keys);
     if (!is_tuple && (PyTuple_Check(keys.ptr()) || PyList_Check(keys.ptr())) && nb::len(keys) == 0)
         throw InputError(fmt::format("'keys' is an empty {0}; a {0} of keys has at least one array",

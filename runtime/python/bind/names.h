@@ -1,5 +1,5 @@
 #pragma once
-// Python's names that are looked up in every call, made once.
+// Python strings of names that every call looks up, made once.
 #include <nanobind/nanobind.h>
 
 #include <string>
@@ -16,17 +16,17 @@ struct Names {
 
 [[nodiscard]] const Names& names();
 
-/// What `str` says of an object.
+/// Returns `str(object)`.
 [[nodiscard]] std::string text_of(nanobind::handle object);
 
 /// "BufferError: memory is not lent"
 [[nodiscard]] std::string text_of(const nanobind::python_error& error);
 
-/// Raises `error` as a class that is an AttributeError too, so that `hasattr` and `getattr` with a default
-/// work.
+/// Raises `error` as an exception that is an AttributeError too, so that `hasattr` and `getattr` with a
+/// default work.
 [[noreturn]] void raise_open_type(const InputError& error);
 
-/// Raises CheckError: results differ from what they should be.
+/// Raises CheckError, which says that results are wrong.
 [[noreturn]] void raise_check(const std::string& message);
 
 }  // namespace segfold::python

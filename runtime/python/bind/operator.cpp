@@ -30,7 +30,7 @@ std::vector<DeclaredParameter> parameters_of(const Operator& op)
     return parameters;
 }
 
-/// The first line of the text form, without the word and the brace.
+/// Returns the first line of the text form, without "operator" and the brace.
 std::string header_of(const std::string& text)
 {
     auto begin = text.rfind("operator ", text.find('{'));
@@ -40,7 +40,7 @@ std::string header_of(const std::string& text)
     return header;
 }
 
-/// A type of segfold, its name, a dtype of NumPy or torch, or the name of one.
+/// Reads a type: a type of segfold, its name, a dtype of NumPy or torch, or the name of a dtype.
 Type type_called(nb::handle given)
 {
     if (PyUnicode_Check(given.ptr()))
@@ -104,7 +104,7 @@ PyOperator PyOperator::standard(const std::string& name)
             op.types_ = known.types;
             return op;
         }
-    return PyOperator(standard_operator(name));  // with its type, or it throws
+    return PyOperator(standard_operator(name));  // a name with its type, or an unknown name, which throws
 }
 
 PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
@@ -127,7 +127,7 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
         }
     }
     if (!first) {
-        parse_operator(file, text);  // a parameter without any type is said better without T
+        parse_operator(file, text);  // without T, the error about a parameter without a type is better
         std::rethrow_exception(failure);
     }
     op.name_ = first->name;
@@ -138,7 +138,7 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
 
 PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
 {
-    std::optional<Type> asked;  // by a parameter that is open in one alone
+    std::optional<Type> asked;  // the type of a parameter whose type only one of both operators leaves open
     for (const auto& ours : left.parameters_)
         for (const auto& theirs : right.parameters_)
             if (ours.name == theirs.name && ours.type.has_value() != theirs.type.has_value())
@@ -180,7 +180,7 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
         return fixed_;
     if (const auto found = by_type_.find(type); found != by_type_.end())
         return found->second;
-    // A type that the operator does not take leaves nothing behind.
+    // May throw for the type: nothing is kept before.
     auto op = factors_        ? factors_->first.typed(type).op & factors_->second.typed(type).op
               : text_.empty() ? standard_operator(name_, type)
                               : parse_operator(name_, text_, type);

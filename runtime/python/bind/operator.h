@@ -1,5 +1,5 @@
 #pragma once
-// Operators as Python holds them: of fixed types, or of the type `T` of the arrays that they are given.
+// Operators in Python: of fixed types, or of the type `T` of the arrays that they fold.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -19,7 +19,7 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// An operator of fixed types, with what calls of it need again.
+/// An operator of fixed types, with facts that its calls share.
 struct TypedOperator {
     explicit TypedOperator(Operator checked)
         : op(std::move(checked)), fields(returned_fields(op)), has_rows(segfold::has_rows(op))
@@ -32,13 +32,13 @@ struct TypedOperator {
     }
 
     Operator op;
-    std::vector<ResultField> fields;  ///< what a fold returns, without keys
-    bool has_rows;                    ///< then every field holds rows
+    std::vector<ResultField> fields;  ///< fields of the results, without keys
+    bool has_rows;                    ///< true if every field holds rows
     ToldWarnings told = {};           ///< guarded by the interpreter's lock
-    /// What sessions keep of it; likewise.
+    /// The plans that sessions keep for the operator. Guarded by the interpreter's lock.
     std::map<const Session*, std::shared_ptr<OperatorPlans>> plans = {};
 
-    /// The plans that a session keeps of it.
+    /// The plans that `session` keeps for the operator.
     [[nodiscard]] const std::shared_ptr<OperatorPlans>& plans_in(Session& session)
     {
         auto found = plans.find(&session);
@@ -46,21 +46,21 @@ struct TypedOperator {
             found = plans.emplace(&session, core(session).plans_of(op)).first;
         return found->second;
     }
-    bool is_done_with_keys = false;  ///< no more is said of keys that come back
-    /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
-    /// Python.
+    bool is_done_with_keys = false;  ///< true after a warning about keys that come back
+    /// Classes of named tuples for the results, without keys and with keys. They are null until needed;
+    /// Python owns them.
     PyObject* result_class[2] = {};
 };
 
-/// What `segfold.operator` gives. An operator with `T` in its text becomes one of fixed types when it is
-/// given arrays.
+/// An operator as `segfold.operator` returns it. If its type `T` is open, each call uses the operator for the
+/// type of the call's arrays.
 class PyOperator {
 public:
-    /// Of fixed types.
+    /// Makes an operator of fixed types.
     explicit PyOperator(Operator checked);
-    /// A standard operator, alone ("sum") or with its type ("sum_i32").
+    /// Makes a standard operator by its name, alone ("sum") or with a type ("sum_i32").
     static PyOperator standard(const std::string& name);
-    /// A text, in which `T` may stand for a type. `file` is what messages call it.
+    /// Makes an operator of a text, in which `T` may stand for a type. Messages call the text `file`.
     static PyOperator of_text(const std::string& file, const std::string& text);
 
     /// The operator that folds to the results of both in one pass.
@@ -68,28 +68,29 @@ public:
 
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] bool is_generic() const { return fixed_ == nullptr; }
-    /// Throws InputError where `T` has no type.
+    /// The operator of fixed types. Throws InputError if `T` is open.
     [[nodiscard]] TypedOperator& fixed() const;
     [[nodiscard]] const std::shared_ptr<TypedOperator>& fixed_pointer() const { return fixed_; }
-    /// The operator for `type`; for one of fixed types, itself.
+    /// The operator for `type`. An operator of fixed types ignores `type`.
     [[nodiscard]] TypedOperator& typed(Type type) { return *typed_pointer(type); }
     [[nodiscard]] const std::shared_ptr<TypedOperator>& typed_pointer(Type type);
     [[nodiscard]] const std::vector<DeclaredParameter>& parameters() const { return parameters_; }
     /// The types that `T` may be; empty for an operator of fixed types.
     [[nodiscard]] const std::vector<Type>& types() const { return types_; }
-    /// Itself, or for the first type that `T` may be.
+    /// The operator; if `T` is open, for the first of types().
     [[nodiscard]] const Operator& example() const;
-    /// The two operators of a product whose `T` is open; null for others.
+    /// If this is a product whose `T` is open, its two operators; else null.
     [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }
-    /// What it is made of: "standard", "text" or "product", and a name or a text.
+    /// The origin of the operator: "standard", "text" or "product", and a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
     /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
     [[nodiscard]] std::string signature() const;
-    /// The text form; where T is open and no text has it, that for the first type, and a comment that says
-    /// so.
+    /// The text form. If T is open and there is no text with T, the text for the first of types(), with a
+    /// comment that says so.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool equals(const PyOperator& other) const;
-    /// What has been warned of it, all of each text; where nothing has, what a search finds to warn of.
+    /// The full texts of all warnings given about the operator. If there are none, the warnings that a search
+    /// finds.
     [[nodiscard]] std::vector<std::string> warnings() const;
 
 private:
@@ -98,7 +99,7 @@ private:
     [[nodiscard]] std::string text_of_types() const;
 
     std::string name_;
-    std::string text_;  ///< of a generic operator; empty for a standard one and for a product
+    std::string text_;  ///< the text of a generic operator; empty for a standard operator and for a product
     std::shared_ptr<std::pair<PyOperator, PyOperator>> factors_;
     std::vector<DeclaredParameter> parameters_;
     std::vector<Type> types_;

@@ -20,7 +20,7 @@
 namespace segfold::python {
 namespace {
 
-/// In which way a caller has given segments.
+/// Names the way in which a caller has given segments.
 std::string text_of_way(LayoutKind kind, bool has_key_columns)
 {
     if (has_key_columns)
@@ -30,7 +30,7 @@ std::string text_of_way(LayoutKind kind, bool has_key_columns)
                                       : fmt::format("segments by {}", name(kind));
 }
 
-/// A plan with all that a run of it needs.
+/// A plan with everything that its runs need.
 class PyPlan {
 public:
     explicit PyPlan(const Call& call)
@@ -59,8 +59,8 @@ public:
             call.sort_by_keys();
         if (is_on_device_)
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
-        // A GPU's plan takes arrays of the GPU, and only a fold says how many segments it has found.
-        // JAX lends no memory to be written.
+        // These calls need a fold: a plan of a GPU takes arrays of the GPU, only a fold tells how many
+        // segments it has found, and memory of JAX cannot be written.
         if (core(*session_).backend().context() != nullptr || call.finds_segments() ||
             call.model().kind() == Kind::jax) {
             require_sizes(call);
@@ -117,7 +117,7 @@ private:
                 "stage, backend, settings and the like are given when a plan is made, not when it is run");
     }
 
-    /// What a run of the plan itself would refuse; for folds that are made in its place.
+    /// Throws the errors of Plan::run() for wrong sizes, for a fold that replaces a run of the plan.
     void require_sizes(const Call& call) const
     {
         const nb::gil_scoped_release released;

@@ -18,15 +18,15 @@ namespace nb = nanobind;
 
 namespace {
 
-/// A line without its numbers, which tell of one case. The digits of names, and of what stands between
-/// quotes, stay.
+/// Removes the numbers from a line of a warning, because they belong to one case. Digits in names and within
+/// quotes stay.
 std::string without_numbers(std::string_view line)
 {
     const auto is_digit = [&](std::size_t i) { return i < line.size() && line[i] >= '0' && line[i] <= '9'; };
     const auto is_letter = [&](std::size_t i) {
         return line[i] == '_' || (line[i] >= 'a' && line[i] <= 'z') || (line[i] >= 'A' && line[i] <= 'Z');
     };
-    // The end of digits with a fraction and an exponent.
+    // Returns the end of a number: digits, a fraction and an exponent.
     const auto end_of_number = [&](std::size_t i) {
         const auto skip_digits = [&] { i = std::min(line.find_first_not_of("0123456789", i), line.size()); };
         skip_digits();
@@ -50,7 +50,7 @@ std::string without_numbers(std::string_view line)
             i = end_of_number(i);
             continue;
         }
-        if (line[i] == '\'' && (is_quoted || !is_in_name))  // not that of "the operator's"
+        if (line[i] == '\'' && (is_quoted || !is_in_name))  // but not the apostrophe in "the operator's"
             is_quoted = !is_quoted;
         is_in_name = is_letter(i) || (is_in_name && is_digit(i));
         kept += line[i++];
@@ -71,7 +71,7 @@ void warn(const std::vector<std::string>& texts, ToldWarnings* told)
             continue;
         }
         const auto line = std::string_view(text).substr(0, text.find('\n'));
-        auto kind = without_numbers(line);  // whatever element shows it
+        auto kind = without_numbers(line);  // the same kind for all elements that show it
         if (told->find(kind) != told->end())
             continue;
         say(line.size() == text.size() ? text
@@ -102,7 +102,8 @@ namespace {
 
 std::map<SessionChoice, std::shared_ptr<Session>>& sessions()
 {
-    static auto* made = new std::map<SessionChoice, std::shared_ptr<Session>>;  // outlive the interpreter
+    // Sessions outlive the interpreter.
+    static auto* made = new std::map<SessionChoice, std::shared_ptr<Session>>;
     return *made;
 }
 
@@ -128,7 +129,7 @@ std::shared_ptr<Session> session_of(const SessionChoice& choice)
     options.assume = choice.assume;
     options.assume_option = "assume='LAW'";
     options.fold_call = "a call of the operator";
-    // The constructor may throw: nothing is kept before it is through.
+    // The constructor may throw, so the session is added only after it.
     auto session = std::make_shared<Session>(std::move(options));
     return sessions().emplace(choice, std::move(session)).first->second;
 }

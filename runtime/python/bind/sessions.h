@@ -14,7 +14,7 @@
 
 namespace segfold::python {
 
-/// Which session serves a call.
+/// The options that select the session of a call.
 struct SessionChoice {
     std::string backend = "auto";
     std::optional<int> device = {};
@@ -25,27 +25,28 @@ struct SessionChoice {
     bool operator==(const SessionChoice&) const = default;
 };
 
-/// The session of these options; there is one of each. The caller holds the interpreter's lock.
+/// Returns the session of these options; there is one for each choice. The caller holds the interpreter's
+/// lock.
 [[nodiscard]] std::shared_ptr<Session> session_of(const SessionChoice& choice);
 
-/// The session of a GPU on which arrays lie.
+/// Returns the session of the GPU on which arrays lie.
 [[nodiscard]] std::shared_ptr<Session> session_of_gpu(SessionChoice choice, int device);
 
-/// All sessions that there are. The caller holds the interpreter's lock.
+/// Returns all sessions. The caller holds the interpreter's lock.
 [[nodiscard]] std::vector<std::shared_ptr<Session>> all_sessions();
 
-/// What has been warned of an operator: the kind of each, which its first line without numbers says, and all
-/// of it.
+/// Warnings given about an operator: by kind, which is the first line without its numbers, the full text.
 using ToldWarnings = std::map<std::string, std::string, std::less<>>;
 
-/// Each text as a FoldWarning at the caller's line: its first line, once for a kind and what `told` is of,
-/// with a hint at sf.explain() where there is more; all of it where that is null.
+/// Raises each text as a FoldWarning at the caller's line. With `told`, warns once for each kind, by the
+/// first line, with a hint at sf.explain() if there is more. Without `told`, gives the full text.
 void warn(const std::vector<std::string>& texts, ToldWarnings* told = nullptr);
 
-/// Warns, once in a process, where what was compiled cannot be kept for the next one.
+/// Warns, once in a process, if compiled programs cannot be stored for the next process.
 void warn_of_caches();
 
-/// Lets NVRTC be found where Python's packages keep it; done once, before the first session.
+/// Adds the folders of Python's packages to the places searched for NVRTC. Called once, before the first
+/// session.
 void look_for_nvrtc();
 
 }  // namespace segfold::python

@@ -1,4 +1,4 @@
-// Calls whose elements are sorted by key first, and what is said of those that are not.
+// Sorts the elements of a call by key, and warns of calls with unsorted keys.
 #include <fmt/format.h>
 #include <nanobind/stl/pair.h>
 
@@ -21,7 +21,7 @@ void tell_of_keys(const Call& call, std::int64_t num_runs, std::int64_t num_dist
     if (text.empty())
         return;
     warn({fmt::format("operator {}: {}", call.op().name, text)}, &call.typed()->told);
-    call.typed()->is_done_with_keys = true;  // a warning may have been raised instead
+    call.typed()->is_done_with_keys = true;  // set only if the warning was not turned into an exception
 }
 
 }  // namespace
@@ -36,14 +36,14 @@ void Call::sort_by_keys()
                                      segments_word_ == "lists" ? "" : ", or give keys instead"));
     require_movable(op(), "sort_keys=True");
     const auto& parameters = op().parameters;
-    std::vector<std::size_t> moved = {parameters.size()};  // the keys, then the columns
+    std::vector<std::size_t> moved = {parameters.size()};  // places of the keys, then of the columns
     for (std::size_t i = 0; i < parameters.size(); ++i)
         if (!parameters[i].table)
             moved.push_back(i);
     is_sorted_ = true;
     const auto has_all = [&](std::size_t i) { return arrays_[i].num_entries() == num_elements_; };
     if (!std::ranges::all_of(moved, has_all))
-        return;  // which the fold tells
+        return;  // the fold reports the error
     const auto take = [&](std::size_t i) {
         (i < parameters.size() ? inputs_[i] : segments_.first) = arrays_[i].view();
     };

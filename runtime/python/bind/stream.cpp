@@ -1,4 +1,4 @@
-// Streams for Python: columns read from files and iterators, results handed on slice by slice.
+// Streams for Python: columns are read from files and iterators, and results are returned slice by slice.
 #include "runtime/python/bind/stream.h"
 
 #include <fmt/format.h>
@@ -28,20 +28,20 @@
 namespace segfold::python {
 namespace {
 
-/// The interpreter's lock, for threads that may not have it.
+/// Takes the interpreter's lock, also on threads that do not hold it.
 using Locked = nb::gil_scoped_acquire;
 
 /// Set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
 
-/// Of the stream for which this thread asks an iterator.
+/// The Closed flag of the stream for which this thread is asking an iterator; null if none.
 thread_local const std::atomic<bool>* reading = nullptr;
 
 /// The arrays of an iterator as one column, copied one after the other.
 class Chunks {
 public:
-    /// Takes the first array, whose type is the column's. `fallback` is that of an iterator without any. Once
-    /// `closed` is set, the iterator is asked for nothing more, and Stopped is thrown instead.
+    /// Takes the first array; its type is the column's type. `fallback` is the type for an iterator without
+    /// arrays. Once `closed` is set, the next array throws Stopped instead of asking the iterator.
     Chunks(nb::object iterator, std::string what, std::optional<Type> fallback, Closed closed)
         : iterator_(std::move(iterator)), what_(std::move(what)), closed_(std::move(closed))
     {
@@ -95,7 +95,7 @@ public:
     }
 
 private:
-    /// The next array; false at the end. With the interpreter's lock.
+    /// Takes the next array; false at the end. The caller holds the interpreter's lock.
     bool advance()
     {
         current_.reset();
@@ -137,7 +137,7 @@ private:
     std::int64_t taken_ = 0;
 };
 
-/// An array of Python that a source lends, held until the source goes.
+/// A source that lends a Python array and holds it.
 class LentArray : public ArraySource {
 public:
     explicit LentArray(ArrayIn&& array)
@@ -186,14 +186,14 @@ std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string
         [chunks] { return chunks->has_more(); });
 }
 
-/// The array of Python's that a source lends; null for others.
+/// The Python array that a LentArray lends; null for other sources.
 const ArrayIn* array_of(const std::unique_ptr<ArraySource>& source)
 {
     const auto* const lent = dynamic_cast<const LentArray*>(source.get());
     return lent == nullptr ? nullptr : &lent->array();
 }
 
-/// Takes the segments that arrays of lists say, where there are any. `layout` is how the call gives segments.
+/// If arrays hold lists, takes these as segments. `layout` is the argument of the call that gives segments.
 void take_lists(StreamInput& input, const Operator& op, const std::string& layout)
 {
     std::vector<const ArrayIn*> arrays;
@@ -207,15 +207,15 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
         return;
     input.segments.kind = lists->kind;
     input.segments.uniform_length = lists->uniform_length;
-    if (lists->kind == LayoutKind::offsets)  // which the column's source holds
+    if (lists->kind == LayoutKind::offsets)  // borrowed from the column, whose source holds the offsets
         input.segments.array = memory_source(Array::borrow(lists->first.type, lists->first.data,
                                                            static_cast<std::size_t>(lists->first.length)));
 }
 
-/// A stream that a thread of its own runs, whose results are taken one after the other.
+/// A stream that runs on its own thread. Its results are taken one after the other.
 class PyStream {
 public:
-    /// `closed` is that of the sources.
+    /// `closed` is the flag that the sources share.
     PyStream(const std::shared_ptr<Session>& session, std::shared_ptr<TypedOperator> typed, StreamInput input,
              StreamOptions options, Closed closed)
         : session_(session), typed_(std::move(typed)), closed_(std::move(closed))
@@ -228,7 +228,8 @@ public:
     PyStream(const PyStream&) = delete;
     PyStream& operator=(const PyStream&) = delete;
 
-    /// The results of the next segments, as a tuple of arrays; throws stop_iteration behind the last.
+    /// Returns the results of the next segments as a tuple of arrays; throws stop_iteration after the last
+    /// ones.
     nb::object next()
     {
         {
@@ -259,8 +260,8 @@ public:
         throw nb::stop_iteration();
     }
 
-    /// Ends the work; nothing is left to take. Several threads may do so at once, and all wait for the end;
-    /// an iterable that closes the stream which reads it does not.
+    /// Ends the work and drops its results. Several threads may call this at once, and all wait for the end.
+    /// An iterable that closes its own stream does not wait.
     void close()
     {
         const nb::gil_scoped_release released;
@@ -279,11 +280,11 @@ public:
             const std::lock_guard lock(mutex_);
             is_done_ = true;
         }
-        stream_.reset();  // without mutex_: its iterators ask for the interpreter's lock
+        stream_.reset();  // not under mutex_: its iterators take the interpreter's lock
     }
 
-    /// Lets the work end by itself, once the iterable that it asks has answered, and waits a moment for that.
-    /// False where it goes on; close() is called later then.
+    /// Asks the work to end, which it does when the current iterable has answered, and waits a moment.
+    /// Returns false if the work goes on; the caller must then call close() later.
     bool leave()
     {
         const nb::gil_scoped_release released;
@@ -309,7 +310,7 @@ public:
             names.push_back(field.name);
         return names;
     }
-    /// Warns of what is known so far and was not told yet; more may follow.
+    /// Gives the warnings that are known so far and were not given yet.
     void warn_of_news()
     {
         std::vector<std::string> texts;
@@ -340,7 +341,7 @@ private:
                 changed_.notify_all();
             });
         } catch (const Stopped&) {
-            // Nobody waits for what comes.
+            // The stream was closed, so nobody waits for results.
         } catch (...) {
             failure = std::current_exception();
         }
@@ -378,12 +379,13 @@ private:
     std::condition_variable changed_;
     std::optional<Results> ready_;
     std::vector<std::string> warnings_;
-    Closed closed_;                                                           ///< written under mutex_
-    std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();  ///< stopped once it is closed
+    Closed closed_;  ///< set under mutex_
+    /// Stopped when the stream is closed.
+    std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();
     bool is_done_ = false;
     std::exception_ptr failure_;
     std::thread thread_;
-    std::mutex ending_;  ///< held by who waits for the thread
+    std::mutex ending_;  ///< held by the caller that waits for the thread
 };
 
 std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const std::string& layout,

@@ -1,5 +1,5 @@
 #pragma once
-// Folds of columns that are read piece by piece.
+// Folds columns that are read piece by piece.
 #include <nanobind/nanobind.h>
 
 namespace segfold::python {

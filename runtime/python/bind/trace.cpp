@@ -1,4 +1,4 @@
-// From what a traced Python function has left behind to an operator's tree.
+// Converts the nodes of traced Python functions to an operator's tree.
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
@@ -15,7 +15,7 @@
 namespace segfold::python {
 namespace {
 
-/// The name of a source file, kept as long as positions point at it.
+/// Returns the name of a source file as text that is never freed, because positions point at it.
 const char* kept(const std::string& file)
 {
     static auto* files = new std::set<std::string>;
@@ -35,7 +35,8 @@ Position place_of(nb::handle pair)
     return {nb::cast<int>(pair[1]), 1, 1, kept(nb::cast<std::string>(pair[0]))};
 }
 
-/// Reads nodes: tuples of a kind, a place, and what the kind needs. A node that is used twice is read once.
+/// Reads nodes: tuples of a kind, a place, and the members of that kind. A node that is used twice is read
+/// once.
 class Reader {
 public:
     Expression expression(nb::handle node)

@@ -129,7 +129,7 @@ bool is_operand(const Expression& value, Operand operand)
     return value->kind == ExpressionKind::field && value->operand == operand;
 }
 
-/// The columns whose product an operator sums; none where it does something else.
+/// If an operator sums one column, or the products of two columns, returns their names; else None.
 nb::object factors_of_sum(const PyOperator& py_op)
 {
     const auto& op = py_op.fixed().op;

@@ -1,5 +1,5 @@
 #pragma once
-// What the module offers besides operators.
+// The parts of the module besides operators.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -62,7 +62,7 @@ def as_type(kind):
 
 
 class Part:
-    """A part of an operator while it is traced, to which the values that it is given belong: "combine of operator total"."""
+    """A part of an operator while it is traced: "combine of operator total". Values that it gets belong to it."""
 
     __slots__ = ("text",)
 
@@ -287,7 +287,7 @@ class Value:
 
     def __getattr__(self, name):
         if name.startswith("_"):
-            raise AttributeError(name)  # Python and libraries ask for what a value might do
+            raise AttributeError(name)  # Python and libraries look for private and special attributes
         _of_numpy.refuse_attribute(name, "a traced value is one number, and has no '{}'")
 
     def __array_ufunc__(self, function, method, *inputs, **words):
@@ -376,7 +376,7 @@ def make(kind, facts, arguments, type, part=None):
 
 
 def _part_of(made, arguments, part):
-    """The part that a value belongs to: that of its arguments, which all belong to one."""
+    """The part that a new value belongs to: the part of its arguments, which must all belong to one."""
     of = made
     for value in arguments:
         if value._sf_part is None or value._sf_part is part:
@@ -420,7 +420,7 @@ def _real(value):
 
 
 def literal_type(values):
-    """The type that values state; none where all are bare numbers."""
+    """The type of the first typed value; None if all are bare numbers."""
     return next((value._sf_type for value in values if value._sf_type is not None), None)
 
 

@@ -4,7 +4,7 @@ import sys
 
 
 def starts(keys):
-    """The columns, and for each element whether its keys are others than those of the element before it."""
+    """The columns of keys, and a flag for each element: whether its keys differ from those of the element before."""
     columns = tuple(_array(column) for column in keys) if isinstance(keys, (tuple, list)) else _array(keys)
     changes = None
     for column in columns if isinstance(columns, tuple) else (columns,):
@@ -30,7 +30,7 @@ def _library(array):
 
 
 def _array(column):
-    """What can be compared and indexed: arrays of torch, CuPy and JAX themselves, others as NumPy's."""
+    """A column that can be compared and indexed: arrays of torch, CuPy and JAX as they are, others as NumPy's."""
     if _library(column) in ("torch", "cupy", "jax", "jaxlib"):
         return column
     import numpy
@@ -39,7 +39,7 @@ def _array(column):
 
 
 def _bits(column):
-    """Numbers as integers: keys are equal where their bits are, those of NaN too."""
+    """The bits of numbers as integers: keys are equal if their bits are, so NaN equals NaN."""
     if _library(column) == "torch":
         torch = sys.modules["torch"]
         # Not every torch compares and indexes unsigned integers of more than 8 bits.
@@ -48,7 +48,7 @@ def _bits(column):
 
 
 def _with_first(changes, column):
-    """The first element begins a segment."""
+    """Adds the flag of the first element, which begins a segment."""
     if _library(column) == "torch":
         flags = column.new_ones(len(column), dtype=sys.modules["torch"].bool)
     elif _library(column) in ("jax", "jaxlib"):

@@ -4,7 +4,7 @@ import collections
 
 from ._expressions import Value
 
-_MOST_LEVELS = 150  # of a tree without names; the language allows 256
+_MOST_LEVELS = 150  # most levels of a tree without names; the language allows 256
 _WORDS = set(
     "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
@@ -37,9 +37,9 @@ def lets_of(sets, found, taken):
     for name, value in found.items():
         if isinstance(value, Value) and value._sf_number in used and value._sf_arguments and value._sf_number not in lets:
             bind(value, name)
-    always, depths, steps = _always_evaluated(sets), {}, 0  # depths count values below which no name stands
-    harmless = set()  # may be computed where a condition leaves it out
-    varying = set()  # not made of constants alone
+    always, depths, steps = _always_evaluated(sets), {}, 0  # depth of each value, counted from the last name
+    harmless = set()  # values that may be computed even if their condition does not hold
+    varying = set()  # values that are not made of constants alone
     for number in sorted(used):
         value, arguments = used[number], used[number]._sf_arguments
         depths[number] = 1 + max((0 if below._sf_number in lets else depths[below._sf_number] for below in arguments), default=0)
@@ -56,7 +56,7 @@ def lets_of(sets, found, taken):
 
 
 def _always_evaluated(sets):
-    """The numbers of the values that no condition leaves out: a name may stand for them, and reads nothing else."""
+    """The numbers of the values that are computed whatever conditions say."""
     always, open_values = set(), list(sets.values())
     while open_values:
         value = open_values.pop()
@@ -68,7 +68,7 @@ def _always_evaluated(sets):
 
 
 def _may_fail(value):
-    """Whether it may be wrong to compute a value where a condition leaves it out: reads of tables, divisions of integers, shifts."""
+    """Whether a value must not be computed unless its condition holds: reads of tables, divisions of integers, shifts."""
     symbol = value._sf_facts[0] if value._sf_kind == "binary" else None
     is_division = symbol in ("/", "%") and (value._sf_type is None or value._sf_type.is_integer)
     return value._sf_kind == "gather" or is_division or symbol in ("<<", ">>")

@@ -1,10 +1,10 @@
-"""What NumPy's functions are told that are given traced values, which are no numbers yet."""
+"""Answers to NumPy's functions that get traced values, which are not numbers yet."""
 
 import operator
 
 from ._refusal import refuse
 
-#: NumPy's functions that its numbers call for an operator of Python.
+#: NumPy's functions that numbers of NumPy call for operators of Python.
 OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
@@ -16,7 +16,7 @@ OPERATORS = {
 _OF_ONE = "sqrt exp exp2 expm1 log log2 log1p sin cos tanh floor ceil absolute isnan isfinite logical_not"
 _OF_TWO = "minimum maximum power copysign logical_and logical_or"
 
-#: What to write instead.
+#: The expression to write instead of a function of NumPy.
 _INSTEAD = {
     **{name: f"sf.{name}(x)" for name in _OF_ONE.split()},
     **{name: f"sf.{name}(x, y)" for name in _OF_TWO.split()},
@@ -32,7 +32,7 @@ _INSTEAD = {
     "astype": "sf.f32(x), which converts",
 }  # fmt: skip
 
-#: The same of what NumPy does with all elements of an array.
+#: The expression to write instead of a function over all elements of an array.
 _OF_ELEMENTS = {
     "sum": "a + b", "nansum": "a + b", "cumsum": "a + b", "add.reduce": "a + b", "count_nonzero": "a + b", "prod": "a * b",
     "cumprod": "a * b", "max": "sf.maximum(a, b)", "amax": "sf.maximum(a, b)", "nanmax": "sf.maximum(a, b)", "min": "sf.minimum(a, b)",

@@ -36,7 +36,7 @@ class State:
         if name == "keys":
             return fields.keys
         if name.startswith("__"):
-            raise AttributeError(name)  # Python and NumPy ask for what a state might do
+            raise AttributeError(name)  # Python and NumPy look for special methods
         refuse(f"unknown state field '{name}'; the fields are {', '.join(fields)}")
 
     def __setattr__(self, name, value):

@@ -17,7 +17,7 @@ from ._refusal import caller, refuse
 
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
-_NAMES = ("state", *_PARTS, "results", "laws")  # of a class, beside its columns
+_NAMES = ("state", *_PARTS, "results", "laws")  # names of a class that are not columns
 _A_TYPE = "an annotation is a type of segfold: sf.f32"
 
 
@@ -25,7 +25,7 @@ def operator_of(definition, **words):
     """An operator of a class or of a function; see :func:`segfold.operator`."""
     if isinstance(definition, type):
         made = _of_class(definition, words)
-        made.state = definition.state  # for a state that adds fields to this one's
+        made.state = definition.state  # so that another state can add fields to this one
         made.__mro_entries__ = lambda bases: (definition,)  # a class that names the operator as its base inherits from the definition
         return made
     return _of_function(definition, words)
@@ -68,13 +68,13 @@ def _of_class(made, words):
 
 
 def _attributes(made):
-    """What a class and those that it inherits from hold, by name; not what every class has."""
+    """The attributes of a class and of its bases, by name, without those of `object`."""
     held = {name: value for base in reversed(made.__mro__[:-1]) for name, value in vars(base).items()}
     return {name: value.__func__ if isinstance(value, staticmethod) else value for name, value in held.items()}
 
 
 def _default_of(state, name):
-    """The identity that a class of a state gives a field: a named tuple and a data class keep it in places of their own."""
+    """The identity that the class of a state gives a field. Named tuples and data classes store it in different places."""
     if name in getattr(state, "_field_defaults", {}):
         return state._field_defaults[name]
     if name in getattr(state, "__dataclass_fields__", {}):
@@ -85,16 +85,16 @@ def _default_of(state, name):
 
 
 def _annotations(made):
-    """Those of a class and of those that it inherits from, theirs first."""
+    """The annotations of a class and of its bases, those of the bases first."""
     return {name: kind for base in reversed(made.__mro__[:-1]) for name, kind in _own_annotations(base).items()}
 
 
 def _own_annotations(made):
-    """Those of a class or a function alone. Texts are read where it stands; a function that makes it may have names that they use."""
+    """The annotations of a class or a function alone. Texts are evaluated where it is defined, with the names of the enclosing function."""
     whose = getattr(made, "__name__", repr(made))
     try:
         annotations = inspect.get_annotations(made)
-    except NameError as error:  # Python 3.14 reads them here
+    except NameError as error:  # Python 3.14 evaluates annotations here
         refuse(f"an annotation of {whose} cannot be read: {error}", _A_TYPE, _place_of(made))
     known = getattr(made, "__globals__", None) or vars(sys.modules.get(getattr(made, "__module__", None), typing))
     frame = caller()
@@ -167,7 +167,7 @@ def _arguments_of(what, function, known=()):
         while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
             parameters.pop()
         return [parameter.name for parameter in parameters]
-    except (TypeError, ValueError):  # no callable, or one that tells nothing
+    except (TypeError, ValueError):  # not callable, or without a signature
         pass
     refuse(f"{what} is {function!r}, which cannot be traced", "write a function of Python code")
 
@@ -208,7 +208,7 @@ def _columns(annotations, at):
 
 
 def _declared_results(results, at):
-    """``(name, type, is_each)`` of what ``results`` declares."""
+    """``(name, type, is_each)`` of each result that ``results`` declares."""
     if results is None:
         return []
     results = as_type(results)
@@ -345,7 +345,7 @@ class _Tracer:
 
     @staticmethod
     def refuse_other_types(part, sets, kinds, at):
-        """What the check of every operator would say, with Python's word for a conversion."""
+        """Refuses values of wrong types like the check of every operator, with Python's word for a conversion."""
         wanted = {name: type for name, type, *_ in kinds}
         what = "state field" if part in _PARTS[:3] else "output" if part == "map" else "result"
         for name, value in sets.items():
@@ -361,7 +361,7 @@ class _Tracer:
 
 
 def _run(function, arguments):
-    """What a function returns, and its local variables at that moment."""
+    """Calls a function. Returns its result, and its local variables at its end."""
     found = {}
     before = sys.getprofile()
 
@@ -395,7 +395,7 @@ def _identity_of(name, field, identity, at):
 
 
 def _identities_of(name, field, kind, identity, at):
-    """One for each field that a member of the state stands for; an array has one for all of its entries, or a list."""
+    """The identities of the fields of a member of the state. An array has one identity for all of its entries, or a list of them."""
     if not isinstance(kind, array):
         return [_identity_of(name, field, identity, at)]
     identities = list(identity) if is_list(identity) else [identity] * kind.length
@@ -421,13 +421,13 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     tracer = _Tracer(at, name, columns, members, declared)
     state_results = [("result", fields[0][1])] if len(fields) == 1 else members
     keeps_results = parts["map"] is None or bool(tracer.results)
-    if not keeps_results:  # map alone sees the results, which are the fields of the state
+    if not keeps_results:  # only map reads the results, which are the fields of the state
         tracer.result_members = members
     blocks, errors = {}, []
     for part in _PARTS:
         if part in ("empty", "map") and parts[part] is not None and not tracer.results:
             if parts["finish"] is not None and errors:
-                break  # the results are not known
+                break  # results are unknown without finish
             tracer.result_members = state_results
         try:
             blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])

@@ -64,7 +64,7 @@ def signature_of(op):
 
 
 class OfOperator:
-    """An attribute that each operator has made when it is asked for; the class has its own, or none."""
+    """An attribute that is computed for each operator when it is read. The class has its own value, or none."""
 
     def __init__(self, make, of_class=None):
         self.make = make
@@ -79,6 +79,6 @@ class OfOperator:
 
 
 def install():
-    """Gives operators ``__doc__`` and ``__signature__``; at import."""
+    """Gives operators ``__doc__`` and ``__signature__``. Called at import."""
     _segfold.Operator.__doc__ = OfOperator(doc_of, _segfold.Operator.__doc__)
     _segfold.Operator.__signature__ = OfOperator(signature_of)

@@ -1,4 +1,4 @@
-"""Refusing the caller's code, at the line where it is wrong."""
+"""Errors in the caller's code, reported at the line that is wrong."""
 
 import os
 import sys
@@ -9,13 +9,13 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def _is_inside(frame):
-    """Whether code is this package's, or NumPy's, which calls methods of what it is given."""
+    """Whether code belongs to this package, or to NumPy, which calls methods of its arguments."""
     return (os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
             or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
 
 
 def caller():
-    """The frame of the caller's code: the innermost one outside of this package; None without."""
+    """The frame of the caller's code: the innermost frame outside of this package; None if there is none."""
     frame = sys._getframe(1)
     while frame is not None and _is_inside(frame):
         frame = frame.f_back
@@ -29,6 +29,6 @@ def place():
 
 
 def refuse(message, hint="", at=None):
-    """Raises SpecError with the line of the caller's code, or with ``at`` where that is known."""
+    """Raises SpecError at the place ``at``, if given, else at the line of the caller's code."""
     file, line = at if at and at[0] else place()
     _segfold.raise_spec_error(file, line, message, hint)

@@ -13,7 +13,7 @@ class FoldWarning(UserWarning):
 
 
 def warn(text):
-    """Warns at the line that has called segfold: the innermost one outside of this package and of torch, through which it may go."""
+    """Warns at the line that called segfold: the innermost line outside of this package and of torch, through which calls may go."""
     inside = [os.path.dirname(__file__) + os.sep]
     if "torch" in sys.modules:
         inside.append(os.path.dirname(getattr(sys.modules["torch"], "__file__", None) or __file__) + os.sep)
@@ -53,7 +53,7 @@ def _usable(names):
 
 
 def _arrays(names):
-    """What a text calls ``bins: i32[8]`` are results ``bins_0`` to ``bins_7``: ``{"bins": ("bins_0", ...)}``."""
+    """The arrays among results: ``bins: i32[8]`` of a text are results ``bins_0`` to ``bins_7``, given as ``{"bins": ("bins_0", ...)}``."""
     found = {}
     for name in names:
         stem, _, number = name.rpartition("_")
@@ -64,5 +64,5 @@ def _arrays(names):
 
 
 def restore(names, values):
-    """What unpickling calls."""
+    """Makes a named tuple of results. Unpickling calls it."""
     return result_class(names)(*values)

@@ -1,4 +1,4 @@
-"""Arrays on a GPU sorted by key, by the library that they are of."""
+"""Sorts arrays on a GPU by key, with functions of the arrays' library."""
 
 import importlib
 
@@ -6,14 +6,14 @@ from . import _segfold
 
 
 def _library(array):
-    """The module of ``argsort`` and ``unique`` for an array; None where no library is known that sorts it."""
+    """The module with ``argsort`` and ``unique`` for an array; None if no library is known that sorts it."""
     name = type(array).__module__.partition(".")[0]
     name = "jax.numpy" if name in ("jax", "jaxlib") else name
     return importlib.import_module(name) if name in ("torch", "cupy", "jax.numpy") else None
 
 
 def _rising(library, keys):
-    """Signed integers that rise as the keys do, floats by their bits: equal where the keys' bits are."""
+    """Integers in the order of the keys, equal if the keys' bits are equal: floats are ordered by their bits."""
     width = keys.dtype.itemsize
     bits = keys.view(getattr(library, f"int{8 * width}"))
     kind = str(keys.dtype).rpartition(".")[2]
@@ -23,7 +23,7 @@ def _rising(library, keys):
 
 
 def _signed(array):
-    """Unsigned integers of torch as signed ones: not every torch indexes those of more than 8 bits."""
+    """Unsigned integers of torch as signed ones: some versions of torch cannot index unsigned integers of more than 8 bits."""
     library = _library(array)
     is_unsigned = library is not None and library.__name__ == "torch" and str(array.dtype).startswith("torch.uint")
     return array.view(getattr(library, f"int{8 * array.dtype.itemsize}")) if is_unsigned else array
@@ -35,7 +35,7 @@ def _taken(array, places):
 
 
 def by_first(arrays):
-    """Where the entries of the sorted arrays stood, and the arrays, sorted by the first one; equal keys stay as they stand."""
+    """Sorts arrays by the first one, stably. Returns the original places of the sorted entries, then the sorted arrays."""
     keys = arrays[0]
     library = _library(keys)
     if library is None:
@@ -48,7 +48,7 @@ def by_first(arrays):
 
 
 def put_back(array, places):
-    """``array`` with entry ``i`` at ``places[i]``: in its own memory, unless it is JAX's, which nobody may write."""
+    """Moves entry ``i`` of ``array`` to ``places[i]``: in its own memory, except for arrays of JAX, which cannot be written."""
     if hasattr(array, "at"):
         return array.at[places].set(array)
     entries = _signed(array)
@@ -57,7 +57,7 @@ def put_back(array, places):
 
 
 def runs_and_keys(keys):
-    """How many keys there are, and how many differ; as if all did where no library is known that counts them."""
+    """The number of keys, and of distinct keys. If no library is known that counts them, all keys count as distinct."""
     library = _library(keys)
     num_runs = int(keys.shape[0])
     if library is None or num_runs == 0:

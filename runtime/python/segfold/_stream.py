@@ -13,14 +13,14 @@ from . import _results, _segfold
 from ._verbs import _given
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_MOST = (1 << 63) - 1  # more is as much
+_MOST = (1 << 63) - 1  # larger bounds count as this one
 _MOST_DEVICE = (1 << 31) - 1
 _LAYOUTS = ("offsets", "lengths", "flags", "keys")
 _WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "stage", "reproducible", "assume")
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
-_left: typing.List[typing.Any] = []  # whose iterables had not answered when Ctrl-C came
+_left: typing.List[typing.Any] = []  # streams whose iterables had not answered when Ctrl-C came
 
 
 @atexit.register
@@ -158,12 +158,12 @@ def _bytes(memory):
 
 
 def _elements(layout, kind, marks):
-    """How many elements offsets or lengths are for; 0 where they are wrong, which open_stream tells."""
-    import numpy  # here, as nothing else in the package waits for it
+    """The number of elements that offsets or lengths cover; 0 if they are wrong, which open_stream reports."""
+    import numpy  # imported here, because nothing else in the package needs it
 
     try:
         array = numpy.load(marks, mmap_mode="r") if kind == "file" else numpy.asarray(marks)
-    except Exception:  # of numpy, zipfile or pickle: as many kinds as ways to be no array
+    except Exception:  # errors of numpy, zipfile or pickle
         return 0
     if not isinstance(array, numpy.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
         return 0
@@ -207,7 +207,7 @@ def _is_array(value):
 
 
 def _chunks(value):
-    """The chunks of PyArrow's and polars' columns of numbers; None of anything else, and of one chunk."""
+    """The chunks of a column of numbers of PyArrow or polars; None for other objects, and for a single chunk."""
     if hasattr(value, "iterchunks") and value.num_chunks > 1 and value.type.num_fields == 0:
         return value.iterchunks()
     if hasattr(value, "get_chunks") and value.n_chunks() > 1 and not value.dtype.is_nested():
@@ -231,7 +231,7 @@ def _source(value, is_whole=False):
 
 
 def _apart(columns):
-    """One iterable of tuples as an iterable for each column."""
+    """Splits one iterable of tuples into an iterable for each column."""
     if len(columns) != 1 or not hasattr(columns[0], "__iter__") or isinstance(columns[0], (str, os.PathLike)) or _is_array(columns[0]):
         return columns
     rest = iter(columns[0])
@@ -247,7 +247,7 @@ def _apart(columns):
 
 
 def _require_one_column(keys, given):
-    """Refuses keys of several columns; a tuple of arrays beside a column in one piece is no tuple of pieces."""
+    """Refuses keys of several columns: a tuple of arrays beside a column in one piece cannot be a tuple of pieces."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"
@@ -259,7 +259,7 @@ def _called(value):
 
 
 def _arranged(operator, columns, named):
-    """Columns, tables and scalars in the operator's order, of those given by position, by name and in a dictionary."""
+    """Columns, tables and scalars in the operator's order, from arguments by position, by name and in a dictionary."""
     names = [name for name, _, _ in operator.parameters]
     if len(columns) == 1 and isinstance(columns[0], dict):
         twice = next((word for word in named if word in columns[0]), None)

@@ -70,7 +70,7 @@ def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any
 
 
 def _given(verb, operator):
-    """What a verb takes for an operator."""
+    """The operator that a verb gets. Raises an error for any other object."""
     if not isinstance(operator, _segfold.Operator):
         raise TypeError(f'{verb}() takes an operator, as sf.standard.sum or sf.operator("sum"), and {operator!r} is given')
     return operator
@@ -348,5 +348,5 @@ def devices() -> typing.List[Device]:
 
 
 def restore(kind: str, text: str) -> _segfold.Operator:
-    """What unpickling an operator calls."""
+    """Makes an operator again. Unpickling calls it."""
     return _segfold.restore(kind, text)

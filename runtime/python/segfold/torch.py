@@ -27,7 +27,7 @@ def _operator_of_text(text):
 
 
 def _facts(op):
-    """What a call needs of an operator of fixed types, without the operator itself, which torch.compile cannot look into."""
+    """Facts of an operator of fixed types that a call needs, without the operator itself, which torch.compile cannot trace."""
     names = tuple(name for name, _ in op.results)
     return op._origin()[1], result_class(names), result_class(("keys", *names)), len(names)
 
@@ -98,7 +98,7 @@ def function(op):
         for i, dtype in scalars:
             if not isinstance(arrays[i], _torch.Tensor):
                 wanted = dtype or model.dtype
-                if isinstance(arrays[i], float) and not wanted.is_floating_point:  # which new_full would cut off
+                if isinstance(arrays[i], float) and not wanted.is_floating_point:  # new_full would truncate it
                     raise _segfold.InputError(f"'{parameters[i]}' is {arrays[i]!r}, and the operator takes a value of {wanted} there")
                 arrays[i] = model.new_full((1,), arrays[i], dtype=wanted)
         facts = fixed or by_dtype.get(arrays[open_places[0]].dtype)
@@ -205,7 +205,7 @@ def _backward(ctx, gradients):
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
-    """The gradient of each element's segment, a row of it where rows are summed."""
+    """The gradient of each element: its segment's gradient, or a row of it if rows are summed."""
     if layout == "whole":
         return gradient.expand(num_elements, *gradient.shape[1:])
     if layout == "uniform":
@@ -231,7 +231,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
 
 
 def _fold_of_batch(info, in_dims, text, arrays, layout, segments, uniform):
-    """What torch.func.vmap runs: a fold for each entry of a batch, one after the other."""
+    """Folds each entry of a batch, one after the other. torch.func.vmap calls it."""
     _, dims_of_arrays, _, dims_of_segments, _ = in_dims
 
     def entries(tensors, dims, at):

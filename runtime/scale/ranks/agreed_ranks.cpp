@@ -21,7 +21,7 @@ enum class Kind : std::uint8_t { specification, input, device, internal, memory,
 
 /// The begin of each message.
 struct Heading {
-    std::int32_t failed_depth = 0;  ///< 0: nothing has failed
+    std::int32_t failed_depth = 0;  ///< depth of the call of together() that failed; 0: nothing has failed
     Kind kind = Kind::internal;
     std::uint8_t fault = 0;  ///< simt::Fault
     std::uint16_t unused = 0;
@@ -35,7 +35,7 @@ std::vector<std::byte> message_of(const Heading& heading, std::span<const std::b
     return message;
 }
 
-/// The failure of a rank, known to all ranks.
+/// The failure of a rank, which all ranks have received.
 struct Met : std::exception {
     Met(const Heading& of, std::string words) : heading(of), text(std::move(words)) {}
     [[nodiscard]] const char* what() const noexcept override { return text.c_str(); }
@@ -57,7 +57,7 @@ struct Met : std::exception {
     }
 }
 
-/// The failure of an exception.
+/// Makes the message of an exception.
 Met failure_of(const std::exception& error)
 {
     Heading heading;
@@ -76,13 +76,15 @@ Met failure_of(const std::exception& error)
     } else if (dynamic_cast<const Stopped*>(&error) != nullptr) {
         heading.kind = Kind::stopped;
     } else if (dynamic_cast<const InternalError*>(&error) != nullptr) {
-        constexpr std::string_view kBegin = "internal error: ";  // InternalError puts it in front again
+        // The constructor of InternalError adds it again.
+        constexpr std::string_view kBegin = "internal error: ";
         text = text.starts_with(kBegin) ? text.substr(kBegin.size()) : text;
     }
     return {heading, std::move(text)};
 }
 
-/// Takes the headings off. Throws the failure of the outermost call, of its lowest rank.
+/// Removes the headings from the messages of all ranks. If ranks have failed, throws the failure of the
+/// lowest rank among those that failed in the outermost call of together().
 void take_headings(std::vector<std::vector<std::byte>>& all)
 {
     std::optional<Met> first;

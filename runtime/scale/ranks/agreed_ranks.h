@@ -1,26 +1,26 @@
 #pragma once
-// Ranks that learn of each other's failures, so that none waits for one that has failed.
+// Ranks that learn of each other's failures, so that no rank waits for a failed one.
 #include <functional>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// Ranks that agree on failures: a rank that fails gathers its failure in place of its bytes.
+/// A communicator whose ranks agree on failures: a rank that fails sends its failure in place of its bytes.
 ///
-/// All ranks use one of these in place of the communicator it was made of. They make the same calls of
-/// together(), and within it the same collective calls.
+/// All ranks use such a communicator in place of `ranks`. They make the same calls of together(), and within
+/// these the same collective calls.
 class AgreedRanks : public Communicator {
 public:
     /// `ranks` must outlive it.
     explicit AgreedRanks(Communicator& ranks) : ranks_(ranks) {}
 
-    /// Calls `work`, which may make collective calls. If it throws on a rank, every rank throws an error of
-    /// the same kind, which names the lowest such rank: SpecError, InputError, DeviceError, InternalError,
-    /// simt::SimtError, or Stopped. Collective.
+    /// Calls `work`, which may make collective calls. If `work` throws on a rank, every rank throws an error
+    /// of the same kind, which names the lowest rank that failed: SpecError, InputError, DeviceError,
+    /// InternalError, simt::SimtError, or Stopped. Collective.
     ///
-    /// Calls may be nested. A failure in an outer call also ends the inner calls of other ranks, by an
-    /// exception that is no Error.
+    /// Calls may be nested. If a rank fails in an outer call, the inner calls of other ranks throw an
+    /// exception that is not an Error.
     void together(const std::function<void()>& work);
 
     [[nodiscard]] int rank() const override { return ranks_.rank(); }
@@ -31,7 +31,7 @@ public:
     void receive(int from, std::span<std::byte> bytes) override { ranks_.receive(from, bytes); }
     [[noreturn]] void abort(int exit_code) override;
 
-    /// The bytes of rank 0, on all ranks. Collective.
+    /// Returns the bytes of rank 0 on all ranks. Collective.
     [[nodiscard]] std::vector<std::byte> of_first(std::span<const std::byte> mine);
 
 private:

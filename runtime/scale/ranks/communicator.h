@@ -7,8 +7,8 @@
 
 namespace segfold {
 
-/// The processes of one run. They are numbered from 0 (ranks), and make the same collective calls in one
-/// order.
+/// The processes of one run. Each has a number from 0 on, its rank. All of them make the same collective
+/// calls in the same order.
 class Communicator {
 public:
     virtual ~Communicator() = default;
@@ -19,7 +19,7 @@ public:
     [[nodiscard]] virtual int local_rank() const = 0;
     /// Returns the bytes of all ranks, in their order. Collective.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
-    /// Sends bytes to a rank, which must receive as many.
+    /// Sends bytes to rank `to`, which must call receive() for as many.
     virtual void send(int to, std::span<const std::byte> bytes) = 0;
     virtual void receive(int from, std::span<std::byte> bytes) = 0;
     /// Ends all ranks of the run, now. Does not return.

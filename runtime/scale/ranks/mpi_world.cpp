@@ -38,7 +38,7 @@ bool is_started_for_mpi()
     return false;
 }
 
-/// The number of processes as the starter says it; 1 if it says nothing.
+/// The number of processes that the starter announces in the environment; 1 if there is no announcement.
 std::int64_t announced_processes()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
@@ -47,7 +47,7 @@ std::int64_t announced_processes()
     return 1;
 }
 
-/// Throws if this is one of several processes that MPI does not know of.
+/// Throws InputError if a starter other than MPI's made several processes.
 void refuse_other_starters()
 {
     const auto refuse = [](std::int64_t count, const char* starter, const char* right) {
@@ -68,7 +68,7 @@ void refuse_other_starters()
 
 #ifdef SEGFOLD_MPI
 
-/// Functions of libmpi, of the types in the header that the program was built with.
+/// Functions of libmpi, with the types of the mpi.h that the program was built with.
 struct Mpi {
     decltype(&MPI_Init_thread) init_thread;
     decltype(&MPI_Finalize) finalize;
@@ -87,7 +87,7 @@ struct Mpi {
     MPI_Info no_info;
 };
 
-/// MPICH's handles are numbers, Open MPI's handles are addresses of the library's variables.
+/// The values of MPI's handles: MPICH has numbers, Open MPI has addresses of variables in its library.
 #ifdef OPEN_MPI
 constexpr const char* kLibrary = "libmpi.so.40";
 constexpr const char* kOtherLibrary = nullptr;
@@ -100,7 +100,7 @@ constexpr const char* kOtherLibrary = "libmpi.so.12";  // the name of other buil
 
 Mpi open_mpi()
 {
-    // Its plug-ins look for its symbols in the process.
+    // RTLD_GLOBAL, because Open MPI's plug-ins look for the library's symbols in the process.
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr && kOtherLibrary != nullptr)
         library = dlopen(kOtherLibrary, RTLD_NOW | RTLD_GLOBAL);
@@ -140,10 +140,11 @@ Mpi open_mpi()
 
 #undef SEGFOLD_MPI_HANDLE
 
-/// The ranks of a communicator. Unless the caller sets a handler, an error inside MPI ends all of them.
+/// The ranks of an MPI communicator. Unless the caller sets an error handler, an error inside MPI ends all
+/// ranks.
 class MpiRanks : public Communicator {
 public:
-    /// MPI_COMM_WORLD, set up here and left in the end.
+    /// Calls MPI_Init_thread and takes MPI_COMM_WORLD; the destructor calls MPI_Finalize.
     MpiRanks() : mpi_(open_mpi()), comm_(mpi_.world), owns_mpi_(true)
     {
         int provided = MPI_THREAD_SINGLE;
@@ -217,7 +218,7 @@ private:
         mpi_.comm_rank(host, &local_rank_);
         mpi_.comm_free(&host);
     }
-    /// The bytes of one message, which MPI counts in int.
+    /// The size of the next message: MPI counts bytes in int, so large sends are cut.
     static std::size_t part(std::size_t bytes) { return std::min(bytes, std::size_t{1} << 26); }
 
     Mpi mpi_;

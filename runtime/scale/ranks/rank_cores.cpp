@@ -55,7 +55,7 @@ void share_cores(Communicator& ranks)
     CPU_ZERO(&allowed);
     for (const int core : share_of_cores(cores, place, count))
         CPU_SET(core, &allowed);
-    // If the system refuses, ranks share cores, and results are the same.
+    // If the system refuses, ranks share cores: slower, but the results are the same.
     (void)sched_setaffinity(0, sizeof allowed, &allowed);
 }
 

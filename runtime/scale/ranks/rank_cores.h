@@ -9,8 +9,8 @@ namespace segfold {
 /// The cores of rank `place` of `count` ranks that share `cores`: equal parts, at least one core each.
 [[nodiscard]] std::vector<int> share_of_cores(const std::vector<int>& cores, int place, int count);
 
-/// Binds this process, and threads that it makes from now on, to an equal part of the cores that it shares
-/// with other ranks of its host. Nothing changes if the starter gave each rank its own cores. Collective.
+/// Binds this process and its future threads to an equal part of the cores that it shares with other ranks of
+/// its host. Changes nothing if the starter gave each rank its own cores. Collective.
 void share_cores(Communicator& ranks);
 
 }  // namespace segfold

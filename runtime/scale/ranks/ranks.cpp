@@ -19,7 +19,8 @@ std::int64_t number_in(std::span<const std::byte> bytes)
     return number;
 }
 
-/// Counts the segments of flags and keys in all shares, to find the number of this share's first one.
+/// Sets the number of the share's first segment: the count of segments that begin in the shares before. Only
+/// flags and keys need it.
 void number_segments(Communicator& ranks, Stream::Share& share)
 {
     std::int64_t before = 0, all = 0;
@@ -35,7 +36,7 @@ void number_segments(Communicator& ranks, Stream::Share& share)
         share.from.segment = before - (is_open ? 1 : 0);
 }
 
-/// The first `count` entries of arrays that lie one behind the other.
+/// Returns the first `count` entries of the concatenation of `parts`.
 Array first_of(Type type, const std::vector<Array>& parts, std::int64_t count)
 {
     Array all(type, static_cast<std::size_t>(count));
@@ -46,7 +47,7 @@ Array first_of(Type type, const std::vector<Array>& parts, std::int64_t count)
             std::memcpy(all.data() + at, part.data(), bytes);
         at += bytes;
     }
-    if (at != all.bytes())  // the partial of another rank says that a segment ends here
+    if (at != all.bytes())  // possible only if another rank's partial contradicts this share
         throw InternalError(
             fmt::format("a rank has {} results or keys of {} segments", at / size_bytes(type), count));
     return all;
@@ -64,7 +65,7 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     number_segments(ranks, share);
     const auto& fields = stream.op().results;
     RankResults mine;
-    std::vector<std::vector<Array>> kept(fields.size());  // of each field, one array behind the other
+    std::vector<std::vector<Array>> kept(fields.size());  // for each field, the arrays of all slices
     std::vector<Array> keys;
     Partial own(stream.joining());
     stream.run_share(share, [&](Partial&& partial, const SegmentWindow& window) {
@@ -85,7 +86,7 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     const auto partials = ranks.all_gather(own.to_bytes());
     for (std::size_t rank = 0; rank < partials.size(); ++rank) {
         all += Partial::from_bytes(stream.joining(), partials[rank]);
-        auto cut = all.take_results().results;  // the segment that began in an earlier share
+        auto cut = all.take_results().results;  // at most one segment, which began in an earlier share
         for (std::size_t f = 0; static_cast<int>(rank) == ranks.rank() && f < kept.size(); ++f)
             kept[f].insert(kept[f].begin(), std::move(cut[f].array));
     }

@@ -1,5 +1,6 @@
 #pragma once
-// A stream folded by several processes: each folds a share, and they exchange partials without results.
+// A stream folded by several processes. Each folds a share; the processes exchange their partials without
+// results.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -11,16 +12,17 @@ namespace segfold {
 
 /// Results of the segments that end in a rank's share, in order.
 struct RankResults {
-    Results results;                ///< of the first `num_kept` segments, with keys for the layout keys
-    std::int64_t num_segments = 0;  ///< that end in the share
-    std::int64_t num_kept = 0;      ///< whose results are kept
-    std::vector<std::int64_t> lengths = {};  ///< of the first segments
+    /// Results of the first `num_kept` segments; the layout keys adds the segments' keys.
+    Results results;
+    std::int64_t num_segments = 0;           ///< segments that end in the share
+    std::int64_t num_kept = 0;               ///< segments whose results are kept
+    std::vector<std::int64_t> lengths = {};  ///< lengths of the first segments
 };
 
 /// Bounds on the results that a rank keeps.
 struct RankOptions {
-    std::int64_t most_kept = 0;     ///< results of segments
-    std::int64_t most_lengths = 0;  ///< lengths of segments
+    std::int64_t most_kept = 0;     ///< segments whose results are kept
+    std::int64_t most_lengths = 0;  ///< segments whose lengths are kept
 };
 
 /// Folds this rank's share of a stream: an equal part of the elements. Collective.
@@ -30,11 +32,12 @@ struct RankOptions {
 /// any number of ranks. Throws InputError if the number of elements is not known.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options);
 
-/// The same of the caller's share. The shares of all ranks, in order, must cover the stream.
+/// Folds the caller's share of a stream. The shares of all ranks, in order, must cover the stream.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
                                      const RankOptions& options);
 
-/// Hands the results of all ranks to `take` of rank 0, in the order of segments. Collective.
+/// Sends the results of all ranks to rank 0, which passes them to its `take` in the order of segments.
+/// Collective.
 void gather_at_first(Communicator& ranks, const Operator& op, RankResults&& mine,
                      const std::function<void(RankResults&& results)>& take);
 

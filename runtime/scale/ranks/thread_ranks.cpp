@@ -17,7 +17,7 @@ namespace {
 
 using Message = std::vector<std::byte>;
 
-/// The state that the threads share.
+/// The state that the ranks' threads share: the bytes of a collective call, and messages under way.
 class Meeting {
 public:
     explicit Meeting(int size) : size_(size), given_(static_cast<std::size_t>(size)) {}
@@ -27,7 +27,7 @@ public:
     std::vector<Message> gather(int rank, std::span<const std::byte> mine)
     {
         std::unique_lock lock(mutex_);
-        // A meeting begins when all threads have taken the bytes of the one before.
+        // A collective call begins when all threads have taken the bytes of the call before.
         change_.wait(lock, [&] { return !is_taking_ || has_left_; });
         require_all();
         given_[static_cast<std::size_t>(rank)].assign(mine.begin(), mine.end());
@@ -75,7 +75,7 @@ public:
         change_.notify_all();
     }
 
-    /// The failure of the first thread that left.
+    /// The exception of the first thread that ended by one.
     [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
 private:

@@ -20,7 +20,7 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
                            std::optional<std::int64_t> num_elements)
 {
     const auto& segments = input.segments;
-    constexpr double kBorderBytes = 16;  // an end, and an offset for the back end
+    constexpr double kBorderBytes = 16;  // a segment's end, and an offset for the back end
     constexpr double kMargin = 1.25;
     const auto rooms = static_cast<double>(has_engine ? SlicePipeline::kRooms : kHostRooms);
     SliceBytes bytes;
@@ -40,8 +40,8 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
                          : 1;
     if (segments.kind == LayoutKind::whole || segments.kind == LayoutKind::uniform)
         return bytes;
-    // Each element may begin a segment of flags or keys. A slice of another layout ends with the last segment
-    // that has room.
+    // With flags or keys each element may begin a segment. With offsets or lengths a slice ends early if
+    // there is no room for another segment.
     bytes.index = sizeof(std::int64_t);
     const auto entries = segments.array->length();
     if (has_engine && (segments.kind == LayoutKind::offsets || segments.kind == LayoutKind::lengths) &&
@@ -70,7 +70,7 @@ std::int64_t segments_of_slice(const SliceBytes& sizes, std::int64_t num_element
     auto count = sizes.segments * elements;
     if (sizes.segments < 1)
         count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpare, kMostSpare);
-    else if (!has_engine && num_segments)  // few elements leave room to segments
+    else if (!has_engine && num_segments)  // memory that the elements of a small input leave free
         count = (usable - sizes.element * elements) / sizes.segment;
     if (num_segments)
         count = std::min(count, static_cast<double>(*num_segments));

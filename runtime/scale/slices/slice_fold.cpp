@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-/// Adds the tables that a part's operator reads beside the operator's own arrays.
+/// Adds the tables that PartOperator adds to the operator's own parameters.
 void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_element,
                std::span<const SlicePiece> pieces)
 {
@@ -27,7 +27,7 @@ void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_
     }
 }
 
-/// The operator's arrays; `count` elements of columns from `begin` on.
+/// The operator's arrays: `count` elements of each column from `begin` on, and whole tables.
 std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64_t begin, std::int64_t count)
 {
     std::vector<Array> arrays;
@@ -132,8 +132,8 @@ void SliceFolder::add_inner(PreparedSlice& prepared)
     const SlicePiece first{slice.first_inner};
     add_bases(workload, inner_, slice.first_element + begin, {&first, 1});
     if (problem_.order == JoinOrder::blocks && device_.runs_stages) {
-        // The order within a segment follows from its length. A segment longer than a block is folded by
-        // blocks later; its length here is one element.
+        // The order within a segment follows from its length. A segment longer than a block is shortened to
+        // one element here; add_blocks() folds its blocks.
         std::vector<std::int64_t> begins, ends;
         for (std::int64_t s = 0; s < segments.num_segments; ++s) {
             begins.push_back(segments.begin(s));
@@ -171,7 +171,7 @@ void SliceFolder::add_blocks(PreparedSlice& prepared)
         add(*slice.head);
     if (slice.tail)
         add(*slice.tail);
-    // Segments inside that are longer than a block; they count elements from the inner segments' begin.
+    // Inner segments that are longer than a block. Their elements count from the begin of the inner segments.
     const auto offset = slice.inner.form == SegmentForm::ranges ? 0 : slice.inner_begin;
     for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
         if (slice.inner.length(s) > kJoinBlock)
@@ -263,8 +263,8 @@ Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
         if (part_run.plan != nullptr)
             text.emplace(part_run.plan->emitted, part_run.plan->stage->name);
         RunTimes run_times;
-        // For JoinOrder::blocks a back end without stages rounds every operation, so that no cut shows in the
-        // bits.
+        // With JoinOrder::blocks a back end without stages must round every operation, so that the bits do
+        // not depend on the cuts.
         given.push_back(!text && problem_.order == JoinOrder::blocks
                             ? reduce_sequentially(part_run.workload, Precision::working)
                             : device_.run(part_run.workload, text ? &*text : nullptr, run_times));

@@ -18,7 +18,8 @@ namespace segfold {
 
 /// A back end that folds slices.
 struct SliceDevice {
-    /// `plan` is null if the back end runs no stages. One thread at a time calls it.
+    /// Folds a workload. `plan` is null if the back end runs no stages. Only one thread at a time may call
+    /// this.
     std::function<Results(const Workload& workload, const PlanText* plan, RunTimes& times)> run;
     bool runs_stages = true;
     Target target = {};
@@ -26,32 +27,33 @@ struct SliceDevice {
 
 /// The problem that all slices of a fold share, on all devices.
 struct SliceProblem {
-    /// Chooses the plan for a slice of some shape; the same plan for the same arguments.
+    /// Chooses the plan for a slice of a shape. The same arguments must give the same plan.
     using Choose = std::function<PlanChoice(const Problem& problem, const Shape& shape)>;
 
     Operator op;  ///< checked
     OperatorLaws laws;
     JoinOrder order = JoinOrder::as_cut;
-    std::vector<std::string> checked_tables =
-        {};              ///< those of the operator that some slice may read outside of
-    Shape typical = {};  ///< of a slice
-    Choose choose = {};  ///< not asked where no stages run
+    /// The operator's tables that some slice may read outside of.
+    std::vector<std::string> checked_tables = {};
+    Shape typical = {};  ///< the shape of a slice
+    Choose choose = {};  ///< not called for a back end without stages
 };
 
-/// One run of a back end that folding a slice needs.
+/// One of the runs of a back end that fold a slice.
 struct PartRun {
     const PartOperator* part = nullptr;
-    Workload workload;                 ///< arrays are borrowed from the slice, but for those that `part` adds
+    /// Arrays are borrowed from the slice, except for the tables that `part` adds.
+    Workload workload;
     const PlanChoice* plan = nullptr;  ///< null for a back end without stages
 };
 
 /// A slice taken apart into runs.
 struct PreparedSlice {
-    const Slice* slice = nullptr;  ///< must outlive it
+    const Slice* slice = nullptr;  ///< must outlive this object
     std::vector<PartRun> runs = {};
-    bool has_inner = false;  ///< the first run is of the segments inside
-    /// Parts of segments, in the order of their states: each is a run of its own; with JoinOrder::blocks each
-    /// is one segment of the last run, and at most a block long.
+    bool has_inner = false;  ///< true if the first run folds the inner segments
+    /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has a run of its
+    /// own. With JoinOrder::blocks each is one segment of the last run, and at most a block long.
     std::vector<SlicePiece> pieces = {};
 };
 
@@ -61,23 +63,23 @@ public:
     /// `problem` must outlive it.
     SliceFolder(const SliceProblem& problem, SliceDevice device);
 
-    /// Chooses the plans of slices now: of segments inside, which have this form and width, if `has_inner`,
-    /// and of pieces if `has_pieces`. None for a back end without stages.
+    /// Chooses the plans of all slices ahead: if `has_inner`, the plan of the inner segments, which have this
+    /// form and width; if `has_pieces`, the plan of pieces. Returns none for a back end without stages.
     [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
                                                            bool has_inner, bool has_pieces);
-    /// Chooses the runs, without a look at the elements. Throws what choosing a plan throws, which concerns
-    /// the whole fold.
+    /// Chooses the runs without reading elements. Throws the error of SliceProblem::choose if no plan fits;
+    /// it concerns the whole fold.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
-    /// The slice's partial, of the results of its runs; it may borrow them.
+    /// Makes the slice's partial of the results of its runs. The partial may borrow these results.
     [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given);
-    /// Throws what the device throws. Its message counts elements from the slice's begin.
+    /// Throws the errors of the device, whose messages count elements from the slice's begin.
     [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr);
     [[nodiscard]] Partial fold(const Slice& slice, RunTimes* times = nullptr)
     {
         return fold(prepare(slice), times);
     }
 
-    /// The plan of the segments inside, else that of pieces; null if none has run.
+    /// The plan of the inner segments, else the plan of pieces; null if no plan was chosen.
     [[nodiscard]] const PlanChoice* plan() const;
     [[nodiscard]] const std::shared_ptr<const Joining>& joining() const { return joining_; }
 
@@ -93,7 +95,7 @@ private:
     SliceDevice device_;
     PartOperator inner_, piece_;
     std::shared_ptr<const Joining> joining_;
-    std::map<std::string, PlanChoice> plans_;  ///< "inner" before "piece"
+    std::map<std::string, PlanChoice> plans_;  ///< by key; keys with "inner" stand before keys with "piece"
 };
 
 }  // namespace segfold

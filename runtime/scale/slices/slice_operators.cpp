@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-/// The expression for a name; nothing for a name that stays.
+/// Returns the expression that replaces a name, or nothing if the name stays.
 using Replace = std::function<std::optional<Expression>(const std::string& name)>;
 
 Expression with_names(const Expression& expression, const Replace& replace)
@@ -67,7 +67,7 @@ std::string free_name(const Operator& op, const std::string& wish)
     return name;
 }
 
-/// If lift uses `name`, adds a table, and `place(table)` replaces the name.
+/// If lift uses `name`, adds a table to `part`, and `place(table)` as the name's replacement to `places`.
 void add_base(PartOperator& part, std::map<std::string, Expression>& places, const char* name, BaseTable base,
               const std::function<Expression(const std::string& table)>& place)
 {
@@ -81,20 +81,20 @@ void add_base(PartOperator& part, std::map<std::string, Expression>& places, con
 
 void replace_places(PartOperator& part, const std::map<std::string, Expression>& places)
 {
-    part.op.append.reset();  // it reads no table
+    part.op.append.reset();  // append reads no table, so it cannot know the part's place
     replace_names(part.op.lift, [&](const std::string& name) -> std::optional<Expression> {
         const auto found = places.find(name);
         return found == places.end() ? std::nullopt : std::optional(found->second);
     });
 }
 
-/// Makes the sum of the name and the first entry of a table.
+/// Returns a function that makes the expression `name + table[0]`.
 std::function<Expression(const std::string&)> behind_base(const std::string& name)
 {
     return [name](const std::string& table) { return make_name(name) + make_gather(table, Expression(0)); };
 }
 
-/// Adds the segment's number to the state, where finish reads it.
+/// Adds the segment's number to the state, because finish reads no table.
 void carry_segment(PartOperator& part)
 {
     auto& op = part.op;
@@ -164,7 +164,7 @@ PartOperator inner_operator(const Operator& op)
     part.misnumbers_empties =
         op.allows_empty() && (op.empty ? uses_name(*op.empty, "segment") : finish_numbers);
     if (finish_numbers) {
-        // The identity has no segment's number, so empty segments need a result of their own.
+        // The identity holds no segment's number, so empty segments need a result of their own.
         if (!part.op.empty && op.has_identity())
             part.op.empty = without_identity(op).empty;
         carry_segment(part);

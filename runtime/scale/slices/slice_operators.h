@@ -12,32 +12,37 @@ namespace segfold {
 
 /// The reason why an operator cannot be folded in slices; empty if it can.
 [[nodiscard]] std::string reason_against_slices(const Operator& op);
-/// Throws InputError with that reason.
+/// Throws InputError with reason_against_slices(), unless it is empty.
 void require_slices(const Operator& op);
 
-/// Throws InputError with the counter-example if associativity is refuted. `what_divides` segments: "slices
-/// cut", for example.
+/// Throws InputError with the counter-example if associativity is refuted. `what_divides` is the message's
+/// part before "segments": "slices cut", for example.
 void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides);
 
-/// The same operator with its state as result, for further combination.
+/// The same operator with its state as result.
 [[nodiscard]] Operator state_operator(const Operator& op);
 
 /// A table of places that a part's operator reads beside its own tables.
 enum class BaseTable : std::uint8_t {
-    index,     ///< the place in the whole input of the part's first element; one entry
-    segment,   ///< the number of the part's first segment, one entry; of pieces: of each piece's segment
-    position,  ///< of pieces: the place in its segment of each piece's first element
+    index,  ///< one entry: the place of the part's first element in the whole input
+    /// One entry: the number of the part's first segment; for pieces, one entry each: the number of its
+    /// segment.
+    segment,
+    position,  ///< for pieces, one entry each: the place of its first element in its segment
 };
 
-/// An operator on a part of the elements. Its parameters are the original's, then tables of i64.
+/// An operator on a part of the elements. Its parameters are those of the original operator, then the tables
+/// `bases` of i64.
 struct PartOperator {
     Operator op;
     std::vector<BaseTable> bases = {};  ///< the tables that were added, in their order
-    /// The result of an empty segment has a wrong segment number; the host stores the right one.
+    /// True if results of empty segments are computed with a wrong segment number; the host must store right
+    /// ones.
     bool misnumbers_empties = false;
 };
 
-/// Folds the segments inside a part; `index` and `segment` count in the whole input.
+/// Returns an operator that folds the whole segments of a part. `index` and `segment` still count in the
+/// whole input.
 ///
 /// If `finish` uses `segment`, the state carries the number in one more field, because `finish` reads no
 /// table.
@@ -47,7 +52,7 @@ struct PartOperator {
 /// of the input: piece p is its segment p. `index`, `segment` and `position` still count in the whole input.
 [[nodiscard]] PartOperator piece_operator(const Operator& op);
 
-/// True if a part's operator is the original one.
+/// True if the part's operator is the same as the original one.
 [[nodiscard]] bool counts_alike(const PartOperator& part);
 
 }  // namespace segfold

@@ -15,8 +15,8 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kSmallArrays = 16;                    // arrays of one entry in a slice
-constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // the least that a thread copies
+constexpr std::size_t kSmallArrays = 16;                    // bound on the arrays of one entry in a slice
+constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // the fewest bytes that are worth a thread
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -58,7 +58,7 @@ SlicePipeline::~SlicePipeline()
 {
     // Queued work, and work that threads still queue, uses memory that is freed next.
     copier_.stop();
-    const WorkStopper::Here here(nullptr);  // this wait goes on if the caller was stopped
+    const WorkStopper::Here here(nullptr);  // the wait must not end early if the caller was stopped
     try {
         for (const auto lane : {Lane::copies, Lane::work}) {
             const auto mark = engine_.new_mark();
@@ -131,7 +131,8 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     auto& own = rooms_[room];
     if (is_reading(room))
         throw InternalError("a slice is started before its columns are read");
-    // The arrays of each run that lie on the host: those of its part, then those of its segments.
+    // For each run, its arrays on the host: the tables that its operator adds, then the arrays of its
+    // segments.
     std::vector<std::vector<Array>> arrays;
     const auto* const index_room = own.given.host->address();
     std::size_t index_bytes = 0, given_bytes = 0, made_bytes = 0;
@@ -206,8 +207,8 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     engine_.record(*own.done, Lane::work);
 }
 
-/// Throws InputError for a read outside of a table. It copies the slice back to the host, to name the
-/// element.
+/// Throws InputError if a word of `outside` reports a read outside of a table. Copies the slice back to the
+/// host to find the element that the message names.
 void SlicePipeline::refuse_reads(const PartRun& run, std::span<const std::uint32_t> outside)
 {
     if (std::ranges::all_of(outside, [](std::uint32_t word) { return word == 0; }))

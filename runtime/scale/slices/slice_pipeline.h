@@ -12,11 +12,11 @@ namespace segfold {
 
 /// The sizes of a pipeline's memory.
 struct PipelineSizes {
-    std::vector<bool> is_copied = {};  ///< of each parameter: true for a column of the host
+    std::vector<bool> is_copied = {};  ///< for each parameter, true if it is a column of the host
     std::int64_t slice_elements = 0;
-    std::int64_t slice_segments = 0;    ///< more segments take more memory when they come
-    std::int64_t bytes_of_segment = 0;  ///< of a segment, in the arrays that describe segments
-    std::int64_t reading_bytes = 0;     ///< of buffers that sources are read into
+    std::int64_t slice_segments = 0;    ///< expected segments; a slice with more allocates more memory
+    std::int64_t bytes_of_segment = 0;  ///< bytes of a segment in the arrays that describe segments
+    std::int64_t reading_bytes = 0;     ///< bytes of the buffers that sources are read into
 };
 
 /// Rooms for slices on a device. A slice keeps its room from the copy of its first column until the caller
@@ -26,9 +26,10 @@ struct PipelineSizes {
 /// two threads agree on the free rooms.
 class SlicePipeline {
 public:
-    static constexpr std::size_t kRooms = 4;  ///< for one slice that is read, copied, folded, taken, each
+    /// Four slices at a time: one read, one copied, one folded, one whose results are taken.
+    static constexpr std::size_t kRooms = 4;
 
-    /// `engine` and `op` must outlive it.
+    /// `engine` and `op` must outlive this object.
     SlicePipeline(SliceEngine& engine, const Operator& op, const PipelineSizes& sizes);
     ~SlicePipeline();
     SlicePipeline(const SlicePipeline&) = delete;
@@ -37,19 +38,20 @@ public:
     /// Copies a table to the device. The array borrows it from the pipeline.
     [[nodiscard]] Array put_table(const Array& table);
 
-    /// Takes buffers and threads for the columns' sources, before the first slice.
+    /// Allocates buffers and starts threads for the columns' sources. Call it before the first slice.
     void ready_for(const std::vector<ArraySource*>& sources) { copier_.ready_for(sources); }
     /// Begins to fill a room.
     void open(std::size_t room);
-    /// Memory of the host for an array of the first run; start() copies it to the device.
+    /// Memory of the host for an array that describes the segments of the slice's first run. start() copies
+    /// it to the device.
     [[nodiscard]] Array index_room(std::size_t room, Type type, std::size_t count);
     /// Begins to copy `wanted` elements of a column, and returns the array on the device. `count` becomes the
-    /// number of elements that there are.
+    /// number of elements that the source had.
     [[nodiscard]] Array copy_column(std::size_t room, std::size_t column, ArraySource& source,
                                     std::int64_t begin, std::int64_t wanted, std::int64_t& count);
     /// True while threads read columns of the room; the next room may be opened meanwhile.
     [[nodiscard]] bool is_reading(std::size_t room) const { return !rooms_[room].reading.empty(); }
-    /// Waits until all copies of the room's columns are queued. Throws what the sources throw.
+    /// Waits until all copies of the room's columns are queued. Rethrows the errors of the sources.
     void finish_reading(std::size_t room);
     /// Queues the runs of a slice, and the copies of their results. Its columns must be read.
     void start(std::size_t room, const PreparedSlice& prepared);
@@ -66,7 +68,7 @@ public:
     [[nodiscard]] Times times(std::size_t room);
 
 private:
-    /// Memory of the host and of the device, for the same arrays one behind the other.
+    /// Memory of the host and of the device with the same layout: small arrays one behind the other.
     struct Twin {
         std::unique_ptr<SliceEngine::Memory> host, device;
     };
@@ -77,7 +79,7 @@ private:
     };
     struct Room {
         std::vector<std::unique_ptr<SliceEngine::Memory>> columns;
-        Twin given, made;  ///< arrays that runs read beside columns, and results
+        Twin given, made;  ///< `given`: arrays that runs read beside columns; `made`: results
         std::unique_ptr<SliceEngine::Mark> opened, copied, begun, done;
         std::vector<RunPlace> places;
         std::vector<std::shared_ptr<SourceCopier::UnderWay>> reading;

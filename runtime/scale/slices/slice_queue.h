@@ -9,11 +9,11 @@
 
 namespace segfold {
 
-/// Slices in order, at most one for each room.
+/// Slices in order, at most `rooms` at a time: a slice holds its room until free_room().
 template <class Slice>
 class SliceQueue {
 public:
-    /// Closes the queue at the end of its scope, so that the reader ends.
+    /// Closes the queue at the end of a scope, so that the reading thread ends.
     struct Closing {
         SliceQueue& queue;
         ~Closing() { queue.close(); }
@@ -42,7 +42,7 @@ public:
         slices_.push_back(std::move(slice));
         changed_.notify_all();
     }
-    /// Says that no slice follows; `failure` is null if all were read.
+    /// Called by the reader: no slice follows. `failure` is null if all slices were read.
     void end(std::exception_ptr failure)
     {
         const std::lock_guard lock(mutex_);
@@ -50,7 +50,8 @@ public:
         is_ended_ = true;
         changed_.notify_all();
     }
-    /// The next slice; null behind the last. Throws the reader's failure behind the slices before it.
+    /// Waits for the next slice; null after the last one. After the slices that were read, throws the
+    /// reader's failure.
     std::unique_ptr<Slice> pop()
     {
         std::unique_lock lock(mutex_);

@@ -46,7 +46,7 @@ public:
             done.results.keys = workload.segments.keys->copy();
     }
 
-    /// Folds slice `own`, then other slices until none is left or one has failed.
+    /// Folds slice `own`, then further slices until none is left or a device has failed.
     void run(const SliceDevice& device, std::int64_t own)
     {
         try {
@@ -92,8 +92,8 @@ private:
     const SliceProblem& problem_;
     const Slicer& slicer_;
     std::shared_ptr<const Joining> joining_;
-    std::vector<Partial> partials_;   ///< of the slices; their own results are taken
-    std::atomic<std::int64_t> next_;  ///< a device's first slice has the device's number
+    std::vector<Partial> partials_;   ///< the partials of the slices; their results were taken
+    std::atomic<std::int64_t> next_;  ///< the next slice to fold; device d begins with slice d
     std::atomic<bool> has_failed_ = false;
     std::mutex mutex_;
     std::exception_ptr failure_;
@@ -120,7 +120,7 @@ void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
 
 namespace {
 
-/// At most as many slices as items; more would fold nothing.
+/// Reduces the number of slices to the number of items: more slices would fold nothing.
 std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices)
 {
     if (num_slices <= std::max<std::int64_t>(1, workload.segments.num_elements))
@@ -128,7 +128,7 @@ std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices
     return std::min(num_slices, std::max<std::int64_t>(1, Slicer(workload, 1).cut(1)));
 }
 
-/// Refuses a stage that takes no pieces, if slices leave nothing else.
+/// Throws InputError for a stage that cannot fold pieces. Called if cuts divide all segments.
 [[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
 {
     try {
@@ -160,7 +160,7 @@ SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaw
                 if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of))
                     refuse_pieces(stage, of, catalogue);
         } else if (of.form == SegmentForm::whole && request.stage) {
-            // A piece is one segment, whatever the layout is; not every stage takes that.
+            // A piece is one whole segment, whatever the layout is. Not every stage folds whole segments.
             const auto& catalogue = session.catalogue();
             if (catalogue.unmet(catalogue.stage(*request.stage), of)) {
                 request.stage.reset();
@@ -201,7 +201,7 @@ FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, 
     try {
         work.rethrow();
     } catch (const InputError&) {
-        check_tables(workload);  // names the element by its place in the whole input
+        check_tables(workload);  // throws an error that counts elements in the whole input
         throw;
     }
     work.join();

@@ -27,7 +27,8 @@ namespace segfold {
 [[nodiscard]] SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaws laws,
                                          const FoldWishes& wishes, bool has_pieces_alone);
 
-/// The stage of reproducible plans: in one configuration, a segment's length alone decides its order.
+/// The stage of reproducible plans: for one configuration, the order of combination within a segment depends
+/// on the segment's length alone.
 inline constexpr std::string_view kReproducibleStage = "warp_per_segment";
 
 /// Makes the bits depend on the data alone: parts are joined in blocks of kJoinBlock elements, and plans are

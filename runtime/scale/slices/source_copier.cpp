@@ -18,9 +18,10 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 constexpr std::size_t kSmallestPiece = 4096;
 constexpr std::size_t kOrderedBuffers = 4;
-constexpr std::size_t kOrderedBytes = std::size_t{16}
-                                      << 20;  // large, because a generator fills a buffer by many threads
-/// The most bytes of one copy of page-locked memory, so that other copies can come between two of them.
+/// Large, because a generator fills each buffer with many threads.
+constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;
+/// The most bytes of one copy from page-locked memory. Larger copies are cut, so that other copies can run in
+/// between.
 constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
 std::size_t pages(std::size_t bytes, std::size_t most)
@@ -30,17 +31,18 @@ std::size_t pages(std::size_t bytes, std::size_t most)
 
 }  // namespace
 
-/// Its mutable fields are guarded by the copier's mutex.
+/// A copy that threads read. The copier's mutex guards the fields that change.
 class SourceCopier::UnderWay {
 public:
     ArraySource* source = nullptr;
-    const std::byte* lent = nullptr;  ///< where the elements lie in pageable memory
+    const std::byte* lent = nullptr;  ///< the elements, if they lie in pageable memory; else null
     std::int64_t begin = 0, count = 0;
     std::byte* device = nullptr;
-    std::shared_ptr<WorkStopper> stopper = WorkStopper::here();  ///< of the thread that asks for the copy
+    /// The stopper of the thread that asked for the copy.
+    std::shared_ptr<WorkStopper> stopper = WorkStopper::here();
 
-    std::int64_t next = 0;     ///< the first element in no part yet
-    std::int64_t reading = 0;  ///< parts that are not read to the end
+    std::int64_t next = 0;     ///< the first element that is in no part yet
+    std::int64_t reading = 0;  ///< number of parts that are not read to the end
     std::exception_ptr failure;
 
     [[nodiscard]] bool is_done() const { return next == count && reading == 0; }
@@ -55,7 +57,7 @@ public:
         }
         auto array = Array::borrow(source->type(), into.data(), into.size() / width());
         source->read(begin + first, array);
-        if (array.data() != into.data())  // a source may give memory of its own
+        if (array.data() != into.data())  // read() may replace the array by memory of the source
             std::memcpy(into.data(), array.data(), into.size());
     }
 };
@@ -64,8 +66,8 @@ struct SourceCopier::Part {
     std::shared_ptr<UnderWay> of;
     Buffer& buffer;
     std::int64_t first = 0, count = 0;  ///< elements of the copy
-    std::int64_t next = 0;              ///< the first element in no piece yet
-    std::int64_t reading = 0;           ///< pieces that are not read to the end
+    std::int64_t next = 0;              ///< the first element that is in no piece yet
+    std::int64_t reading = 0;           ///< number of pieces that are not read to the end
 };
 
 SourceCopier::SourceCopier(SliceEngine& engine, std::int64_t memory_bytes)
@@ -133,7 +135,7 @@ void SourceCopier::take_shared(std::size_t memory_bytes)
     if (!threads_.empty())
         return;
     shared_ = ring(kBuffers, kBufferBytes, memory_bytes);
-    // Some cores are left to the threads that read segments and take results.
+    // A quarter of the cores is left to the threads that read segments and take results.
     const auto num_threads =
         std::clamp<std::size_t>(std::thread::hardware_concurrency() * 3 / 4, 1, kMostThreads);
     piece_bytes_ = pages(shared_.front().bytes.size() / num_threads, kPieceBytes);
@@ -183,7 +185,7 @@ std::optional<SourceCopier::Piece> SourceCopier::claim()
     return std::nullopt;
 }
 
-/// Opens the next part when the device has copied its buffer.
+/// Opens the next part, after the device has copied the earlier contents of its buffer.
 void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
 {
     auto& buffer = shared_.front();

@@ -20,40 +20,40 @@ namespace segfold {
 ///
 /// The device copies page-locked memory by itself. Other memory and files are read into a ring of buffers, in
 /// pieces, by threads on most of the cores: one core reads the page cache at a fraction of a link's rate. A
-/// buffer is copied when all its pieces are read, and filled again when the device has copied it. That takes
-/// few calls of the driver, which serves one thread at a time. Threads go on with the next copy when no piece
-/// of the last one is left. A generator is read in order, on the caller's thread.
+/// buffer is copied when all its pieces are read, and filled again when the device has copied it. So there
+/// are few calls of the driver, which serves one thread at a time. When no piece of a copy is left, threads
+/// go on with the next copy. A generator is read in order, on the caller's thread.
 class SourceCopier {
 public:
-    /// The buffers have at most `memory_bytes`.
+    /// The buffers have at most `memory_bytes` bytes together.
     SourceCopier(SliceEngine& engine, std::int64_t memory_bytes);
     ~SourceCopier();
     SourceCopier(const SourceCopier&) = delete;
     SourceCopier& operator=(const SourceCopier&) = delete;
 
-    /// Takes buffers and starts threads for these sources. Without this call the first copy does it, and
-    /// waits for page-locked memory.
+    /// Allocates page-locked buffers and starts threads for these sources. Without this call, the first copy
+    /// does so and takes longer.
     void ready_for(const std::vector<ArraySource*>& sources);
 
     /// A copy that threads still read.
     class UnderWay;
     struct Started {
-        std::int64_t count = 0;               ///< elements that there are
+        std::int64_t count = 0;               ///< elements that the source had
         std::shared_ptr<UnderWay> rest = {};  ///< null if all copies are queued
     };
-    /// Begins to copy `count` elements from `begin` on to `device`. Throws what the source throws on this
-    /// thread. One thread at a time.
+    /// Begins to copy `count` elements from `begin` on to `device`. Rethrows errors of the source that occur
+    /// on this thread. Only one thread at a time may call this.
     [[nodiscard]] Started start(ArraySource& source, std::int64_t begin, std::int64_t count,
                                 std::byte* device);
-    /// Waits until the copies are queued. Throws what the source throws.
+    /// Waits until all parts of the copy are queued. Rethrows errors of the source.
     void finish(UnderWay& copy);
-    /// Ends the threads; pieces that are not begun are dropped. No copy may be started afterwards.
+    /// Ends the threads and drops pieces that no thread has begun. No copy may be started afterwards.
     void stop();
 
 private:
     struct Buffer {
         std::span<std::byte> bytes;
-        std::unique_ptr<SliceEngine::Mark> taken;  ///< the buffer may be filled again after it
+        std::unique_ptr<SliceEngine::Mark> taken;  ///< when it is reached, the buffer may be filled again
         bool is_filling = false;
     };
     /// Page-locked buffers that are filled in turn.
@@ -92,7 +92,7 @@ private:
 
     std::mutex mutex_;  ///< guards the members below
     std::condition_variable changed_, finished_;
-    Ring shared_;                                   ///< for the threads
+    Ring shared_;                                   ///< buffers that the threads fill
     std::deque<std::shared_ptr<UnderWay>> unread_;  ///< copies with parts that are not open yet
     std::shared_ptr<Part> open_;                    ///< a part with pieces that are not read yet
     bool is_opening_ = false, is_ending_ = false;

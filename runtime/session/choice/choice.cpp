@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// The counter-examples to the laws that the stage needs.
+/// Returns the counter-examples to refuted laws that the stage needs, as text for a message.
 std::string counter_examples(const Stage& stage, const LawReport& report, const Operator& op)
 {
     std::string text;
@@ -34,7 +34,7 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
     }
 }
 
-/// The stages that can serve, in the order in which the rule of thumb prefers them.
+/// Returns the stages that can serve the problem, in the order of preference of the rule of thumb.
 std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
                                         const Catalogue& catalogue)
 {
@@ -50,14 +50,15 @@ std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& sha
     return stages;
 }
 
-/// Whether a text takes the segments as they lie.
+/// Whether an emitted text reads the segments in the form in which they lie on the device.
 bool suits(const Emitted& emitted, const ScratchRoom& room)
 {
     return !room.lying ||
            (emitted.form == *room.lying && (*room.lying != SegmentForm::ranges || !emitted.counts_items));
 }
 
-/// `first`, or the last stage that takes the segments as they lie on a device; see choose_plan().
+/// Returns `first` if it suits() the segments on the device, else a plan of the last stage that does; see
+/// choose_plan().
 PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
 {
@@ -82,14 +83,15 @@ PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& 
             emit(problem, *last, configure(*last, request.settings, facts), catalogue, request.numbers)};
 }
 
-/// `first`, or what is taken in its place where its scratch memory does not fit; see choose_plan().
+/// Returns `first` if its scratch memory fits the device, else the next plan whose memory fits; see
+/// choose_plan().
 PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
 {
     const auto bytes_of = [&](const Emitted& emitted) {
         return scratch_bytes_of(emitted, room.sizes, room.num_multiprocessors);
     };
-    constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // a device that lacks it has room for nothing
+    constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // plans that need less are not checked
     const auto needed = bytes_of(first.emitted);
     if (needed <= kLittle || !room.free_bytes)
         return first;
@@ -123,7 +125,7 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
     auto folded = laws.without_identity ? without_identity(op) : op;
     if (!laws.has_sound_append)
         folded.append.reset();
-    // Elements are mapped by their segments, which must be known then: flags and keys become offsets.
+    // A `map` needs the segment of each element ahead, so flags and keys are converted to offsets.
     Problem problem(std::move(folded), op.map ? converted_form(form) : form, index_bits);
     problem.laws = laws.usable;
     return problem;
@@ -146,7 +148,7 @@ PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, c
     const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
                         : request.stage ? catalogue.stage(*request.stage)
                                         : catalogue.rule_of_thumb_by(facts, problem);
-    if (is_tuned || request.stage)  // the rule of thumb asks itself
+    if (is_tuned || request.stage)  // the rule of thumb returns only stages that can serve
         require(stage, problem, laws.report, catalogue);
     return {&stage, is_tuned ? tuned->configuration : configure(stage, request.settings, facts), is_tuned};
 }
@@ -217,7 +219,7 @@ std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, con
     const auto in_doubt = std::ranges::find(laws.refuted_by_nan, Law::associative);
     if (in_doubt == laws.refuted_by_nan.end())
         return law_warnings(laws, op);
-    // Stages that do without associativity fold from left to right.
+    // Stages that need no associativity fold from left to right.
     auto ordered = problem;
     ordered.laws.associative = ordered.laws.assumes_associative = false;
     if (!catalogue.unmet(taken, ordered)) {

@@ -1,5 +1,5 @@
 #pragma once
-// Which stage runs, in which configuration, and whether the operator's laws allow it.
+// Chooses the stage and the configuration of a fold, as the operator's laws allow.
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,20 +18,22 @@
 
 namespace segfold {
 
-/// A problem that relies on no more than `laws` allow; its operator has no identity where they say so.
+/// Makes a problem that relies only on `laws`. The operator's identity is removed if `laws` say so.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
-/// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.
+/// Makes the problem of a workload. Reads of a table are checked unless the data prove that all of them lie
+/// inside.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.
 struct PlanChoice {
-    std::shared_ptr<const Stage> stage = nullptr;  ///< of the catalogue, which may be gone before the choice
-    bool is_asked = false;                         ///< by name; else a record or the rule of thumb chose
+    /// A stage of the catalogue; the choice may outlive the catalogue.
+    std::shared_ptr<const Stage> stage = nullptr;
+    bool is_asked = false;  ///< true if the caller named the stage
     Emitted emitted;
-    bool is_tuned = false;  ///< a tuning record chose
-    /// Which stage would have been taken, and how much scratch memory it needs and there is; empty where that
-    /// did not decide.
+    bool is_tuned = false;  ///< true if a tuning record chose the plan
+    /// If the preferred stage lacked scratch memory: its name, the bytes that it needs and the bytes that are
+    /// free. Else empty.
     std::string passed_over = {};
 
     /// "warp_stream block_threads=256 items_per_thread=32"
@@ -47,81 +49,86 @@ struct PlanChoice {
     }
 };
 
-/// What a GPU has for a plan: room for scratch memory, and the segments as they lie.
+/// Facts of a GPU that restrict plans: free memory for scratch, and the form of segments on the device.
 struct ScratchRoom {
-    /// Asked where a plan needs more than a little; negative: the arrays do not fit either. Empty: nobody
-    /// knows, and every plan fits.
+    /// Returns the free bytes of the device; negative if the arrays alone do not fit. Called only if a plan
+    /// needs more than 16 MiB. Empty: unknown, and every plan is taken to fit.
     std::function<std::int64_t()> free_bytes;
     SegmentSizes sizes;
     int num_multiprocessors = 1;
-    /// The form of segments that lie on the device, where nobody converts them or counts the items of ranges:
-    /// other texts are not taken.
+    /// The form of segments that lie on the device. Nothing converts such segments or counts the items of
+    /// ranges, so plans whose text reads another form, or counts items, are not taken.
     std::optional<SegmentForm> lying = {};
 };
 
 /// A stage and its configuration.
 struct PlannedPoint {
-    const Stage* stage = nullptr;  ///< of the catalogue
+    const Stage* stage = nullptr;  ///< a stage of the catalogue
     Configuration configuration;
-    bool is_tuned = false;  ///< a tuning record chose
+    bool is_tuned = false;  ///< true if a tuning record chose the plan
 };
 
-/// What choose_plan() takes where there is room enough, by plan_facts(). Throws InputError as it does.
+/// Returns the stage and configuration of choose_plan() if memory is no limit. `facts` are plan_facts() of
+/// the problem and its shape. Throws the InputErrors of choose_plan().
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
                            const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned);
 
-/// The same with its text; what `texts` remembers is not emitted anew.
+/// Emits the text of a stage and configuration. Takes the text from `texts`, if given, when it was emitted
+/// before.
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
                      const Catalogue& catalogue, EmittedTexts* texts);
 
-/// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
+/// Returns the requested plan; for an open request the plan `tuned`, if given, else the plan of the rule of
+/// thumb.
 ///
-/// Where its scratch memory does not fit `room`, an open request gets the stage of the next rank whose does;
-/// where it does not take the segments as they lie, it gets one that does.
-/// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
-/// refuted, and for an operator whose identity is refuted, which all stages rely on; DeviceError where
-/// scratch memory does not fit and the request is not open, or none fits. What `texts` remembers is not
-/// emitted anew.
+/// If the plan's scratch memory does not fit `room`, an open request gets the stage of the next rank that
+/// fits. If the plan cannot read the segments in their form on the device, an open request gets a stage that
+/// can. Texts that `texts` holds are not emitted again.
+///
+/// Throws InputError for a stage that cannot serve, with the counter-example if a refuted law is the reason.
+/// Throws InputError for an operator whose identity is refuted, because all stages use the identity. Throws
+/// DeviceError if scratch memory does not fit, and the request is not open or no stage fits.
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned = nullptr,
                        const ScratchRoom* room = nullptr, EmittedTexts* texts = nullptr);
 
-/// law_warnings() of a fold of `op` by `taken`. Where NaN alone refutes associativity they name a stage that
-/// folds from left to right, as the reference does, and say nothing of that law where `taken` is one.
+/// Returns law_warnings() of a fold of `op` by the stage `taken`. If NaN alone refutes associativity, the
+/// warning names a stage that folds from left to right like the reference. There is no such warning if
+/// `taken` folds so itself.
 std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,
                                       const Shape& shape, const Catalogue& catalogue, const Stage& taken);
 
-/// Whom a choice asks; the same for the folds of a session and for its plans.
+/// The sources of a choice, shared by the folds and the plans of a session.
 struct Chooser {
     std::shared_ptr<const Catalogue> catalogue;
-    std::shared_ptr<const RecordStore> records = nullptr;  ///< null: none is asked
-    std::string without_records = {};                      ///< why
-    std::optional<DeviceIdentity> device = {};             ///< as records know it
-    std::shared_ptr<EmittedTexts> texts = {};              ///< that are not emitted anew
+    std::shared_ptr<const RecordStore> records = nullptr;  ///< null: no records are used
+    std::string without_records = {};                      ///< the reason why `records` is null
+    std::optional<DeviceIdentity> device = {};             ///< the device by which records are found
+    std::shared_ptr<EmittedTexts> texts = {};              ///< texts emitted before; may be null
 
-    /// What the records say.
+    /// Looks the problem up in the records.
     [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape) const;
 };
 
-/// What is chosen for.
+/// The arguments of a choice.
 struct Wanted {
-    const Operator& op;  ///< as its author has it, for warnings
+    const Operator& op;  ///< the operator before make_problem() changed it; for warnings
     const Problem& problem;
     const Shape& shape;
     const OperatorLaws& laws;
     const PlanRequest& request;
     const Traffic& traffic;
-    const ScratchRoom* room = nullptr;  ///< of a GPU
+    const ScratchRoom* room = nullptr;  ///< null on the host
 };
 
 /// A choice with its reasons.
 struct Chosen {
-    std::optional<PlanChoice> plan;  ///< nothing for a back end that knows no stages
+    std::optional<PlanChoice> plan;  ///< empty for a back end without stages
     Explanation explanation;
-    std::vector<std::string> warnings;  ///< of the laws
+    std::vector<std::string> warnings;  ///< warnings about the operator's laws
 };
 
-/// What choose_plan() takes, with what the records, the laws and the rule of thumb say of it.
+/// Chooses a plan by choose_plan() with the plan of the records, and explains the choice.
 Chosen choose(const Chooser& chooser, const Wanted& wanted);
 
 }  // namespace segfold

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMost = 64;
 
-/// All that emit() looks at, as a text.
+/// Returns a text that holds all inputs of emit().
 std::string key_of(const Problem& problem, const Stage& stage, const Configuration& configuration,
                    const Catalogue& catalogue, Numbers numbers)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Texts that a session has emitted, for folds and plans that take the same ones over other sizes.
+// A cache of the texts that a session has emitted: folds and plans of other sizes often need the same text.
 #include <list>
 #include <memory>
 #include <mutex>
@@ -10,23 +10,23 @@
 
 namespace segfold {
 
-/// Remembers the texts used last. Emitting one takes half a millisecond, which is more than a short fold.
+/// Keeps the texts used last. Emitting a text takes half a millisecond, longer than a short fold.
 ///
-/// Several threads may ask. Stages and catalogues must outlive it.
+/// Several threads may call get(). Stages and catalogues must outlive this object.
 class EmittedTexts {
 public:
-    /// What emit() gives for the same arguments. Throws what it throws.
+    /// Returns the result of emit() for the same arguments, and throws its errors.
     [[nodiscard]] Emitted get(const Problem& problem, const Stage& stage, const Configuration& configuration,
                               const Catalogue& catalogue, Numbers numbers);
 
-    /// How many are remembered, 64 at most.
+    /// The number of texts that are kept, at most 64.
     [[nodiscard]] std::size_t size() const;
 
 private:
     using Entry = std::pair<std::string, std::shared_ptr<const Emitted>>;
 
     mutable std::mutex mutex_;
-    std::list<Entry> entries_;  ///< the one used last in front
+    std::list<Entry> entries_;  ///< the entry used last in front
 };
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Why a plan was chosen, told to people.
+// The reasons of a plan's choice, as text for users.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,19 +13,21 @@
 
 namespace segfold {
 
-/// A lookup with what it is about.
+/// A lookup in the records, and the facts that explain a choice.
 struct Explanation {
     Lookup lookup;
-    std::string rule;                   ///< the plan of the rule of thumb, or why it did not choose
-    std::string taken;                  ///< the plan that runs, and who chose it
+    /// The plan of the rule of thumb, or the reason why the rule did not choose.
+    std::string rule;
+    std::string taken;                  ///< the plan that runs, and the source of the choice
     Traffic traffic;                    ///< compulsory bytes
-    std::int64_t scratch_bytes = 0;     ///< of a GPU's memory, beside the arrays; 0 on the host
-    std::string without_identity = {};  ///< why the plan does without the operator's; empty: it has it
-    bool on_host = false;               ///< it runs on no GPU, so that scratch memory is not counted
-    std::string resized = {};           ///< for which sizes the stage was chosen, where the plan has others
+    std::int64_t scratch_bytes = 0;     ///< memory on the GPU beside the arrays; 0 on the host
+    std::string without_identity = {};  ///< why the plan does not use the identity; empty if it does
+    bool on_host = false;               ///< true if no GPU folds; scratch memory is then not counted
+    /// The sizes for which the stage was chosen, if the plan was resized since.
+    std::string resized = {};
 };
 
-/// The scratch memory of a text for a workload on a device of so many multiprocessors.
+/// The bytes of scratch memory that a text needs for a workload on a device with `num_multiprocessors`.
 std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors);
 std::int64_t scratch_bytes_of(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 

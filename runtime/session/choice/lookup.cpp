@@ -15,11 +15,15 @@
 namespace segfold {
 namespace {
 
-constexpr double kFarthest = 1.5;  // doublings in all: beyond, a plan that wins here loses there
+// The largest distance() of a shape whose rows still count, in doublings.
+constexpr double kFarthest = 1.5;
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
-constexpr double kUnmeasured = 2;            // times the best, where nobody has measured a plan at a shape
-constexpr double kLeastGainOfRecord = 0.03;  // over the rule of thumb, between shapes; of an earlier text
+// The assumed time of a plan at a shape where it was not measured, relative to the best time there.
+constexpr double kUnmeasured = 2;
+// The least gain that counts: of a record at another shape over the rule of thumb, and of a row measured with
+// an earlier text of its stage over the present rows.
+constexpr double kLeastGainOfRecord = 0.03;
 
 double mean_length(const Shape& shape)
 {
@@ -51,7 +55,7 @@ struct Measured {
     }
 };
 
-/// The row that decides at its own shape: pinned, else chosen last, else the fastest.
+/// Returns the row that decides at its own shape: the pinned row, else the row chosen last, else the fastest.
 const TuningRecord* winner(const Measured& measured)
 {
     const TuningRecord* best = nullptr;
@@ -62,14 +66,14 @@ const TuningRecord* winner(const Measured& measured)
         if (best == nullptr || rank > best_rank ||
             (rank == best_rank &&
              (rank == TuningPhase::ranked ? row->measurement.milliseconds < best->measurement.milliseconds
-                                          : row > best)))  // rows are in the order in which they were written
+                                          : row > best)))  // rows lie in the order in which they were written
             best = row;
     }
     return best;
 }
 
-/// How a row that decides compares with the others of its shape: a search chooses a plan over faster ones
-/// where their lead may be chance.
+/// Describes how the deciding row compares with other rows of its shape. Other rows may be faster: a search
+/// keeps a plan if the lead of a rival may be chance.
 std::string rank_text(const Measured& measured, const TuningRecord& row)
 {
     const auto faster = std::ranges::count_if(measured.rows, [&](const auto& other) {
@@ -134,7 +138,7 @@ private:
         const auto wanted = class_here(class_of(question_.problem));
         for (const auto& record : store_.rows()) {
             if (is_host(record.device) != is_on_host)
-                continue;  // a GPU's stages and a host's have nothing to tell each other
+                continue;  // records of GPUs say nothing about the host, and vice versa
             if (class_here(record.problem) != wanted ||
                 record.measurement.outcome != MeasurementOutcome::correct)
                 continue;
@@ -143,7 +147,8 @@ private:
                 known->second =
                     impossible(record.point, question_.problem, question_.shape, question_.catalogue);
             if (known->second) {
-                // Conditions may ask for sizes: a plan of another shape is then no mistake of its row.
+                // Conditions may depend on sizes. A row is wrong only if its plan is impossible at the row's
+                // own shape.
                 if (impossible(record.point, question_.problem, record.shape, question_.catalogue))
                     ignore(record, *known->second);
                 continue;
@@ -171,9 +176,9 @@ private:
         std::ranges::stable_sort(shapes_, {}, &Measured::away);
     }
 
-    /// Whether an earlier text of some stage was faster than all that was measured of the present ones: then
-    /// what is left of the shape's rows says nothing of what is fastest there. Where a search has chosen
-    /// since, it does.
+    /// Whether a row with an earlier text of its stage was clearly faster than all rows with present texts.
+    /// The present rows then do not tell which plan is fastest at the shape, unless a person or a later
+    /// search chose one of them.
     [[nodiscard]] bool is_outrun(const Measured& measured) const
     {
         double fastest = std::numeric_limits<double>::infinity();
@@ -181,8 +186,8 @@ private:
             fastest = std::min(fastest, row->measurement.milliseconds);
         const auto* row = winner(measured);
         return std::ranges::any_of(stale_, [&](const TuningRecord* stale) {
-            const bool was_chosen_since =
-                row->phase > TuningPhase::ranked && row > stale;  // rows are in order
+            // Rows lie in the order of writing.
+            const bool was_chosen_since = row->phase > TuningPhase::ranked && row > stale;
             return is_same(stale->shape, measured.shape) && stale->phase >= TuningPhase::ranked &&
                    row->phase != TuningPhase::pinned && !was_chosen_since &&
                    stale->measurement.milliseconds < (1 - kLeastGainOfRecord) * fastest;
@@ -221,7 +226,7 @@ private:
         return {stage.name, default_configuration(stage, plan_facts(question_.problem, shape))};
     }
 
-    /// How many times the best of a shape a plan takes there.
+    /// The time of a plan at a measured shape, relative to the best time there.
     [[nodiscard]] static double loss_at(const Measured& measured, const Point& point)
     {
         const auto row = measured.rows.find(point);
@@ -239,9 +244,10 @@ private:
         std::set<Point> points = {own};
         double weights = 0, logarithm = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            // Where nobody knows how long the longest segment is, other stages may be slower by any factor.
+            // If a longest segment is unknown, another stage may be slower by any factor.
             const bool is_known = shapes_[i].shape.longest > 0 && question_.shape.longest > 0;
-            // Where the rule takes another stage there, one of its borders lies between the shapes.
+            // If the rule of thumb takes different stages at both shapes, measurements of other stages do not
+            // carry over.
             const bool is_alike = rule_of_thumb(shapes_[i].shape).stage == own.stage;
             for (const auto& [point, row] : shapes_[i].rows)
                 if ((is_known && is_alike) || point.stage == own.stage)
@@ -259,8 +265,8 @@ private:
             for (std::size_t i = 0; i < count; ++i) {
                 const bool is_there = shapes_[i].rows.contains(point);
                 measured += is_there ? 1 : 0;
-                // The rule follows the shape: where its plan for this one was not measured, that for the
-                // other one stands for it.
+                // If the rule's plan for the wanted shape was not measured at shape i, the rule's plan for
+                // shape i stands in.
                 const double ratio = point == own && !is_there
                                          ? loss_at(shapes_[i], rule_of_thumb(shapes_[i].shape))
                                          : loss_at(shapes_[i], point);
@@ -341,10 +347,10 @@ private:
     const RecordStore& store_;
     const Question& question_;
     Lookup answer_;
-    std::vector<Measured> shapes_;  ///< of this device, fresh rows only; the nearest first
+    std::vector<Measured> shapes_;  ///< shapes measured on this device with present texts, nearest first
     std::vector<const TuningRecord*> usable_;
-    std::vector<const TuningRecord*> stale_;  ///< of this device and earlier texts
-    bool has_outrun_ = false;                 ///< the rows of the very shape, by one of these
+    std::vector<const TuningRecord*> stale_;  ///< rows of this device with earlier texts of their stages
+    bool has_outrun_ = false;                 ///< true if is_outrun() for the wanted shape itself
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;
@@ -361,19 +367,19 @@ std::string_view name(Match match)
 
 double distance(const Shape& first, const Shape& second)
 {
-    // A plan deals lanes to features for one length of rows.
+    // Plans for rows of features fit one length of rows only.
     if (first.num_features != second.num_features)
         return std::numeric_limits<double>::infinity();
     const auto apart = [](double a, double b) { return log2_of(a) - log2_of(b); };
     const double elements =
         apart(static_cast<double>(first.num_elements), static_cast<double>(second.num_elements));
     const double mean = apart(mean_length(first), mean_length(second));
-    // Ten times as skewed is less of a difference than ten times as long.
+    // Skew has half the weight of mean length: it changes times less.
     double skew = 0;
     if (first.longest > 0 && second.longest > 0)
         skew = 0.5 * apart(static_cast<double>(first.longest) / std::max(mean_length(first), 1.0),
                            static_cast<double>(second.longest) / std::max(mean_length(second), 1.0));
-    // The same numbers sorted and shuffled are up to five doublings apart.
+    // The padding of the same lengths, sorted and shuffled, may differ by a factor of 2^5.
     double padding = 0;
     if (first.padded > 0 && second.padded > 0)
         padding =

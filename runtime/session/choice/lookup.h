@@ -1,5 +1,5 @@
 #pragma once
-// What the records say of a problem: which plan to run, and why that one.
+// Looks up in the records which plan to run for a problem, and says why.
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace segfold {
 
-/// How a lookup came to its answer.
+/// The kind of records that answered a lookup.
 enum class Match : std::uint8_t { exact, near_shape, other_device, none };
 
 /// "exact", "near shape", "other device", "none"
 std::string_view name(Match match);
 
-/// A plan that was looked at.
+/// A plan that a lookup has compared.
 struct Considered {
     Point point;
     double milliseconds = 0;  ///< measured or predicted
@@ -23,16 +23,17 @@ struct Considered {
 
 struct Lookup {
     Match match = Match::none;
-    std::optional<Point> point;  ///< nothing: the rule of thumb has to choose
+    std::optional<Point> point;  ///< empty: the rule of thumb has to choose
     std::string reason;          ///< one sentence without its end
-    std::string record;          ///< where the row stands that decided; empty without one
+    std::string record;          ///< file and line of the row that decided; empty if none did
     std::optional<double> predicted_milliseconds;
-    std::vector<Considered> considered;  ///< the fastest first, with the chosen one
-    std::vector<std::string> ignored;    ///< rows that name what cannot be run, or cannot be read
-    std::vector<Point> seeds;            ///< possible plans that won elsewhere, the closest first
+    std::vector<Considered> considered;  ///< fastest first; contains the chosen plan
+    /// Messages about rows that cannot be read or whose plan cannot be run.
+    std::vector<std::string> ignored;
+    std::vector<Point> seeds;  ///< possible plans that won elsewhere, closest first
 };
 
-/// What is asked for.
+/// The device, the problem and the shape that a lookup is for.
 struct Question {
     DeviceIdentity device;
     const Problem& problem;
@@ -42,23 +43,26 @@ struct Question {
 
 /// Looks for the plan that was fastest for this device, class of problem and shape.
 ///
-/// A row of the same shape decides alone, one that a person has pinned before all others. Between shapes the
-/// plan is taken that loses least over the four nearest, weighted by inverse distance, if it gains 3 % on the
-/// rule of thumb's; of another stage only where the longest segment is known on both sides, and the rule
-/// takes the same stage on both. Distance counts doublings of the number of elements, of the mean length, of
-/// the longest segment over the mean, and of what padding adds. What another device or another number of
-/// features has won, or an earlier text of a stage, is a seed for searching and decides nothing. Where an
-/// earlier text was ranked 3 % faster than all rows of a shape, these decide nothing either, unless a person
-/// has pinned one or a search has chosen since.
+/// Rows of the same shape decide alone, and among them first the row that a person has pinned.
+///
+/// Else the four nearest shapes decide. The plan with the least loss over them, weighted by inverse distance,
+/// is taken if it gains 3 % on the plan of the rule of thumb. A plan of another stage than the rule's counts
+/// only if the longest segment is known for both shapes and the rule takes the same stage for both. The
+/// distance counts doublings of the number of elements, of the mean length, of the longest segment relative
+/// to the mean, and of the padding.
+///
+/// Rows of other devices, of other numbers of features or of earlier texts of a stage only seed a search. If
+/// an earlier text was ranked 3 % faster than all present rows of a shape, these rows do not decide, unless a
+/// person has pinned one or a search has chosen one since.
 Lookup look_up(const RecordStore& store, const Question& question);
 
-/// Distance of two shapes, as look_up counts it; infinite between different numbers of features.
+/// The distance of two shapes in look_up(), in doublings; infinite between different numbers of features.
 double distance(const Shape& first, const Shape& second);
 
-/// Whether two shapes have the same sizes, as far as both are known.
+/// Whether two shapes have the same sizes. An unknown longest segment or padding equals any.
 bool is_same(const Shape& first, const Shape& second);
 
-/// The text by which rows know an operator.
+/// The hash by which records identify an operator.
 std::string operator_hash(const Operator& op);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// What became of one measurement of a plan.
+// The outcome of one measurement of a plan.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,15 +9,15 @@ namespace segfold {
 
 class JsonValue;
 
-/// What became of an measurement.
+/// The outcome of a measurement.
 enum class MeasurementOutcome : std::uint8_t {
     correct,    ///< measured, and its results are right
-    abandoned,  ///< could not win any more; its time is that of one run
+    abandoned,  ///< stopped because the plan could not win; the time is that of one run
     compile,    ///< does not compile
-    resources,  ///< takes more of a multiprocessor than is there, or spills so much that nobody ran it
+    resources,  ///< needs more resources than a multiprocessor has, or spills too much; was not run
     wrong,      ///< results differ from the reference
     timeout,    ///< did not end in time
-    runtime     ///< ended with an error, or took its process with it
+    runtime     ///< ended with an error, or crashed its process
 };
 
 /// "correct", "abandoned", "compile", ...
@@ -28,9 +28,10 @@ MeasurementOutcome outcome_of(const JsonValue& value);
 /// One point measured once.
 struct PlanMeasurement {
     MeasurementOutcome outcome = MeasurementOutcome::correct;
-    double milliseconds = 0;  ///< the median; of what was abandoned that of one run; 0 where there is none
+    double milliseconds = 0;  ///< the median; the time of one run if abandoned; 0 if there is no time
     std::vector<double> samples = {};
-    std::string reason = {};  ///< why the outcome is not correct; of one that is, what could not be judged
+    /// Why the outcome is not `correct`; if it is, which results could not be judged.
+    std::string reason = {};
     double compile_milliseconds = 0;
 };
 

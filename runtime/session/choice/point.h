@@ -1,5 +1,5 @@
 #pragma once
-// A stage in one configuration: what plans are chosen from.
+// A stage in one configuration: a candidate for a plan.
 #include <compare>
 #include <optional>
 #include <string>
@@ -19,10 +19,10 @@ struct Point {
 /// "warp_stream block_threads=256 items_per_thread=32"
 std::string print(const Point& point);
 
-/// Why nobody can run `point`, as a sentence without its end; nothing where it can be run.
+/// Returns the reason why `point` cannot be run, as a sentence without its final dot; nothing if it can.
 ///
-/// Asks for an unknown stage, an unmet need, tunables that are missing or too many, values that are not
-/// listed, and `where` conditions that do not hold.
+/// Reasons are an unknown stage, an unmet need, a missing or unknown tunable, a value that is not listed, and
+/// a `where` condition that does not hold.
 std::optional<std::string> impossible(const Point& point, const Problem& problem, const Shape& shape,
                                       const Catalogue& catalogue);
 

@@ -40,7 +40,7 @@ Configuration configuration_of(const JsonValue& value)
     return all;
 }
 
-// strtod, because stod throws for what is below the smallest normal number.
+// Uses strtod, because stod throws for subnormal numbers.
 double rounded(double number) { return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr); }
 
 PlanMeasurement measurement_of(const JsonValue& row)
@@ -68,7 +68,7 @@ DeviceIdentity device_of(const JsonValue& field)
             field.at("memory_clock_khz").small()};
 }
 
-/// What stands in a row only where it is so.
+/// Reads an optional member of a row; missing means false.
 bool is_true(const JsonValue& field, const char* name) { return field.has(name) && field.at(name).truth(); }
 
 ProblemClass problem_of(const JsonValue& field)
@@ -80,7 +80,7 @@ ProblemClass problem_of(const JsonValue& field)
             is_true(field, "rows"),          is_true(field, "map")};
 }
 
-/// Whether `name` stands in `formula`, alone.
+/// Whether `formula` contains `name` as a whole word.
 bool mentions(std::string_view formula, std::string_view name)
 {
     const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -92,7 +92,8 @@ bool mentions(std::string_view formula, std::string_view name)
     return false;
 }
 
-/// The sizes that only `suits` asks for: those above it that no line below mentions.
+/// Returns the names of `let` lines above `suits` that no line below `suits` mentions: only `suits` uses
+/// them.
 std::set<std::string> sizes_of_suits(std::string_view text)
 {
     const auto directives = directives_of(text);
@@ -108,8 +109,8 @@ std::set<std::string> sizes_of_suits(std::string_view text)
     return sizes;
 }
 
-/// A stage's text but for the lines that say when it suits, what to prefer and where it comes from: a row
-/// names a whole configuration, and what runs does not depend on them.
+/// Returns a stage's text without the lines that state when it suits, which values to prefer and its source.
+/// These lines do not change a kernel whose whole configuration is given, as in a row.
 std::string without_advice(std::string_view text)
 {
     std::string kept;
@@ -166,7 +167,7 @@ std::string_view name(TuningPhase phase) { return kPhases[static_cast<std::size_
 
 std::string hash_text(std::string_view text)
 {
-    // FNV-1a: nobody attacks these names, they only have to differ when texts do.
+    // FNV-1a: the hash need not resist attacks, only differ for different texts.
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : text)
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -249,8 +250,8 @@ std::string print(const TuningRecord& record)
 
 TuningRecord parse_record(const std::string& place, std::string_view line)
 {
-    // Damage may make one object of two, of which the parser would keep the last; no text of a row holds
-    // this.
+    // Damage may join two rows into one object, of which the parser would keep the last members. No value in
+    // a row contains this text.
     constexpr std::string_view kFirstMember = "\"version\":";
     if (const auto first = line.find(kFirstMember);
         first != line.npos && line.find(kFirstMember, first + 1) != line.npos)

@@ -1,5 +1,5 @@
 #pragma once
-// What tuning has measured, as rows: one JSON object a line, each with all that it depends on.
+// Measurements of tuning as rows: one JSON object a line, with everything that the measurement depends on.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,32 +11,32 @@
 
 namespace segfold {
 
-/// What of a problem makes plans fast or slow; operators that agree in it share records.
+/// The facts of a problem that decide which plans are fast. Operators of the same class share records.
 struct ProblemClass {
     std::string form;
     int index_bits = 32;
-    int key_bytes = 0;  ///< 0 but for form keys
+    int key_bytes = 0;  ///< bytes of a key; 0 unless the form is keys
     std::int64_t element_bytes = 0;
     std::int64_t state_bytes = 0;
     bool is_commutative = false;
     bool has_identity = true;
     bool is_costly = false;
-    bool has_rows = false;  ///< of features
+    bool has_rows = false;  ///< has rows of features
     bool has_map = false;
 
     bool operator==(const ProblemClass&) const = default;
 };
 
 ProblemClass class_of(const Problem& problem);
-/// The class among whose records a host looks: it folds flags and keys by the offsets that it makes of them.
+/// The class whose records a host uses: it converts flags and keys to offsets before it folds.
 ProblemClass folded_on_host(ProblemClass problem);
 /// "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative"
 std::string print(const ProblemClass& problem);
 
-/// How far a row has come.
+/// How thoroughly the plan of a row was measured.
 enum class TuningPhase : std::uint8_t {
     screened,  ///< a few runs
-    ranked,    ///< many runs, by turns with its rivals
+    ranked,    ///< many runs, in turns with rivals
     chosen,    ///< won, and its results are right
     pinned     ///< chosen by a person; later rankings do not replace it
 };
@@ -48,38 +48,40 @@ struct TuningRecord {
     std::string driver;    ///< the driver's CUDA version
     std::string compiler;  ///< "NVRTC 13.0"
     std::string op;        ///< the operator's name
-    std::string op_hash;   ///< of its text
+    std::string op_hash;   ///< hash of the operator's text
     ProblemClass problem;
-    std::string layout;  ///< as it was given, for people
+    std::string layout;  ///< as the user gave it; for display
     Shape shape;
     Point point;
-    std::string stage_hash;  ///< of stage and parts without advice: another one makes the row a mere seed
+    /// Hash of the texts of stage and parts, without advice. If it is no longer the stage's, the row only
+    /// seeds a search.
+    std::string stage_hash;
     TuningPhase phase = TuningPhase::screened;
     PlanMeasurement measurement;
-    std::int64_t bytes = 0;   ///< compulsory
+    std::int64_t bytes = 0;   ///< compulsory bytes
     std::string date;         ///< "2026-11-22T04:33:35Z"
-    std::string origin = {};  ///< where it was read, "records.jsonl:12"; not written
+    std::string origin = {};  ///< place from which the row was read, "records.jsonl:12"; not written
 };
 
-/// Sixteen hexadecimal digits that stand for a text, the same on every machine.
+/// Returns the hash of a text as sixteen hexadecimal digits, the same on every machine.
 std::string hash_text(std::string_view text);
-/// That of a stage's file and all parts it may use.
+/// Returns the hash of a stage's file and of all parts that it may use.
 std::string stage_hash(const Stage& stage, const Catalogue& catalogue);
 
-/// One line without its end.
+/// Returns the row as one line without a line break.
 std::string print(const TuningRecord& record);
-/// Reads a line; `place` begins messages: "records.jsonl:12". Throws InputError with the field, the value
-/// there and what would be right.
+/// Reads a line. `place` begins messages: "records.jsonl:12". Throws InputError with the field, its value and
+/// what would be right.
 TuningRecord parse_record(const std::string& place, std::string_view line);
 
-/// Rows of a text, and what was wrong with others.
+/// The rows of a text, and complaints about bad lines.
 struct TuningRecords {
     std::vector<TuningRecord> rows;
-    std::vector<std::string> complaints;  ///< one sentence for each line that was passed over
+    std::vector<std::string> complaints;  ///< one sentence for each line that was skipped
 };
 
-/// Reads a file's text. Bad lines are passed over and reported; one that ends the text without a line break
-/// was cut off, and is reported as such.
+/// Reads a file's text. Bad lines are skipped and reported. A bad last line without a line break is reported
+/// as cut off.
 TuningRecords parse_records(const std::string& name, std::string_view text);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Where records are kept: a user's own, and those that come with the program.
+// Storage of tuning records: the user's own, and the records that come with the program.
 #include <string>
 #include <vector>
 
@@ -8,14 +8,14 @@
 namespace segfold {
 
 /// The folder of a user's records: $SEGFOLD_TUNING_DIR, else $XDG_DATA_HOME/segfold/tuning, else
-/// ~/.local/share/segfold/tuning; empty where none of these says anything.
+/// ~/.local/share/segfold/tuning; empty if none of the variables is set.
 std::string record_folder();
 
-/// Appends rows to a file, each safely on the disk before `append` returns.
+/// Appends rows to a file. Each row is on the disk before append() returns.
 class RecordFile {
 public:
-    /// Makes missing folders. Ends a last line that was cut off, so that no new row joins it. Throws
-    /// InputError.
+    /// Makes missing folders. If the last line was cut off, ends it, so that new rows begin a line. Throws
+    /// InputError if the file cannot be written.
     explicit RecordFile(std::string path);
     ~RecordFile();
     RecordFile(const RecordFile&) = delete;
@@ -30,14 +30,14 @@ private:
     int descriptor_ = -1;
 };
 
-/// All rows that there are, a user's own after those of the program.
+/// All known rows: first those of the program, then the user's own.
 class RecordStore {
 public:
-    /// The records that came with the program, and those of `folder`; an empty one is none. A folder or file
-    /// that cannot be read is a complaint. What came with the program is of GPUs: whoever asks for the host
-    /// alone does without it. To read it takes longer than all else that a short run of the host does.
+    /// Reads the records that come with the program, and those of `folder` unless it is empty. A folder or
+    /// file that cannot be read becomes a complaint. With `for_host`, skips the program's records: they are
+    /// all of GPUs, and reading them takes longer than a short run on the host.
     static RecordStore open(const std::string& folder, bool for_host = false);
-    /// The given rows alone.
+    /// Makes a store of the given rows only.
     static RecordStore of(std::vector<TuningRecord> rows);
 
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
@@ -53,7 +53,7 @@ private:
     std::size_t num_shipped_ = 0;
 };
 
-/// The file of a device's rows in `folder`: "nvidia_h200.jsonl".
+/// The path of a device's rows in `folder`: "FOLDER/nvidia_h200.jsonl".
 std::string record_path(const std::string& folder, const DeviceIdentity& device);
 
 }  // namespace segfold

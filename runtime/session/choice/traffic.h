@@ -1,5 +1,5 @@
 #pragma once
-// Compulsory bytes: what any program that folds these segments has to move.
+// Compulsory bytes: the bytes that any program which folds these segments must move.
 #include <cstdint>
 #include <optional>
 
@@ -10,11 +10,13 @@ namespace segfold {
 
 /// Bytes that must be read or written at least once.
 struct Traffic {
-    std::int64_t columns = 0;  ///< each column that lift reads, once
-    std::int64_t layout = 0;   ///< offsets, or begins and offsets, or flags, or keys and those of runs, once
-    std::int64_t results = 0;  ///< each result, once
-    std::int64_t keys =
-        0;  ///< what a peer by key reads and writes in place of `layout`: a key an element and a run
+    std::int64_t columns = 0;  ///< each column that lift reads
+    /// Offsets; begins and offsets; flags; or keys of elements and of runs.
+    std::int64_t layout = 0;
+    std::int64_t results = 0;  ///< each result
+    /// What a peer by key moves in place of `layout`: it reads a key for each element and writes one for each
+    /// run.
+    std::int64_t keys = 0;
 
     [[nodiscard]] std::int64_t total() const { return columns + layout + results; }
     [[nodiscard]] std::int64_t total_by_key() const { return columns + keys + results; }
@@ -22,15 +24,15 @@ struct Traffic {
 
 /// The compulsory bytes of a fold.
 ///
-/// Tables are not counted: how much of one is read, and how often from the caches, depends on the data, so
-/// that the share of the ceiling is never flattered. A column that lift does not read is not counted either.
-/// Ranges that leave gaps count the items in them, ranges that overlap each element once. `read_as` is the
-/// form that the segments have been made into before, if any.
+/// Tables are not counted: the data decide how much of a table is read, and how much of that comes from
+/// caches. So the share of the ceiling is never too large. A column that lift does not read is not counted.
+/// Of ranges with gaps only the items inside count; an element in several ranges counts once. `read_as` is
+/// the form to which the segments were converted before, if any.
 [[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments,
                                          std::int64_t num_features = 1,
                                          std::optional<SegmentForm> read_as = {});
 
-/// Traffic::layout of segments in another form, as of the offsets that keys were made into.
+/// Traffic::layout of segments in a given form, such as the offsets to which keys were converted.
 [[nodiscard]] std::int64_t layout_bytes(SegmentForm form, std::int64_t num_elements,
                                         std::int64_t num_segments, int index_bits,
                                         std::int64_t key_bytes = 0);

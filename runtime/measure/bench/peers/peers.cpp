@@ -13,7 +13,7 @@
 namespace segfold::bench {
 namespace {
 
-/// What the peers of one GPU share.
+/// State that the peers of one GPU share.
 struct CudaPeers {
     CudaPeers(cuda::CudaTiming& used_timing, const std::filesystem::path& cccl)
         : timing(used_timing), toolkit(cccl)

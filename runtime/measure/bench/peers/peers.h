@@ -1,5 +1,5 @@
 #pragma once
-// The libraries that stages are measured beside, on whichever back end.
+// The peers: libraries that are measured beside stages, on any back end.
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -13,46 +13,47 @@
 
 namespace segfold::bench {
 
-/// A peer bound to a placed workload, whose result arrays it writes.
+/// A peer bound to a placed workload. The peer writes the workload's result arrays.
 class LoadedFold {
 public:
     virtual ~LoadedFold() = default;
     /// Starts the fold once. Throws DeviceError.
     virtual void launch() = 0;
-    /// Which places it fills.
+    /// The places of the result arrays that the peer fills.
     [[nodiscard]] virtual Filled filled() const = 0;
 };
 
 /// How a peer was compiled.
 struct PeerBuild {
     double seconds = 0;
-    bool is_compiled_before = false;  ///< taken from an earlier compilation, with its time
+    /// True if loaded from an earlier compilation; `seconds` is that one's time.
+    bool is_compiled_before = false;
 };
 
 /// Peers that were compiled, by their texts.
 struct CompiledPeers {
     std::map<std::string, PeerLibrary> libraries;
-    std::map<std::string, std::string> failed;  ///< why a text does not compile
+    std::map<std::string, std::string> failed;  ///< for each text that does not compile, the error
 };
 
 /// The peers over one workload.
 class WorkloadPeers {
 public:
-    /// All must outlive this object.
+    /// Both arguments must outlive this object.
     WorkloadPeers(const Problem& problem, CompiledPeers& compiled) : problem_(problem), compiled_(compiled) {}
     virtual ~WorkloadPeers() = default;
 
-    /// Compiles those that are not compiled yet, side by side; calls `begins` before each.
+    /// Compiles the peers that are not compiled yet, in parallel. Calls `begins` before each.
     void compile(std::span<const Peer* const> peers, const std::function<void()>& begins);
-    /// Throws DeviceError for a peer that does not compile.
+    /// Returns how a peer was compiled. Throws DeviceError if it does not compile.
     [[nodiscard]] PeerBuild build(const Peer& peer) const;
-    /// Throws DeviceError for a peer that does not compile, or that fails.
+    /// Binds a peer to the workload. Throws DeviceError if the peer does not compile or fails.
     [[nodiscard]] virtual std::unique_ptr<LoadedFold> load(const Peer& peer) = 0;
 
 protected:
-    /// The library of a peer's text; called from several threads at once.
+    /// Compiles or loads the library of a peer's text. Several threads call this at once.
     [[nodiscard]] virtual PeerLibrary library(const Peer& peer, const std::string& source) const = 0;
-    /// The library that compile() has made of a text. Throws DeviceError if the text does not compile.
+    /// Returns the library that compile() made of a text. Throws DeviceError if the text does not compile.
     [[nodiscard]] const PeerLibrary& compiled(const std::string& source) const;
     [[nodiscard]] const Problem& problem() const { return problem_; }
 
@@ -65,22 +66,22 @@ private:
 class PeerLibraries {
 public:
     virtual ~PeerLibraries() = default;
-    /// "CCCL 3.0.1"; "no peers" where none can be compiled.
+    /// "CCCL 3.0.1"; "no peers" if none can be compiled.
     [[nodiscard]] virtual std::string description() const = 0;
-    /// Why a peer cannot be measured here, whatever the problem; "" if it can.
+    /// Why a peer can be measured for no problem on this machine; "" if it can.
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
-    /// Whether they fold in the host's memory.
+    /// Whether the peers fold in host memory.
     [[nodiscard]] virtual bool is_of_host() const = 0;
-    /// All must outlive the result.
+    /// Returns the peers over one workload. The arguments and this object must outlive them.
     [[nodiscard]] virtual std::unique_ptr<WorkloadPeers> over(const Problem& problem,
                                                               PlacedWorkload& placed) = 0;
 };
 
-/// CUB and Thrust by nvcc where `timing` is a GPU's; elsewhere Thrust on the host's cores by the system's
-/// compiler. The headers are those in `cccl`; empty: those that $SEGFOLD_CCCL names, else a toolkit's.
+/// Returns the peers of a back end. For the timing of a GPU: CUB and Thrust, compiled by nvcc. Else: Thrust
+/// on the host's cores, compiled by the system's compiler. `cccl` is the folder of the CCCL headers; if it is
+/// empty, $SEGFOLD_CCCL, else a toolkit's.
 ///
-/// `timing` must outlive what is returned. Throws InputError for named headers that are not there or that
-/// refuse nvcc.
+/// `timing` must outlive the result. Throws InputError if named headers do not exist or do not support nvcc.
 [[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing,
                                                                  const std::filesystem::path& cccl = {});
 

@@ -39,7 +39,7 @@ constexpr NamedDtype kDtypes[] = {
     refuse(what, "is read-only, and results are to be written there");
 }
 
-/// The type that a format of the struct module says; none for one that the language lacks.
+/// Returns the type of a format of Python's struct module; nothing if the language lacks the type.
 std::optional<Type> type_of_format(std::string_view format, std::int64_t item_bytes)
 {
     if (!format.empty() && (format.front() == '@' || format.front() == '=' || format.front() == '<'))
@@ -101,7 +101,7 @@ TorchTypes& torch_types()
     return *types;
 }
 
-/// What a method without arguments gives.
+/// Calls a method without arguments.
 nb::object called(nb::handle object, const nb::str& method)
 {
     PyObject* arguments[] = {object.ptr()};
@@ -112,14 +112,14 @@ nb::object called(nb::handle object, const nb::str& method)
     return result;
 }
 
-/// The sizes of a tensor; its shape is an object, which an array of one dimension does without.
+/// Returns the sizes of a tensor. For one dimension this avoids making the object `shape`.
 std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& what)
 {
     const nb::object dimensions = tensor.attr(names().ndim);
     if (nb::cast<int>(dimensions) != 1) {
         if (auto sizes = numbers_in(nb::object(tensor.attr(names().shape))))
             return std::move(*sizes);
-        refuse_strange_tensor(tensor, what);  // its sizes are no numbers
+        refuse_strange_tensor(tensor, what);  // its sizes are not numbers
     }
     const auto length = PyObject_Size(tensor.ptr());
     if (length < 0)
@@ -127,7 +127,8 @@ std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& w
     return {length};
 }
 
-/// Waits for an array of JAX, whose work is queued where nobody else can wait for it.
+/// Waits until an array of JAX is computed. Its work is queued on a stream that no other library can wait
+/// for.
 void wait_for_jax(nb::handle array, const std::string& what)
 {
     if (!nb::hasattr(array, "block_until_ready"))
@@ -137,7 +138,7 @@ void wait_for_jax(nb::handle array, const std::string& what)
     array.attr("block_until_ready")();
 }
 
-/// A stride of elements in bytes; the greatest number for one that no memory has.
+/// Converts a stride of elements to bytes. Returns the greatest number if the product overflows.
 std::int64_t in_bytes(std::int64_t stride, Type type)
 {
     std::int64_t bytes = 0;
@@ -172,7 +173,8 @@ std::string dtype_name(Type type)
 
 Kind kind_of(nb::handle object)
 {
-    static auto* known = new std::vector<std::pair<PyObject*, Kind>>;  // types, which are kept
+    // Keys are types, which are never freed.
+    static auto* known = new std::vector<std::pair<PyObject*, Kind>>;
     const auto type = object.type();
     for (const auto& [asked, kind] : *known)
         if (asked == type.ptr())
@@ -339,10 +341,10 @@ void ArrayIn::take_torch(const std::string& what)
     std::uintptr_t address = 0;
     try {
         address = nb::cast<std::uintptr_t>(called(object_, n.data_ptr));
-    } catch (const nb::python_error&) {  // a tensor of torch.func, which has no address
+    } catch (const nb::python_error&) {  // tensors of torch.func have no address
         refuse_strange_tensor(object_, what);
     }
-    // The word of the device's kind is asked for in refusals alone: torch makes that text anew each time.
+    // Only refusals ask for the name of the device's kind: torch makes that text anew each time.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
@@ -387,12 +389,12 @@ nb::object ArrayIn::dlpack_capsule(const std::string& what) const
     }
     const auto method = object_.attr(names().dlpack);
     try {
-        try {  // who knows versions may warn where none is asked for
+        try {  // a library that knows versions may warn if none is requested
             return method(nb::arg("max_version") = nb::make_tuple(1, 0));
         } catch (const nb::python_error& error) {
             if (!is_of_arguments(error))
                 throw;
-            return method();  // that one is older than versions
+            return method();  // the library is older than DLPack's versions
         }
     } catch (const nb::python_error& error) {
         refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));

@@ -1,5 +1,6 @@
 #pragma once
-// Arrays that a Python caller hands in: NumPy, torch, CuPy, JAX and whatever speaks their protocols.
+// Arrays that a Python caller passes: of NumPy, torch, CuPy, JAX, and of any library with one of their
+// protocols.
 #include <Python.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -17,36 +18,37 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// Whose kind of array it is; results are of the same kind. Masked arrays of NumPy are refused.
+/// The library of an array. Results are arrays of the same library. Masked arrays of NumPy are refused.
 enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other, masked };
 
-/// The kind of an object, by its type. Asks a type once.
+/// Returns the kind of an object, by its type. The answer for a type is kept.
 [[nodiscard]] Kind kind_of(nb::handle object);
 
-/// What an array is taken for.
+/// Whether an array is read or written.
 enum class Access : std::uint8_t { read, write };
 
-/// What an array holds: numbers, in one dimension, which may be a parameter's elements, or rows of them,
-/// [n, K] in C order.
+/// The shape that an array must have: numbers in one dimension; elements of a parameter in one dimension; or
+/// rows of features, [n, K] in C order.
 enum class Holds : std::uint8_t { numbers, elements, rows };
 
 struct ArrowIn;
 
-/// An array of the caller's, held for as long as this object lives. Nothing is copied but chunks and lists of
-/// Arrow that lie apart.
+/// An array of the caller, held as long as this object lives. Memory is not copied, except for Arrow's chunks
+/// and lists that do not lie side by side.
 class ArrayIn {
 public:
     ArrayIn() = default;
     /// `what` names the argument in messages: "x", "offsets".
     ///
-    /// Throws InputError for what is no array, has other dimensions than `holds` says, lies with gaps or in
-    /// another order, has elements that the language does not have, or may not be written though `access`
-    /// says so.
+    /// Throws InputError if the object is not an array, if it has other dimensions than `holds`, gaps,
+    /// another order, or elements of a type that the language lacks, or if it is read-only and `access` is
+    /// write.
     ArrayIn(nb::handle object, const std::string& what, Access access = Access::read,
             Holds holds = Holds::numbers);
-    /// A number of Python as a scalar of `type`: an array of one, on the host. An array is taken as one.
+    /// Makes an array of one element, on the host, of a Python number for a scalar of `type`. Takes an array
+    /// of one element as it is.
     ///
-    /// Throws InputError for what is no number, or none of this type.
+    /// Throws InputError if the value is not a number, or if `type` cannot represent it.
     static ArrayIn scalar(nb::handle value, const std::string& what, Type type);
     ArrayIn(ArrayIn&& other) noexcept;
     ArrayIn& operator=(ArrayIn&& other) noexcept;
@@ -58,24 +60,24 @@ public:
         return {view_.type, const_cast<void*>(view_.data), view_.length, view_.place};
     }
     [[nodiscard]] Kind kind() const { return kind_; }
-    /// Elements or, where it holds rows, these.
+    /// The number of elements, or of rows if the array holds rows.
     [[nodiscard]] std::int64_t num_entries() const { return view_.length / view_.num_features; }
-    /// The ordinal of the GPU that it lies on.
+    /// The ordinal of the GPU on which the array lies.
     [[nodiscard]] int device() const { return device_; }
     [[nodiscard]] nb::handle object() const { return object_; }
-    /// Whether Arrow's interface lends it.
+    /// Whether the array came by Arrow's interface.
     [[nodiscard]] bool is_arrow() const { return arrow_ != nullptr; }
-    /// The segments that an array of Arrow's lists says of its elements; null for others.
+    /// If the array holds Arrow's lists, these lists as segments of its elements; else null.
     [[nodiscard]] const SegmentsView* lists() const;
-    /// Lends the memory of `array` from now on: as many entries of the same type, on the host.
+    /// Replaces the memory by that of `array`, which must have as many entries of the same type, on the host.
     void lend(std::shared_ptr<const Array> array)
     {
         lent_ = std::move(array);
         view_.data = lent_->data();
     }
-    /// Elements, rows or numbers.
+    /// See the constructor.
     [[nodiscard]] Holds holds() const { return holds_; }
-    /// The stream that the array itself names (`__cuda_array_interface__`), 0 without.
+    /// The stream that the array names in `__cuda_array_interface__`; 0 if it names none.
     [[nodiscard]] std::uintptr_t own_stream() const { return own_stream_; }
 
 private:
@@ -83,13 +85,13 @@ private:
     void take_buffer(const std::string& what, Access access);
     void take_bfloat16(const std::string& what, Access access);
     void take_torch(const std::string& what);
-    /// The memory as an array, once its sizes and its strides in bytes (none: C order) are found right.
+    /// Checks sizes and strides, then takes the memory as the array. Strides are in bytes; empty: C order.
     void take_memory(const std::string& what, Type type, const void* data, Place place,
                      std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
     void take_cuda_interface(const std::string& what, Access access);
     void take_arrow(const std::string& what, Access access);
     void take_dlpack(const std::string& what, Access access);
-    /// What `__dlpack__` gives: a capsule, or JAX's array itself.
+    /// Returns the result of `__dlpack__`: a capsule, or for JAX the array itself.
     [[nodiscard]] nb::object dlpack_capsule(const std::string& what) const;
 
     struct ReleaseBuffer {
@@ -106,14 +108,14 @@ private:
     int device_ = 0;
     std::uintptr_t own_stream_ = 0;
     nb::object object_;
-    nb::object exported_;  ///< a view of the object that stands in for it
+    nb::object exported_;  ///< a view that replaces the object
     std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
     std::unique_ptr<ArrowIn, ReleaseArrow> arrow_;
     nb::ndarray<nb::ro> imported_;
-    std::shared_ptr<const Array> lent_;  ///< in the place of the caller's memory
+    std::shared_ptr<const Array> lent_;  ///< replaces the caller's memory, unless null
 };
 
-/// The type of the elements that dtype words such as "float32" or "torch.float32" name.
+/// Returns the dtype word of a type: "float32".
 [[nodiscard]] std::string dtype_name(Type type);
 
 }  // namespace segfold::python

@@ -16,7 +16,7 @@
 namespace segfold::python {
 namespace {
 
-/// An object of another module, looked up once; it is kept as long as the process.
+/// An object of another module. It is looked up once, and kept until the process ends.
 class Imported {
 public:
     Imported(const char* module, const char* path) : module_(module), path_(path) {}
@@ -42,7 +42,7 @@ private:
     nb::handle object_;
 };
 
-/// The dtype object of a framework, by type.
+/// Returns the dtype object of a framework for a type.
 nb::handle dtype_of(Kind kind, Type type)
 {
     static auto* known = new std::map<std::pair<Kind, Type>, nb::handle>;
@@ -82,7 +82,7 @@ nb::dlpack::dtype dlpack_type(Type type)
     return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * size_bytes(type)), 1};
 }
 
-/// Memory of a GPU that segfold has allocated, for frameworks that lend none to be written.
+/// Memory of a GPU that segfold has allocated, for frameworks whose memory cannot be written (JAX).
 class DeviceArray {
 public:
     DeviceArray(const cuda::Context& context, Type type, const ShapeOut& shape)
@@ -138,14 +138,14 @@ private:
     int device_;
 };
 
-/// What the libraries' functions for new arrays take: a number where there is one dimension.
+/// Returns the argument of the libraries' functions for new arrays: a number for one dimension, else a tuple.
 nb::object size_of_new(const ShapeOut& shape)
 {
     return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
 }
 
-/// Whether a library has made an array of `type` of what was lent to it. The first time that it has not, this
-/// is said.
+/// Whether a library has kept the type of an array that it has imported. Warns the first time that it has
+/// not.
 bool is_kept_whole(const nb::object& made, Kind kind, Type type)
 {
     const nb::object dtype = made.attr("dtype");
@@ -185,7 +185,7 @@ nb::object borrowed_array(Kind kind, Type type, const void* data, const ShapeOut
     const auto stored = type == Type::bf16 ? Type::u16 : type;
     nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, dimensions, sizes.data(), owner, nullptr,
                                                        dlpack_type(stored), nb::device::cpu::value));
-    // NumPy has two types of 64 bits and one name; int64 is the one that people mean.
+    // NumPy has two types of 64 bits with one name; view as int64, the usual one.
     if (type == Type::bf16 || type == Type::i64 || type == Type::u64)
         array = array.attr("view")(dtype_of(Kind::numpy, type));
     return array;
@@ -212,7 +212,8 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
         const auto none = new_on_host(kind, array.type(), shape);
         if (kind != Kind::jax)
             return none;
-        static Imported asarray("jax", "numpy.asarray");  // DLPack has no address of nothing
+        // DLPack refuses an empty array, which has no address.
+        static Imported asarray("jax", "numpy.asarray");
         const nb::object made = asarray.get()(none);
         return is_kept_whole(made, kind, array.type()) ? made : none;
     }
@@ -225,7 +226,7 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
 nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape)
 {
     if (kind == Kind::torch) {
-        static Imported empty("torch", "empty");  // on the default device, where none is named
+        static Imported empty("torch", "empty");  // if no device is named, the default device
         return empty.get()(size_of_new(shape), nb::arg("dtype") = dtype_of(kind, type),
                            nb::arg("device") = names().cpu);
     }
@@ -271,7 +272,7 @@ nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length)
         return object[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
     if (array.view().place == Place::device)
         return object;
-    // A slice of array.array, say, would be a copy.
+    // A slice of array.array, for example, would be a copy.
     const ShapeOut shape{length, array.holds() == Holds::rows ? array.view().num_features : 0};
     return borrowed_array(Kind::numpy, array.view().type, array.view().data, shape, object);
 }
@@ -280,7 +281,7 @@ std::uintptr_t current_stream(const ArrayIn& array)
 {
     if (array.kind() == Kind::torch) {
         static Imported raw("torch",
-                            "_C._cuda_getCurrentRawStream");  // what current_stream() asks, without an object
+                            "_C._cuda_getCurrentRawStream");  // like current_stream(), but makes no object
         static bool has_raw =
             nb::hasattr(nb::module_::import_("torch").attr("_C"), "_cuda_getCurrentRawStream");
         if (has_raw)

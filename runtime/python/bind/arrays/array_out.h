@@ -1,5 +1,5 @@
 #pragma once
-// Results as arrays of the caller's kind.
+// Results as arrays of the caller's library.
 #include <array>
 #include <memory>
 
@@ -12,42 +12,42 @@ class Session;
 
 namespace segfold::python {
 
-/// The shape of an array that is given back.
+/// The shape of a returned array.
 struct ShapeOut {
-    std::int64_t length = 0;        ///< entries, numbers or rows
-    std::int64_t num_features = 0;  ///< numbers of a row; 0: it has one dimension
+    std::int64_t length = 0;        ///< number of entries: numbers or rows
+    std::int64_t num_features = 0;  ///< length of a row; 0: one dimension
 
     [[nodiscard]] std::size_t dimensions() const { return num_features == 0 ? 1 : 2; }
     [[nodiscard]] Holds holds() const { return num_features == 0 ? Holds::numbers : Holds::rows; }
-    /// The shape as Python has it, and as DLPack takes it.
+    /// The shape as a tuple of Python, and as DLPack takes it.
     [[nodiscard]] nb::tuple tuple() const;
     [[nodiscard]] std::array<std::size_t, 2> sizes() const;
     bool operator==(const ShapeOut&) const = default;
 };
 
-/// An array of the host that shares the memory of `owner`, as an array of `kind`: nothing is copied. It is
-/// NumPy's, with a warning, where that kind would hold fewer bits, as JAX does without jax_enable_x64.
+/// Returns an array of `kind` that shares host memory with `owner`; nothing is copied. If that library would
+/// reduce the type's bits, as JAX does without jax_enable_x64, warns and returns an array of NumPy.
 [[nodiscard]] nb::object host_array(Kind kind, const Array& array,
                                     const std::shared_ptr<const Folded>& owner);
 
-/// A new array of `kind` beside `model`, an array on a GPU; its elements are unspecified.
+/// Makes an array of the library and on the GPU of `model`. Its elements are unspecified.
 [[nodiscard]] nb::object new_on_device(const ArrayIn& model, Type type, const ShapeOut& shape,
                                        Session& session);
 
-/// A new array on the host, of `kind`; its elements are unspecified.
+/// Makes an array of `kind` on the host. Its elements are unspecified.
 [[nodiscard]] nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape);
 
-/// What the caller gets of an array that is filled, the caller's or a new one: its first `length` entries, of
-/// `kind` where it is new.
+/// Returns to the caller a filled array, the caller's or a new one: its first `length` entries. A new array
+/// is returned as an array of `kind`.
 [[nodiscard]] nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length);
 
-/// Whether work on arrays of this kind goes on after the call: their memory is ordered by stream.
+/// Whether work on arrays of this kind may go on after the call, because the library orders work by streams.
 [[nodiscard]] inline bool is_ordered_by_stream(Kind kind)
 {
     return kind == Kind::torch || kind == Kind::cupy;
 }
 
-/// The stream on which the framework of `array` queues its work at this moment.
+/// Returns the stream on which the library of `array` queues work at this moment.
 [[nodiscard]] std::uintptr_t current_stream(const ArrayIn& array);
 
 void bind_device_array(nb::module_& module);

@@ -12,11 +12,10 @@
 namespace segfold::python {
 namespace {
 
-/// The letters of integers and floating-point numbers in NumPy's names of types that are not of the machine's
-/// byte order.
+/// Letters of integers and floating-point numbers in NumPy's names of types.
 constexpr std::string_view kNumbers = "iuf";
 
-/// How elements that are not folded become ones that are; empty where nothing is known.
+/// Returns advice how to convert elements to a type that is folded; empty if there is none.
 std::string way_out(const std::string& what, std::string_view elements)
 {
     if (elements.find("datetime64") != elements.npos || elements.find("timedelta64") != elements.npos)
@@ -114,7 +113,7 @@ void require_dimensions(const std::string& what, Holds holds, std::span<const st
                         nb::handle object)
 {
     if (holds != Holds::rows && sizes.size() != 1) {
-        // A numpy.matrix stays one of two dimensions whatever its shape.
+        // A numpy.matrix keeps two dimensions even after reshape(-1).
         const bool is_matrix = class_name(object).ends_with(".matrix");
         const auto flat = (is_matrix ? fmt::format("numpy.asarray({})", what) : what) + ".reshape(-1)";
         std::string way;

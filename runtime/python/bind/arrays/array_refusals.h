@@ -1,5 +1,5 @@
 #pragma once
-// What is said of arrays that are not taken.
+// Refusals of arrays that segfold does not take.
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace segfold::python {
 /// Throws InputError: "'x' WHY".
 [[noreturn]] void refuse(const std::string& what, const std::string& why);
 
-/// Throws InputError for elements of a type that is not folded, with a way out where there is one.
+/// Throws InputError for elements of a type that is not folded, with advice if there is any.
 [[noreturn]] void refuse_elements(const std::string& what, std::string_view elements);
 
-/// Throws InputError for a shape of more elements than there can be: who lends memory may say any.
+/// Throws InputError if the product of `sizes`, which the lender states, is larger than any memory.
 void require_countable(const std::string& what, std::span<const std::int64_t> sizes);
 
-/// Throws InputError for what is no array, with a way out where there is one.
+/// Throws InputError for an object that is not an array, with advice if there is any.
 [[noreturn]] void refuse_no_array(nb::handle object, const std::string& what);
 
-/// Throws InputError for a tensor of torch whose elements do not lie in memory as those of others do.
+/// Throws InputError for a tensor of torch whose elements do not lie in ordinary memory.
 [[noreturn]] void refuse_strange_tensor(nb::handle tensor, const std::string& what);
 
-/// Throws InputError for an array of other dimensions than `holds` says; `object` is what the caller gave.
+/// Throws InputError if an array has other dimensions than `holds`. `object` is the caller's argument.
 void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes,
                         nb::handle object);
 
-/// Throws InputError for elements that do not lie side by side, in C order; `strides` in bytes.
+/// Throws InputError unless elements lie side by side in C order. `strides` are in bytes.
 void require_no_gaps(const std::string& what, std::span<const std::int64_t> sizes,
                      std::span<const std::int64_t> strides, std::int64_t item_bytes, Access access);
 
-/// Throws InputError for arrays of pandas in which values are missing.
+/// Throws InputError for an array of pandas with missing values.
 void require_no_missing_values(nb::handle object, const std::string& what);
 
 }  // namespace segfold::python

@@ -59,7 +59,7 @@ ArrowLists lists_of(const ArrowSchema& schema, const std::string& what)
     return lists;
 }
 
-/// The name of a type that is not folded, as PyArrow has it.
+/// Returns PyArrow's name of a type that is not folded.
 std::string_view name_of(const ArrowSchema& schema, std::string_view format)
 {
     constexpr std::pair<std::string_view, std::string_view> kNames[] = {
@@ -77,7 +77,8 @@ std::string_view name_of(const ArrowSchema& schema, std::string_view format)
     return format;
 }
 
-/// The words of recipes: what an object, and the elements of its lists, are called in the caller's program.
+/// Expressions for advice in messages: how the caller's program can write an array, the elements of its
+/// lists, and their lengths.
 struct Words {
     Words(nb::handle object, const std::string& name, bool in_lists)
         : whole(name),
@@ -102,13 +103,13 @@ struct Words {
         }
     }
 
-    /// The column of polars after a step of each element.
+    /// The expression of a polars column after `step` is applied to each element.
     [[nodiscard]] std::string stepped(std::string_view step) const
     {
         return lengths.empty() ? fmt::format("{}{}", whole, step)
                                : fmt::format("{}.list.eval(polars.element(){})", whole, step);
     }
-    /// The elements of PyArrow after a step, with the lengths of their lists.
+    /// The expression of the elements of PyArrow's lists after `step`, and of the lists' lengths.
     [[nodiscard]] std::string apart(std::string_view step) const
     {
         return fmt::format("{}{}{}", elements, step, lengths);

@@ -1,5 +1,5 @@
 #pragma once
-// What the type of an array of Arrow says of its elements, and the ways out of types that are not folded.
+// Reads the type of an Arrow array: its elements and lists. Gives advice for types that are not folded.
 #include <cstdint>
 #include <string>
 
@@ -8,40 +8,40 @@
 
 namespace segfold::python {
 
-/// How lists of Arrow say where they lie among the elements.
+/// The encoding of Arrow's lists.
 struct ArrowLists {
     enum class Kind : std::uint8_t {
         none,
-        offsets,  ///< each begins where the one before it ends
-        views,    ///< where each begins, and its length
-        fixed     ///< all are of one length
+        offsets,  ///< offsets: each list begins where the one before ends
+        views,    ///< a begin and a length for each list
+        fixed     ///< all lists have one length
     };
 
     Kind kind = Kind::none;
-    bool is_large = false;   ///< 64 bits
-    std::int64_t width = 0;  ///< of fixed ones
+    bool is_large = false;   ///< offsets or lengths have 64 bits
+    std::int64_t width = 0;  ///< the length of fixed lists
 };
 
-/// Numbers, or rows of them; plain or in lists.
+/// The form of an array: numbers or rows of numbers, plain or in lists.
 struct ArrowForm {
     Type type = Type::f32;
-    std::int64_t num_features = 0;  ///< numbers of a row; 0: no rows
+    std::int64_t num_features = 0;  ///< length of a row; 0: no rows
     ArrowLists lists;
 };
 
-/// The form of an array of this type. Throws InputError for one that `holds` does not allow, or of elements
-/// that are not folded, with a way out where there is one. `object` lends the array.
+/// Returns the form of an array of type `schema`. Throws InputError if `holds` does not allow the form, or if
+/// the elements are of a type that is not folded, with advice if there is any. `object` lends the array.
 [[nodiscard]] ArrowForm form_of_arrow(const ArrowSchema& schema, nb::handle object, const std::string& what,
                                       Holds holds);
 
-/// Throws InputError for nulls among elements or rows, with the way out.
+/// Throws InputError for nulls among elements or rows, with advice.
 [[noreturn]] void refuse_arrow_nulls(const ArrowForm& form, std::int64_t count, nb::handle object,
                                      const std::string& what);
 
-/// How the elements of lists are given alone: "pyarrow.compute.list_flatten(x)".
+/// Returns an expression for the elements of lists: "pyarrow.compute.list_flatten(x)".
 [[nodiscard]] std::string arrow_elements(nb::handle object, const std::string& what);
 
-/// How the elements and the lengths of lists are given apart: "pyarrow.compute.list_flatten(x) with
+/// Returns an expression for the elements and the lengths of lists: "pyarrow.compute.list_flatten(x) with
 /// lengths=...".
 [[nodiscard]] std::string arrow_lists_apart(nb::handle object, const std::string& what);
 

@@ -17,7 +17,7 @@ namespace {
 
 using Lists = ArrowLists::Kind;
 
-/// One array of a lender's, whose parts are looked at before they are read.
+/// One array of a lender. Checks each part of the array before reading it.
 class Chunk {
 public:
     Chunk(const ArrowArray& array, const std::string& what) : array_(&array), what_(&what)
@@ -46,7 +46,7 @@ public:
             refuse_wrong(fmt::format("buffer {} of {} entries is missing", number, length()));
         return begin + static_cast<std::size_t>(offset()) * width;
     }
-    /// The same as numbers of a type that lists are counted in.
+    /// A buffer of offsets or lengths of lists, from the first entry on.
     template <class Index>
     [[nodiscard]] const Index* indices(std::int64_t number) const
     {
@@ -61,7 +61,7 @@ public:
         const auto* const bits = validity();
         return bits == nullptr || is_set(bits, offset() + entry);
     }
-    /// How many of `count` entries from `begin` on are null.
+    /// The number of nulls among `count` entries from `begin` on.
     [[nodiscard]] std::int64_t num_nulls(std::int64_t begin, std::int64_t count) const
     {
         const auto* const bits = validity();
@@ -82,7 +82,7 @@ public:
         if (begin < 0 || end < begin || end > length())
             refuse_wrong(fmt::format("a list lies from {} to {} of {} elements", begin, end, length()));
     }
-    /// That the entries are those of lists of `width`.
+    /// Throws InputError unless there are entries for `num_lists` lists of length `width`.
     void require_lists(std::int64_t num_lists, std::int64_t width) const
     {
         std::int64_t end = 0;
@@ -112,7 +112,7 @@ private:
     const std::string* what_;
 };
 
-/// Gathers the elements of chunks, and where their lists end.
+/// Gathers the elements of chunks, and the ends of their lists.
 class Gathering {
 public:
     Gathering(const std::vector<Chunk>& chunks, const ArrowForm& form)
@@ -125,7 +125,7 @@ public:
             add(chunk);
     }
 
-    /// Plain numbers, rows, or the elements of all lists.
+    /// The number of plain numbers, of rows, or of the elements of all lists.
     [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
     [[nodiscard]] std::int64_t num_nulls() const { return num_nulls_; }
     /// Whether the elements lie one behind the other, from first() on.
@@ -145,7 +145,8 @@ public:
         }
         return elements;
     }
-    /// The lists as segments of the elements; offsets that none of the chunks has are put into `made`.
+    /// Returns the lists as segments of the elements. Offsets that no chunk holds as they are get written to
+    /// `made`.
     [[nodiscard]] SegmentsView segments(Array& made) const
     {
         if (is_uniform_)
@@ -207,7 +208,7 @@ private:
         for (std::int64_t i = 0; i < chunk.length(); ++i)
             add_list(chunk, entries, i, (chunk.offset() + i) * width, (chunk.offset() + i + 1) * width);
     }
-    /// A null list has no elements, whatever lies behind it.
+    /// Adds a list. A null list has no elements, even if its offsets span some.
     void add_list(const Chunk& chunk, const Chunk& entries, std::int64_t i, std::int64_t begin,
                   std::int64_t end)
     {
@@ -251,7 +252,7 @@ private:
     std::int64_t num_nulls_ = 0;
 };
 
-/// Where the list ends.
+/// The end of list `list`: one past its last element.
 std::int64_t end_of(const SegmentsView& segments, std::int64_t list)
 {
     if (segments.kind == LayoutKind::uniform)

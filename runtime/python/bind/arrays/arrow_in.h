@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of Arrow as elements that lie side by side, and lists as segments of them.
+// Reads Arrow arrays as elements that lie side by side, and Arrow lists as segments of these elements.
 #include <optional>
 #include <span>
 #include <string>
@@ -14,34 +14,34 @@
 
 namespace segfold::python {
 
-/// What an object lends by Arrow's interface, held until this goes.
+/// Memory that an object lends by Arrow's interface. It is held as long as this object lives.
 struct ArrowIn {
-    /// Elements of lists are those of `flatten()`: a null list has none, and those behind it are passed over.
-    /// They are read where they lie; those of several chunks, and of lists with gaps between them, are copied
-    /// together.
+    /// The elements of lists are those of PyArrow's `flatten()`: a null list has none, and elements that its
+    /// offsets span are skipped. Elements are not copied, unless they lie in several chunks or lists have
+    /// gaps between them.
     ///
-    /// Throws InputError for what ArrayIn() refuses, and for nulls among elements.
+    /// Throws InputError like ArrayIn(), and for nulls among elements.
     ArrowIn(nb::handle object, const std::string& what, Holds holds);
 
     Type type = Type::f32;
     const void* data = nullptr;
-    std::vector<std::int64_t> sizes;       ///< entries, then numbers of a row
-    std::optional<SegmentsView> segments;  ///< what lists say: offsets, or a uniform length
+    std::vector<std::int64_t> sizes;       ///< number of entries, then the length of a row
+    std::optional<SegmentsView> segments;  ///< the lists as segments: offsets, or a uniform length
     std::vector<ArrowOwned<ArrowArray>> lent;
-    Array elements;  ///< where they were copied
-    Array offsets;   ///< where there were none from 0 on
+    Array elements;  ///< the elements, if they were copied
+    Array offsets;   ///< the offsets, if the lender has none that begin with 0
 };
 
-/// The segments that arrays of lists say, one for each parameter of an operator or null; null where none
-/// holds lists.
+/// Returns the segments that the lists of `arrays` form; null if no array holds lists. `arrays` has one array
+/// or null for each parameter.
 ///
-/// Throws InputError unless all columns hold lists of the same lengths, and where `word` of the call gives
-/// segments too.
+/// Throws InputError unless all columns hold lists of the same lengths, and if `word`, an argument of the
+/// call, gives segments too.
 [[nodiscard]] const SegmentsView* common_lists(const Operator& op, std::span<const ArrayIn* const> arrays,
                                                std::string_view word);
 
-/// Throws InputError where `marks`, which `word` of the call gives, are offsets or ranges of Arrow's beside
-/// columns of Arrow's: taken from lists, they count what null lists hide.
+/// Throws InputError if both `marks`, the segments that argument `word` gives, and the columns are arrays of
+/// Arrow: offsets of lists would also count elements of null lists.
 void require_no_offsets_of_lists(std::span<const ArrayIn* const> columns, const ArrayIn& marks,
                                  std::string_view word);
 

@@ -11,7 +11,7 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// The type of an array, as Arrow's specification lays it out in memory.
+/// The type of an array, in the memory layout of Arrow's specification.
 struct ArrowSchema {
     const char* format;  ///< "f": float32, "+l": lists of the only child
     const char* name;
@@ -24,21 +24,21 @@ struct ArrowSchema {
     void* private_data;
 };
 
-/// The memory of an array, likewise.
+/// The memory of an array, in the layout of Arrow's specification.
 struct ArrowArray {
     std::int64_t length;
     std::int64_t null_count;  ///< -1: unknown
-    std::int64_t offset;      ///< how many entries of the buffers lie before the first
+    std::int64_t offset;      ///< number of entries in the buffers before the first entry
     std::int64_t n_buffers;
     std::int64_t n_children;
-    const void** buffers;  ///< bits of what is no null first, none where there are no nulls
+    const void** buffers;  ///< first the validity bits, or null if there are no nulls; then values
     ArrowArray** children;
     ArrowArray* dictionary;
     void (*release)(ArrowArray*);
     void* private_data;
 };
 
-/// Arrays of one type, given one after the other; likewise.
+/// A stream of arrays of one type, in the layout of Arrow's specification.
 struct ArrowArrayStream {
     int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
     int (*get_next)(ArrowArrayStream*, ArrowArray*);
@@ -47,7 +47,7 @@ struct ArrowArrayStream {
     void* private_data;
 };
 
-/// A structure of the interface; what lent it is told when it goes.
+/// Owns a structure of the interface. The destructor calls the structure's `release`.
 template <class T>
 class ArrowOwned {
 public:
@@ -77,17 +77,18 @@ private:
     T held_{};
 };
 
-/// What an object lends by `__arrow_c_array__` or `__arrow_c_stream__`: its type, then its arrays.
+/// Reads an object that lends by `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
+/// arrays.
 class ArrowLender {
 public:
-    /// Whether the object lends so. Columns of pandas do where they are Arrow's: others would lend NaN as
-    /// nulls.
+    /// Whether the object lends by Arrow's interface. Columns of pandas count only if they are Arrow's:
+    /// others would lend NaN as nulls.
     [[nodiscard]] static bool is(nb::handle object);
-    /// Throws InputError for an object that lends nothing, or something else.
+    /// Throws InputError if the object lends nothing, or something that is not Arrow's.
     ArrowLender(nb::handle object, const std::string& what);
 
     [[nodiscard]] const ArrowSchema& schema() const { return *schema_; }
-    /// The arrays that have entries, to be called once; throws InputError where the lender fails.
+    /// Returns the arrays that have entries. Call it once. Throws InputError if the lender fails.
     [[nodiscard]] std::vector<ArrowOwned<ArrowArray>> arrays();
 
 private:

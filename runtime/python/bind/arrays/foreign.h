@@ -1,5 +1,5 @@
 #pragma once
-// What objects of other libraries say of the memory that they lend, looked at before it is believed.
+// Descriptions of memory that objects of other libraries lend, checked before use.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -14,37 +14,37 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// The integers of a tuple or a list; nothing for anything else.
+/// Returns the integers of a tuple or a list; nothing for any other object.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> numbers_in(nb::handle sequence);
 
 /// The dictionary `__cuda_array_interface__`.
 struct CudaInterface {
-    /// Throws InputError for one that says something else than its specification has it, and for masked
-    /// arrays.
+    /// Reads the dictionary of an object. Throws InputError if it does not follow its specification, and for
+    /// masked arrays.
     static CudaInterface of(nb::handle object, const std::string& what);
 
-    /// None for one that the language lacks.
+    /// Returns the type of the elements; nothing if the language lacks it.
     [[nodiscard]] std::optional<Type> type() const;
 
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides;  ///< in bytes; empty: C order
     std::string typestr;                ///< "<f4", "|b1"
-    bool is_bfloat16 = false;           ///< two bytes without a type, which the object calls bfloat16
+    bool is_bfloat16 = false;           ///< `typestr` is "<V2", and the object's dtype is bfloat16
     std::uintptr_t address = 0;
     bool is_read_only = false;
     std::uintptr_t stream = 0;
 };
 
-/// Looks at a tensor of DLPack before it is read; true for one that may not be written.
+/// Checks a tensor of DLPack before it is read. Returns true if it is read-only.
 ///
-/// Throws InputError for what is no capsule of a tensor, for one of another major version than 1, and for
-/// sizes that are missing.
+/// Throws InputError if the object is not a capsule of a tensor, if its major version is not 1, or if sizes
+/// are missing.
 [[nodiscard]] bool require_dlpack(nb::handle capsule, const std::string& what);
 
-/// None for one that the language lacks.
+/// Returns the type of the elements; nothing if the language lacks it.
 [[nodiscard]] std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype);
 
-/// Whether a method was called with an argument that it does not know.
+/// Whether the error says that a method does not know an argument of the call.
 [[nodiscard]] bool is_of_arguments(const nb::python_error& error);
 
 }  // namespace segfold::python

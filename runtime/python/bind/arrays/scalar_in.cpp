@@ -13,7 +13,8 @@
 namespace segfold::python {
 namespace {
 
-/// On which side of `real`, the nearest double, a number of Python lies: -1, 0 or 1.
+/// Compares a Python number with `real`, the nearest double. Returns -1 if it is smaller, 0 if equal, 1 if
+/// larger.
 int side_of(const nb::object& number, double real)
 {
     if (PyFloat_Check(number.ptr()) || !std::isfinite(real))
@@ -21,7 +22,7 @@ int side_of(const nb::object& number, double real)
     const nb::float_ nearest(real);
     const int is_greater = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_GT);
     const int is_less = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_LT);
-    PyErr_Clear();  // a number that does not compare is what it converts to
+    PyErr_Clear();  // a number that cannot be compared counts as equal
     return (is_greater == 1) - (is_less == 1);
 }
 
@@ -37,7 +38,7 @@ ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
     int num_dimensions = 0;
     if (PyLong_Check(dimensions.ptr()) && nb::try_cast(dimensions, num_dimensions) && num_dimensions == 0 &&
         kind_of(value) != Kind::masked) {
-        // A number of NumPy's or JAX's; one that may lie on a GPU stays there.
+        // A number of NumPy or JAX. Numbers of torch and CuPy may lie on a GPU and stay there.
         const bool stays = kind_of(value) == Kind::torch || kind_of(value) == Kind::cupy;
         return scalar(stays ? value.attr("reshape")(1) : value.attr("item")(), what, type);
     }
