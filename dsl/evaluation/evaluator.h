@@ -46,7 +46,7 @@ public:
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
     /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
-    /// outputs.
+    /// outputs. Throws InputError where a table is read outside of its length.
     void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
              std::int64_t segment, std::int64_t length, const Value* result, Value* out);
 
@@ -65,9 +65,9 @@ private:
     static Frame make_frame(const Program& program);
     /// Runs lift in its frame for the element at `index`; the inputs are in place.
     void run_lift(std::int64_t index);
-    /// `element` is the one that is lifted; other parts read no tables.
+    /// `element` is the one that is mapped; the other parts that run here read no tables.
     void run(Frame& frame, Value* out, std::int64_t element = 0);
-    [[noreturn]] void report(const Outcome& outcome, std::int64_t element) const;
+    [[noreturn]] void report(const Outcome& outcome, std::int64_t element, bool in_map = false) const;
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
@@ -76,9 +76,9 @@ private:
     std::vector<Slot<double>> deciding_;
 };
 
-/// The message about a table that `element` reads outside of its length.
+/// The message about a table that `element` reads outside of its length, in lift or `in_map`.
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element);
+                            std::int64_t element, bool in_map = false);
 
 extern template class Evaluator<double>;
 extern template class Evaluator<long double>;
