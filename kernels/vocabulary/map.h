@@ -20,6 +20,17 @@
 //% end
 }
 
+//% piece gather_feature
+// A feature of an entry of a table; zero where the entry lies outside, which is noted.
+[[gnu::always_inline]] static inline @type@ gather_feature(const @table@& table, i64 entry, Index feature,
+                                                          Index num_features)
+{
+    if (u64(entry) < u64(table.length))
+        return table.at[entry * num_features + feature];
+    __atomic_store_n(table.outside, 1u, __ATOMIC_RELAXED);
+    return {};
+}
+
 //% piece map_feature
 // Maps a feature of the element at `index` of the input with that of the results of its segment, and writes
 // its outputs.
@@ -29,6 +40,9 @@
 {
     const i64 place = i64(index) * num_features + feature;
     [[maybe_unused]] const i64 total = i64(segment) * num_features + feature;
+//% each seen
+    (void)@value@;
+//% end
     const Mapped mapped = map_element(@arguments@);
 //% each output
     results.@name@[place] = mapped.@name@;
