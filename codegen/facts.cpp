@@ -38,7 +38,8 @@ bool reads_rows_by_place(const Operator& op)
 
 bool gathers_rows(const Operator& op)
 {
-    return std::ranges::any_of(op.parameters, [](const auto& p) { return p.row && p.table; });
+    return std::ranges::any_of(op.parameters,
+                               [&](const auto& p) { return p.row && p.table && lift_uses(op, p); });
 }
 
 bool lifts_from_tables(const Operator& op)
@@ -62,6 +63,7 @@ FormulaNames operator_facts(const Operator& op)
             {"uses_tables", lifts_from_tables(op)},
             {"gathers", lift_gathers(op)},
             {"map", op.map.has_value()},
+            {"map_uses_tables", map_uses_tables(op)},
             {"rows", has_rows(op)},
             {"rows_by_place", reads_rows_by_place(op)},
             {"gathers_rows", gathers_rows(op)},

@@ -10,6 +10,7 @@
 #include "codegen/section/tile_section.h"
 #include "codegen/section/vocabulary.h"
 #include "codegen/weave/line_break.h"
+#include "dsl/check/rows.h"
 
 namespace segfold {
 namespace {
@@ -35,34 +36,39 @@ Holes holes_of_array(const std::string& name, Type type, const char* chunk)
     return holes;
 }
 
+/// Adds the names that the expression uses, those of tables included.
 void add_names_of(const Expression& expression, std::set<std::string>& names)
 {
-    if (expression->kind == ExpressionKind::name)
+    if (expression->kind == ExpressionKind::name || expression->kind == ExpressionKind::gather)
         names.insert(expression->name);
     for (const auto& argument : expression->arguments)
         add_names_of(argument, names);
 }
 
-/// The definitions of map's locals for which `is_wanted` is true.
-template <class IsWanted>
-std::string definitions(const Problem& problem, const IsWanted& is_wanted, Dialect dialect = Dialect::cuda)
+/// The definitions of map's locals for which `is_here` is true, as far as `used` has them. A local that reads
+/// a table is evaluated even if it is unused, since that shows reads past the table's end.
+template <class IsHere>
+std::string definitions(const Problem& problem, const Operator& op, const IsHere& is_here,
+                        const std::set<std::string>& used, Dialect dialect = Dialect::cuda)
 {
-    const CudaPrinter printer(problem.op, problem.index_bits, {}, dialect);
+    const CudaPrinter printer(op, problem.index_bits, problem.checked_tables, dialect);
     std::string text;
-    for (const auto& let : problem.op.map->lets)
-        if (is_wanted(let.name))
-            text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type),
-                                cuda_identifier(let.name), printer.expression(let.value));
+    for (const auto& let : op.map->lets)
+        if (is_here(let.name) && (used.contains(let.name) || gathers(let.value)))
+            text += fmt::format(
+                "    {}const {} {} = {};\n", used.contains(let.name) ? "" : "[[maybe_unused]] ",
+                cuda_name(*let.value->type), cuda_identifier(let.name), printer.expression(let.value));
     return text;
 }
 
 /// Emits the function `name`, whose body begins with `lets`.
-std::string map_element(const Problem& problem, const char* name, const std::vector<std::string>& parameters,
-                        const std::string& lets, Dialect dialect = Dialect::cuda)
+std::string map_element(const Problem& problem, const Operator& op, const char* name,
+                        const std::vector<std::string>& parameters, const std::string& lets,
+                        Dialect dialect = Dialect::cuda)
 {
-    const CudaPrinter printer(problem.op, problem.index_bits, {}, dialect);
+    const CudaPrinter printer(op, problem.index_bits, problem.checked_tables, dialect);
     std::vector<std::string> values;
-    for (const auto& assignment : problem.op.map->assignments)
+    for (const auto& assignment : op.map->assignments)
         values.push_back(printer.expression(assignment.value));
     return fmt::format(
         "// What an element gets, from the {} of its segment.\n"
@@ -71,12 +77,23 @@ std::string map_element(const Problem& problem, const char* name, const std::vec
         fmt::join(parameters, ", "), lets, fmt::join(values, ", "));
 }
 
+/// Adds the lists by which functions take the inputs, if map reads a table or a scalar.
+void add_signatures(Holes& holes, const Operator& op)
+{
+    for (const auto* list : {"with_tables", "without_tables"})
+        holes.lists[list] = {};
+    holes.lists[map_uses_tables(op) ? "with_tables" : "without_tables"].push_back({});
+}
+
 /// The locals of map that are the same for all elements of a segment.
 std::vector<const Let*> lets_of_segment(const Operator& op)
 {
     std::set<std::string> known = {"segment", "length"};
     for (const auto& result : op.results)
         known.insert(result.name);
+    for (const auto& parameter : op.parameters)
+        if (parameter.table)
+            known.insert(parameter.name);
     std::vector<const Let*> lets;
     for (const auto& let : op.map->lets) {
         std::set<std::string> names;
@@ -105,19 +122,19 @@ NamesByPlace names_by_place(const Operator& op)
     for (const auto& assignment : op.map->assignments)
         add_names_of(assignment.value, names.needed);
     for (auto let = op.map->lets.rbegin(); let != op.map->lets.rend(); ++let)
-        if (names.needed.contains(let->name) && !names.once.contains(let->name))
+        if (!names.once.contains(let->name) && (names.needed.contains(let->name) || gathers(let->value)))
             add_names_of(let->value, names.needed);
     for (auto let = names.lets.rbegin(); let != names.lets.rend(); ++let)
-        if (names.needed.contains((*let)->name) || names.for_lets.contains((*let)->name))
+        if (names.needed.contains((*let)->name) || names.for_lets.contains((*let)->name) ||
+            gathers((*let)->value))
             add_names_of((*let)->value, names.for_lets);
     return names;
 }
 
-/// Adds the pieces for stages that map the elements of a tile. Computes values of a segment, and locals that
-/// are the same for all of its elements, once per segment.
-void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
+/// Adds the pieces of stages that map the elements of a tile. Values of a segment, and locals that are the
+/// same for all of its elements, are computed once for each segment.
+void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, const Operator& op)
 {
-    const auto& op = problem.op;
     const auto [lets, once, needed, for_lets] = names_by_place(op);
 
     Holes holes{{{"items", ""}, {"k", ""}, {"values", ""}}, {{"value", {}}}};
@@ -134,6 +151,13 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
         holes.values["items"] = " items";
         holes.values["k"] = " k";
     }
+    const auto tables = tables_of_map(problem, needed);
+    std::ranges::copy(tables.parameters, std::back_inserter(parameters));
+    std::ranges::copy(tables.arguments, std::back_inserter(arguments));
+    const auto tables_of_values = tables_of_map(problem, for_lets);
+    holes.values["item_inputs"] = tables.arguments.empty() ? "" : " inputs";
+    holes.values["values_inputs"] = tables_of_values.arguments.empty() ? "" : " inputs";
+    add_signatures(holes, op);
     const auto add_value = [&](const std::string& field, Type type) {
         const auto name = cuda_identifier(field);
         holes.lists["value"].push_back({{{"name", name}, {"type", cuda_name(type)}}});
@@ -143,6 +167,8 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
         holes.values["values"] = " values";
     };
     std::string given;
+    for (std::size_t i = 0; i < tables_of_values.parameters.size(); ++i)
+        given += fmt::format("    {} = {};\n", tables_of_values.parameters[i], tables_of_values.arguments[i]);
     for (const auto& result : op.results) {
         const auto name = cuda_identifier(result.name);
         if (needed.contains(result.name) || for_lets.contains(result.name))
@@ -162,19 +188,19 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
     }
     holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
     holes.values["returned"] = fmt::format("{}", fmt::join(values, ", "));
+    auto used_once = for_lets;
+    used_once.insert(needed.begin(), needed.end());
     holes.values["definitions"] =
-        given + definitions(problem, [&](const std::string& name) {
-            return once.contains(name) && (needed.contains(name) || for_lets.contains(name));
-        });
+        given + definitions(
+                    problem, op, [&](const std::string& name) { return once.contains(name); }, used_once);
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
     for (const auto* name : {"SegmentValues", "segment_values"})
         add(name, vocabulary("map.cuh", name, holes));
-    add("map_with_values", map_element(problem, "map_with_values", parameters,
-                                       definitions(problem, [&](const std::string& name) {
-                                           return needed.contains(name) && !once.contains(name);
-                                       })));
+    const auto of_elements = definitions(
+        problem, op, [&](const std::string& name) { return !once.contains(name); }, needed);
+    add("map_with_values", map_element(problem, op, "map_with_values", parameters, of_elements));
     add("map_tile_item", vocabulary("map.cuh", "map_tile_item", holes));
 }
 
@@ -183,9 +209,32 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect)
 {
-    const auto needed = names_of_map(*problem.op.map);
-    const auto is_needed = [&](const std::string& name) { return needed.contains(name); };
-    return map_element(problem, "map_element", parameters, definitions(problem, is_needed, dialect), dialect);
+    const auto op = mapped_operator(problem.op);
+    const auto lets = definitions(
+        problem, op, [](const std::string&) { return true; }, names_of_map(*op.map), dialect);
+    return map_element(problem, op, "map_element", parameters, lets, dialect);
+}
+
+Operator mapped_operator(const Operator& op) { return has_rows(op) ? with_reads_as_columns(op).op : op; }
+
+bool map_uses_tables(const Operator& op)
+{
+    const auto reads = [](const auto& said) { return gathers(said.value); };
+    return op.map &&
+           (std::ranges::any_of(op.map->lets, reads) || std::ranges::any_of(op.map->assignments, reads));
+}
+
+TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed)
+{
+    TablesOfMap tables;
+    for (const auto& table : problem.op.parameters) {
+        if (!table.table || !needed.contains(table.name))
+            continue;
+        tables.parameters.push_back(function_parameter(problem.checked_tables, table));
+        tables.arguments.push_back("inputs." + cuda_identifier(table.name));
+        tables.gathers = tables.gathers || !table.scalar;
+    }
+    return tables;
 }
 
 std::set<std::string> names_of_map(const Block& map)
@@ -194,7 +243,7 @@ std::set<std::string> names_of_map(const Block& map)
     for (const auto& assignment : map.assignments)
         add_names_of(assignment.value, names);
     for (auto let = map.lets.rbegin(); let != map.lets.rend(); ++let)
-        if (names.contains(let->name))
+        if (names.contains(let->name) || gathers(let->value))
             add_names_of(let->value, names);
     return names;
 }
@@ -221,9 +270,9 @@ std::int64_t value_bytes(const Operator& op)
 
 std::vector<Piece> map_section(const Problem& problem)
 {
-    const auto& op = problem.op;
-    if (!op.map)
+    if (!problem.op.map)
         return {};
+    const auto op = mapped_operator(problem.op);
     const auto needed = names_of_map(*op.map);
     Holes holes{{}, {{"column", {}}, {"result", {}}, {"output", {}}}};
     for (const auto* name :
@@ -245,6 +294,11 @@ std::vector<Piece> map_section(const Problem& problem)
         for (const auto* name : {"inputs", "index", "count"})
             loads.values[name] = std::string(" ") + name;
     }
+    const auto tables = tables_of_map(problem, needed);
+    std::ranges::copy(tables.parameters, std::back_inserter(parameters));
+    std::ranges::copy(tables.arguments, std::back_inserter(arguments));
+    holes.values["item_inputs"] = tables.arguments.empty() ? "" : " inputs";
+    add_signatures(holes, op);
     for (const auto& result : op.results) {
         if (!needed.contains(result.name))
             continue;
@@ -280,7 +334,7 @@ std::vector<Piece> map_section(const Problem& problem)
     for (const auto* name : {"MapItems", "load_map_items"})
         add(name, vocabulary("map.cuh", name, loads));
     add("map_element", map_element_function(problem, parameters, Dialect::cuda));
-    add_segment_values(pieces, problem);
+    add_segment_values(pieces, problem, op);
     for (const auto* name : {"map_item", "MapOutputs", "keep_output", "store_outputs", "outputs_are_aligned",
                              "store_vectors", "store_output"})
         add(name, vocabulary("map.cuh", name, holes));

@@ -55,7 +55,7 @@ RowHoles row_holes(const Problem& problem, const RowOperator& rows)
         const bool is_lifted = lift_uses(rows.op, column);
         const auto name = cuda_identifier(column.name);
         if (column.table) {
-            if (is_lifted || is_checked(problem, column.name)) {
+            if (is_lifted) {
                 arguments.push_back("inputs." + name);
                 uses_inputs = true;
             }
@@ -116,8 +116,12 @@ std::vector<Piece> native_rows_section(const Problem& problem, const RowOperator
     for (const auto type : checked_types(problem, rows))
         add("find_features", vocabulary("features.h", "find_features",
                                         {{{"type", cuda_name(type)}, {"table", table_name(type)}}}));
+    const auto is_mapped = [&](const RowRead& read) {  // native_map_section() has those
+        return std::ranges::find(rows.map_reads, read.column, &RowRead::column) != rows.map_reads.end();
+    };
     for (const auto& read : rows.reads)
-        add("place_in_" + read.column, place_function(problem, rows, read, Dialect::native));
+        if (!is_mapped(read))
+            add("place_in_" + read.column, place_function(problem, rows, read, Dialect::native));
     add("Row", vocabulary("features.h", "Row", found));
     add("find_row", vocabulary("features.h", "find_row", found));
     add("lift_feature", vocabulary("features.h", "lift_feature", lifted));

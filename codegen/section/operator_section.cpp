@@ -245,10 +245,7 @@ private:
         std::vector<std::string> parameters;
         for (const auto& parameter : op_.parameters)
             if (lift_uses(op_, parameter))
-                parameters.push_back(is_checked(parameter.name)
-                                         ? fmt::format("const {}& {}", table_name(parameter.type),
-                                                       cuda_identifier(parameter.name))
-                                         : as_argument(parameter));
+                parameters.push_back(function_parameter(checked_tables_, parameter));
         for (const char* place : {"index", "position", "segment"})
             if (uses_name(op_.lift, place))
                 parameters.push_back(std::string("Index ") + place);
@@ -422,6 +419,13 @@ void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
 
 }  // namespace
 
+std::string function_parameter(const std::vector<std::string>& checked_tables, const Parameter& parameter)
+{
+    if (std::ranges::find(checked_tables, parameter.name) == checked_tables.end())
+        return as_argument(parameter);
+    return fmt::format("const {}& {}", table_name(parameter.type), cuda_identifier(parameter.name));
+}
+
 std::string table_name(Type type) { return fmt::format("Table_{}", name(type)); }
 
 std::string constant_name(const std::string& name)
@@ -470,7 +474,8 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     };
     for (const auto& [name, value] : constants)
         constant("int", name, std::to_string(value));
-    const auto rows = has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}};
+    const auto rows =
+        has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}, {}};
     if (dialect == Dialect::native) {
         for (const auto& [name, value] : native_constants())
             constant("int", name, std::to_string(value));

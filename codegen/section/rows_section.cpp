@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "codegen/print/cuda_names.h"
 #include "codegen/print/cuda_printer.h"
@@ -15,12 +17,19 @@
 namespace segfold {
 namespace {
 
+constexpr const char* kPlacesOfMap[] = {"index", "position", "segment", "length"};
+
 void add_names_in(const Expression& expression, std::set<std::string>& names)
 {
-    if (expression->kind == ExpressionKind::name)
+    if (expression->kind == ExpressionKind::name || expression->kind == ExpressionKind::gather)
         names.insert(expression->name);
     for (const auto& argument : expression->arguments)
         add_names_in(argument, names);
+}
+
+bool is_checked_table(const Problem& problem, const std::string& table)
+{
+    return std::ranges::find(problem.checked_tables, table) != problem.checked_tables.end();
 }
 
 Holes array_holes(const std::string& name, Type type)
@@ -83,25 +92,57 @@ std::set<std::string> columns_of_map(const Operator& op)
     return columns;
 }
 
-/// Values for the holes of map_row(), or of map_kept() if elements are `kept`. `held` are the columns in a
-/// Row.
-Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& held)
+/// Values for the holes of map_row(), or of map_kept() if elements are `kept`. A Row has the columns in
+/// `held`.
+Holes map_holes(const Problem& problem, const RowOperator& rows, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;
-    const auto needed = names_of_map(*op.map);
+    const auto needed = names_of_map(*rows.op.map);
+    const auto loaded = names_of_map(*op.map);  // has those by which rows of tables are found, too
     Holes holes{{{"inputs", ""}, {"row", ""}, {"row_results", ""}},
-                {{"number", {}}, {"row", {}}, {"result", {}}, {"output", {}}}};
+                {{"number", {}},
+                 {"row", {}},
+                 {"result", {}},
+                 {"output", {}},
+                 {"read", {}},
+                 {"seen", {}},
+                 {"guarded", {}}}};
     std::vector<std::string> arguments;
+    const auto is_held = [&](const std::string& column) { return kept && held.contains(column); };
+    const auto use = [&](const std::string& column) {
+        holes.values[is_held(column) ? "row" : "inputs"] = is_held(column) ? " row" : " inputs";
+        return (is_held(column) ? "row." : "of_") + cuda_identifier(column);
+    };
     for (const auto& column : op.parameters) {
-        if (column.table || !needed.contains(column.name))
+        if (column.table || !loaded.contains(column.name))
             continue;
-        const bool is_held = kept && held.contains(column.name);
-        holes.values[is_held ? "row" : "inputs"] = is_held ? " row" : " inputs";
-        if (!is_held)
+        if (!is_held(column.name))
             holes.lists[column.row ? "row" : "number"].push_back(array_holes(column.name, column.type));
-        arguments.push_back((is_held ? "row." : "of_") + cuda_identifier(column.name) +
-                            (column.row ? ".at[v]" : ""));
+        const auto argument = use(column.name);
+        if (needed.contains(column.name))
+            arguments.push_back(argument + (column.row ? ".at[v]" : ""));
     }
+    for (const auto& column : rows.op.parameters) {
+        const auto read = std::ranges::find(rows.map_reads, column.name, &RowRead::column);
+        if (read == rows.map_reads.end())
+            continue;
+        const bool is_needed = needed.contains(column.name);
+        if (!is_held(column.name) && (is_needed || is_checked_table(problem, read->table))) {
+            holes.values["inputs"] = " inputs";
+            auto array = array_holes(column.name, column.type);
+            array.values["table"] = cuda_identifier(read->table);
+            array.values["place"] = place_call(rows, *read, use);
+            holes.lists[is_needed ? "read" : "seen"].push_back(std::move(array));
+        }
+        if (is_needed)
+            arguments.push_back(use(column.name) + ".at[v]");
+    }
+    const auto tables = tables_of_map(problem, needed);
+    std::ranges::copy(tables.arguments, std::back_inserter(arguments));
+    if (!tables.arguments.empty())
+        holes.values["inputs"] = " inputs";
+    if (tables.gathers)
+        holes.lists["guarded"].push_back({});
     for (const auto& result : op.results)
         if (needed.contains(result.name)) {
             holes.lists["result"].push_back(array_holes(result.name, result.type));
@@ -112,7 +153,7 @@ Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& 
     for (const std::string place : {"index", "position", "segment", "length"}) {
         if (needed.contains(place))
             arguments.push_back(place);
-        holes.values[place] = needed.contains(place) ? " " + place : "";
+        holes.values[place] = loaded.contains(place) ? " " + place : "";
     }
     for (const auto& output : op.outputs)
         holes.lists["output"].push_back(array_holes(output.name, output.type));
@@ -132,33 +173,41 @@ std::set<std::string> names_of_place(const RowRead& read)
 std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
                            Dialect dialect)
 {
-    const CudaPrinter printer(rows.op, problem.index_bits, {}, dialect);
+    const CudaPrinter printer(rows.op, problem.index_bits, problem.checked_tables, dialect);
     const auto names = names_of_place(read);
     std::vector<std::string> parameters;
-    for (const auto& column : rows.op.parameters)
-        if (names.contains(column.name))
-            parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
-    for (const std::string place : {"index", "position", "segment"})
+    for (const auto& parameter : rows.op.parameters)
+        if (names.contains(parameter.name))
+            parameters.push_back(function_parameter(problem.checked_tables, parameter));
+    for (const std::string place : kPlacesOfMap)
         if (names.contains(place))
             parameters.push_back("Index " + place);
+    const bool is_lifted = std::ranges::find(rows.reads, read.column, &RowRead::column) != rows.reads.end();
     return fmt::format(
-        "// The entry of {} that lift reads.\n"
+        "// The entry of {} that {} reads.\n"
         "{} i64 place_in_{}({})\n{{\n    return i64({});\n}}\n",
-        read.table, function_kind(dialect), read.column, fmt::join(parameters, ", "),
-        printer.expression(read.index));
+        read.table, is_lifted ? "lift" : "map", function_kind(dialect), read.column,
+        fmt::join(parameters, ", "), printer.expression(read.index));
+}
+
+std::string place_call(const RowOperator& rows, const RowRead& read,
+                       const std::function<std::string(const std::string&)>& column_value)
+{
+    const auto names = names_of_place(read);
+    std::vector<std::string> arguments;
+    for (const auto& parameter : rows.op.parameters)
+        if (names.contains(parameter.name))
+            arguments.push_back(parameter.table ? "inputs." + cuda_identifier(parameter.name)
+                                                : column_value(parameter.name));
+    for (const std::string place : kPlacesOfMap)
+        if (names.contains(place))
+            arguments.push_back(place);
+    return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
 }
 
 std::string place_call(const RowOperator& rows, const RowRead& read)
 {
-    const auto names = names_of_place(read);
-    std::vector<std::string> arguments;
-    for (const auto& column : rows.op.parameters)
-        if (names.contains(column.name))
-            arguments.push_back("row." + cuda_identifier(column.name));
-    for (const std::string place : {"index", "position", "segment"})
-        if (names.contains(place))
-            arguments.push_back(place);
-    return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
+    return place_call(rows, read, [](const std::string& column) { return "row." + cuda_identifier(column); });
 }
 
 std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
@@ -167,9 +216,6 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         return {};
     const auto parameter = [&](const std::string& name) {
         return std::ranges::find(problem.op.parameters, name, &Parameter::name);
-    };
-    const auto is_checked = [&](const std::string& table) {
-        return std::ranges::find(problem.checked_tables, table) != problem.checked_tables.end();
     };
     std::set<std::string> places;
     for (const auto& read : rows.reads)
@@ -190,7 +236,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         const bool is_read = given == problem.op.parameters.end();
         const bool is_lifted = lift_uses(rows.op, column);
         if (column.table) {
-            if (is_checked(column.name) || is_lifted) {
+            if (is_lifted) {
                 arguments.push_back("inputs." + name);
                 uses_inputs = true;
             }
@@ -217,9 +263,10 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         array.values["table"] = table;
         array.values["place"] = place_call(rows, read);
         array.lists = {{"checked", {}}, {"trusted", {}}};
-        array.lists[is_checked(read.table) ? "checked" : "trusted"].push_back({{}});
+        array.lists[is_checked_table(problem, read.table) ? "checked" : "trusted"].push_back({{}});
         holes.lists["read"].push_back(std::move(array));
-        add_pointer("inputs." + table + (is_checked(read.table) ? ".at" : ""), parameter(read.table)->type);
+        add_pointer("inputs." + table + (is_checked_table(problem, read.table) ? ".at" : ""),
+                    parameter(read.table)->type);
     }
     for (const auto& result : problem.op.results) {
         holes.lists["result"].push_back(array_holes(result.name, result.type));
@@ -232,6 +279,14 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         if (column.row && !column.table && is_mapped && !lift_uses(rows.op, column))
             add_pointer("inputs." + cuda_identifier(column.name), column.type);
     }
+    const auto is_lifted = [&](const RowRead& read) {
+        return std::ranges::find(rows.reads, read.column, &RowRead::column) != rows.reads.end();
+    };
+    for (const auto& read : rows.map_reads)
+        if (!is_lifted(read))
+            add_pointer("inputs." + cuda_identifier(read.table) +
+                            (is_checked_table(problem, read.table) ? ".at" : ""),
+                        parameter(read.table)->type);
     const auto word = [](bool used, const char* name) { return used ? std::string(" ") + name : ""; };
     auto numbers = holes;
     const bool has_numbers = !holes.lists["number"].empty();
@@ -263,7 +318,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
                     {"position", word(places.contains("position"), "position")},
                     {"segment", word(places.contains("segment"), "segment")}};
     const bool has_checked =
-        std::ranges::any_of(rows.reads, [&](const auto& r) { return is_checked(r.table); });
+        std::ranges::any_of(rows.reads, [&](const auto& r) { return is_checked_table(problem, r.table); });
     auto finds = holes;
     finds.values = {{"row", word(has_checked, "row")}, {"inputs", word(has_checked, "inputs")}};
     for (const std::string place : {"index", "position", "segment"})
@@ -305,14 +360,26 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     for (const auto* name : {"rows_are_vectors", "store_row", "store_feature", "store_results"})
         add(name, vocabulary("rows.cuh", name, holes));
     if (problem.op.map) {
-        add("map_row", vocabulary("rows.cuh", "map_row", map_holes(problem, false, held)));
+        std::set<std::pair<Type, bool>> entries;  // of tables of rows, and whether they are checked
+        for (const auto& read : rows.map_reads) {
+            if (!is_lifted(read))
+                add("place_in_" + read.column, place_function(problem, rows, read, Dialect::cuda));
+            entries.emplace(parameter(read.table)->type, is_checked_table(problem, read.table));
+        }
+        for (const auto& [type, checked] : entries) {
+            auto array = array_holes("", type);
+            array.values["table"] = table_name(type);
+            add("load_entry",
+                vocabulary("rows.cuh", checked ? "load_entry of a checked table" : "load_entry", array));
+        }
+        add("map_row", vocabulary("rows.cuh", "map_row", map_holes(problem, rows, false, held)));
         const auto [row, results] = map_load_holes(problem);
         for (const auto* name : {"MapRow", "load_map_row"})
             add(name, vocabulary("rows.cuh", name, row));
         add("load_row_results", vocabulary("rows.cuh", "load_row_results", results));
         const auto add_kept = [&](const char* name, const char* type, const char* reader,
                                   const std::set<std::string>& columns) {
-            auto kept = map_holes(problem, true, columns);
+            auto kept = map_holes(problem, rows, true, columns);
             kept.values.insert({{"function", name}, {"row_type", type}, {"reader", reader}});
             add(name, vocabulary("rows.cuh", "map_kept", kept));
         };

@@ -1,5 +1,6 @@
 #pragma once
 // Emits functions for kernels over rows of features, which load, lift, finish and store rows.
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,12 +15,16 @@ namespace segfold {
 /// with_reads_as_columns() of the problem's operator.
 std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows);
 
-/// The columns and places on which the index of a read depends.
+/// The columns, tables and places that the index of a read uses.
 std::set<std::string> names_of_place(const RowRead& read);
 
 /// Returns the function that computes the index of a read from the numbers on which it depends.
 std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
                            Dialect dialect);
+
+/// Returns the call of that function; `column_value` is the text of a column's number.
+std::string place_call(const RowOperator& rows, const RowRead& read,
+                       const std::function<std::string(const std::string& column)>& column_value);
 
 /// Returns the call of that function with the numbers of a Row.
 std::string place_call(const RowOperator& rows, const RowRead& read);

@@ -199,7 +199,7 @@ private:
                 });
     }
 
-    /// The names that lift may use. append may use the same names, except tables.
+    /// The names of an element that lift and map may use; append may not use tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -285,21 +285,17 @@ private:
             check_block(*op_.finish, std::move(scope), op_.results, "finish", "result");
     }
 
-    /// map uses columns and results by name, so these names must differ.
+    /// map uses parameters and results by name, so these names must differ.
     void check_map()
     {
         complaints_.attempt([&] { check_map_declared(); });
         if (!op_.map || op_.results.empty() || op_.outputs.empty())
             return;
-        Scope scope;
-        for (const auto& parameter : op_.parameters)
-            if (!parameter.table)
-                scope.names.emplace(parameter.name, parameter.type);
+        auto scope = scope_of_element(true);
         for (const auto& result : op_.results)
             if (find_type(result.name) == std::nullopt && find_function(result.name) == nullptr)
                 scope.names.emplace(result.name, result.type);
-        for (const char* place : {"index", "position", "segment", "length"})
-            scope.names.emplace(place, Type::i64);
+        scope.names.emplace("length", Type::i64);
         check_block(*op_.map, std::move(scope), op_.outputs, "map", "output");
     }
 

@@ -112,14 +112,16 @@ std::vector<RowFault> row_faults(const Operator& op)
     if (!has_rows(op))
         return faults;
     auto rows = rows_of(op);
-    auto inside = rows;
-    for (const auto& let : op.lift.lets) {
-        find_read_faults(op, inside, let.value, true, faults);
-        if (inside.has(op, let.value))
-            inside.names.insert(let.name);
-    }
-    for (const auto& assignment : op.lift.assignments)
-        find_read_faults(op, inside, assignment.value, true, faults);
+    const auto look_at = [&](const Block& block, Rows inside) {
+        for (const auto& let : block.lets) {
+            find_read_faults(op, inside, let.value, true, faults);
+            if (inside.has(op, let.value))
+                inside.names.insert(let.name);
+        }
+        for (const auto& assignment : block.assignments)
+            find_read_faults(op, inside, assignment.value, true, faults);
+    };
+    look_at(op.lift, rows);
     std::set<std::string> results;
     if (op.finish)
         rows.follow(op, *op.finish, results);
@@ -140,6 +142,10 @@ std::vector<RowFault> row_faults(const Operator& op)
                 refuse_number(field, "the result");
     if (!op.map)
         return faults;
+    auto mapped = rows;
+    for (const auto& field : op.results)  // each is stored as a row
+        mapped.names.insert(field.name);
+    look_at(*op.map, std::move(mapped));
     rows.names.insert(results.begin(), results.end());
     std::set<std::string> outputs;
     rows.follow(op, *op.map, outputs);
@@ -151,28 +157,38 @@ std::vector<RowFault> row_faults(const Operator& op)
 
 RowOperator with_reads_as_columns(const Operator& op)
 {
-    RowOperator result{of_one_feature(op), {}};
+    RowOperator result{of_one_feature(op), {}, {}};
     std::set<std::string> taken;
     for (const auto& parameter : op.parameters)
         taken.insert(parameter.name);
     for (const auto& let : op.lift.lets)
         taken.insert(let.name);
+    if (op.map) {
+        for (const auto& let : op.map->lets)
+            taken.insert(let.name);
+        for (const auto& field : op.results)
+            taken.insert(field.name);
+    }
     std::map<std::string, Expression> lets;
+    std::vector<RowRead> all;               // of lift, then those of map that lift has not
+    std::vector<RowRead>* reads = nullptr;  // of the part that is rewritten
     const std::function<Expression(const Expression&)> replace = [&](const Expression& expression) {
         const auto& node = *expression;
         if (node.kind == ExpressionKind::gather && find_parameter(op, node.name)->row) {
             const auto index = without_lets(node.arguments[0], lets);
-            auto read = std::ranges::find_if(result.reads, [&](const RowRead& known) {
+            auto read = std::ranges::find_if(all, [&](const RowRead& known) {
                 return known.table == node.name && same(known.index, index);
             });
-            if (read == result.reads.end()) {
+            if (read == all.end()) {
                 auto name = node.name + "_row";
                 while (taken.contains(name))
                     name += "_";
                 taken.insert(name);
-                result.reads.push_back({name, node.name, index});
-                read = result.reads.end() - 1;
+                all.push_back({name, node.name, index});
+                read = all.end() - 1;
             }
+            if (std::ranges::find(*reads, read->column, &RowRead::column) == reads->end())
+                reads->push_back(*read);
             return with_type(make_name(read->column, node.position), {}, *node.type);
         }
         ExpressionNode copy = node;
@@ -180,17 +196,24 @@ RowOperator with_reads_as_columns(const Operator& op)
             argument = replace(argument);
         return Expression(std::move(copy));
     };
-    for (auto& let : result.op.lift.lets) {
-        lets.emplace(let.name, without_lets(let.value, lets));
-        let.value = replace(let.value);
-    }
-    for (auto& assignment : result.op.lift.assignments)
-        assignment.value = replace(assignment.value);
+    const auto rewrite = [&](Block& block, std::vector<RowRead>& of_block) {
+        reads = &of_block;
+        lets.clear();
+        for (auto& let : block.lets) {
+            lets.emplace(let.name, without_lets(let.value, lets));
+            let.value = replace(let.value);
+        }
+        for (auto& assignment : block.assignments)
+            assignment.value = replace(assignment.value);
+    };
+    rewrite(result.op.lift, result.reads);
+    if (result.op.map)
+        rewrite(*result.op.map, result.map_reads);
     std::erase_if(result.op.parameters, [&](const Parameter& parameter) {
         const auto* original = find_parameter(op, parameter.name);
         return original->row && original->table;
     });
-    for (const auto& read : result.reads)
+    for (const auto& read : all)
         result.op.parameters.push_back({read.column, find_parameter(op, read.table)->type, false, {}});
     return result;
 }

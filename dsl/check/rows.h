@@ -22,20 +22,21 @@ struct RowFault {
 /// Finds what prevents folding feature by feature. Empty for an operator without rows.
 ///
 /// Every result and output must depend on a row; otherwise it would be one number for each segment. A table
-/// of rows must be read unconditionally, at an index that does not depend on a row.
+/// of rows must be read unconditionally, at an index that does not depend on a row; in map, results are rows.
 [[nodiscard]] std::vector<RowFault> row_faults(const Operator& checked);
 
 /// A read of a table of rows. An expression stands for one feature of the row.
 struct RowRead {
-    std::string column;  ///< unique name of the column by which lift reads the row
+    std::string column;  ///< unique name of the column by which lift or map reads the row
     std::string table;
-    Expression index;  ///< contains no locals: only columns and places
+    Expression index;  ///< contains no locals: only columns, places, and tables and scalars of numbers
 };
 
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
     Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
-    std::vector<RowRead> reads;
+    std::vector<RowRead> reads;      ///< of lift
+    std::vector<RowRead> map_reads;  ///< of map; one that lift has too is the same column
 };
 
 [[nodiscard]] RowOperator with_reads_as_columns(const Operator& checked);

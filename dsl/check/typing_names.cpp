@@ -63,9 +63,6 @@ std::string Typing::way_to(std::string_view name) const
         return "an empty segment has no state";
     if (scope_.part == "map" && find_field(name) != nullptr)
         return "map sees the finished results; make it one of them";
-    if (scope_.part == "map" &&
-        std::ranges::find(op_.parameters, name, &Parameter::name) != op_.parameters.end())
-        return "map reads columns and results, no table and no scalar";
     if (std::ranges::find(op_.parameters, name, &Parameter::name) != op_.parameters.end())
         return "parameters are known in lift; keep what you need of them in the state";
     if (name == "index" || name == "position" || name == "segment" || name == "length")

@@ -373,10 +373,13 @@ void Recorder::check_tables() const
 {
     for (const auto& table : operator_.parameters) {
         const auto reads = [&](const auto& said) { return reads_table(said.value, table.name); };
-        if (table.table && !table.scalar && std::ranges::none_of(operator_.lift.lets, reads) &&
-            std::ranges::none_of(operator_.lift.assignments, reads))
+        const auto is_read_in = [&](const Block& block) {
+            return std::ranges::any_of(block.lets, reads) || std::ranges::any_of(block.assignments, reads);
+        };
+        if (table.table && !table.scalar && !is_read_in(operator_.lift) &&
+            !(operator_.map && is_read_in(*operator_.map)))
             fail(table.position, "table '" + table.name + "' is never read",
-                 "read it in lift, as in " + table.name + "[index()], or leave it out");
+                 "read it in lift or map, as in " + table.name + "[index()], or leave it out");
     }
 }
 

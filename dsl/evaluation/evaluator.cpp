@@ -111,7 +111,7 @@ void Evaluator<Real>::run(Frame& frame, Value* out, std::int64_t element)
     const auto outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
                                             frame.slots.data(), tables_.data());
     if (outcome.failed)
-        report(outcome, element);
+        report(outcome, element, frame.program == &bytecode_.map);
     for (std::size_t i = 0; i < program.outputs.size(); ++i)
         out[i] = frame.slots[program.outputs[i]];
 }
@@ -143,9 +143,9 @@ void Evaluator<Real>::run_lift(std::int64_t index)
 }
 
 template <class Real>
-void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element) const
+void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element, bool in_map) const
 {
-    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element));
+    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element, in_map));
 }
 
 template <class Real>
@@ -277,13 +277,14 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
 }
 
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element)
+                            std::int64_t element, bool in_map)
 {
     const auto& table = bytecode.table_names[outcome.table];
     const auto index = outcome.index_type == Type::u64
                            ? std::to_string(static_cast<std::uint64_t>(outcome.index))
                            : std::to_string(outcome.index);
-    const auto read = "element " + std::to_string(element) + " reads " + table + "[" + index + "]";
+    const auto read = (in_map ? "map of element " : "element ") + std::to_string(element) + " reads " +
+                      table + "[" + index + "]";
     if (table_length == 0)
         return "table '" + table + "' has no entries; " + read + ", and an empty table cannot be read";
     if (table_length == 1)

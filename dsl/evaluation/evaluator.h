@@ -47,8 +47,8 @@ public:
     void append(const Value* state, const Value* element, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
-    /// Maps the element at `index`. `result` holds the finished results of its segment; `out` receives the
-    /// outputs.
+    /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
+    /// outputs. Throws InputError where a table is read outside of its length.
     void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
              std::int64_t segment, std::int64_t length, const Value* result, Value* out);
 
@@ -67,9 +67,9 @@ private:
     static Frame make_frame(const Program& program);
     /// Runs lift in its frame. The inputs must be in their slots. Messages name the element `index`.
     void run_lift(std::int64_t index);
-    /// `element` is the element being lifted. Only lift reads tables.
+    /// `element` is the one that is mapped; the other parts that run here read no tables.
     void run(Frame& frame, Value* out, std::int64_t element = 0);
-    [[noreturn]] void report(const Outcome& outcome, std::int64_t element) const;
+    [[noreturn]] void report(const Outcome& outcome, std::int64_t element, bool in_map = false) const;
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
@@ -78,9 +78,9 @@ private:
     std::vector<Slot<double>> deciding_;
 };
 
-/// The message for an element that reads a table outside of its length.
+/// The message about a table that `element` reads outside of its length, in lift or `in_map`.
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element);
+                            std::int64_t element, bool in_map = false);
 
 extern template class Evaluator<double>;
 extern template class Evaluator<long double>;

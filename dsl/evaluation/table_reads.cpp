@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -68,12 +69,12 @@ public:
 
     std::vector<std::string> unproved()
     {
-        for (const auto& let : op_.lift.lets) {
-            lets_[let.name].value = let.value;
-            visit(let.value);
+        visit(op_.lift);
+        if (op_.map) {
+            for (const auto& result : op_.results)
+                results_[result.name] = result.type;
+            visit(*op_.map);
         }
-        for (const auto& assignment : op_.lift.assignments)
-            visit(assignment.value);
         std::vector<std::string> names;
         for (const auto& parameter : op_.parameters)
             if (unproved_.contains(parameter.name))
@@ -91,6 +92,17 @@ private:
         bool is_known = false;
         Interval values;
     };
+
+    void visit(const Block& block)
+    {
+        lets_.clear();
+        for (const auto& let : block.lets) {
+            lets_[let.name].value = let.value;
+            visit(let.value);
+        }
+        for (const auto& assignment : block.assignments)
+            visit(assignment.value);
+    }
 
     /// Analyses every read of a table that may happen.
     void visit(const Expression& expression)
@@ -218,8 +230,10 @@ private:
     Interval values_of_name(const std::string& name)
     {
         const auto let = lets_.find(name);
-        if (let == lets_.end())
-            return data_.values(name);
+        if (let == lets_.end()) {
+            const auto result = results_.find(name);
+            return result == results_.end() ? data_.values(name) : values_of(result->second);
+        }
         auto& known = let->second;
         if (!known.is_known) {
             // The range serves all uses of the local, so facts of this use must not enter.
@@ -286,7 +300,8 @@ private:
 
     const Operator& op_;
     const ReadRanges& data_;
-    std::map<std::string, KnownLet> lets_;
+    std::map<std::string, KnownLet> lets_;  ///< of the block that is visited
+    std::map<std::string, Type> results_;   ///< in map, which reads them
     std::vector<Fact> facts_;
     std::set<std::string> unproved_;
     int steps_ = 0;
@@ -306,24 +321,27 @@ bool rounds(const Expression& expression, const std::vector<Let>& lets)
     return std::ranges::any_of(node.arguments, [&](const auto& argument) { return rounds(argument, lets); });
 }
 
+/// True if the first argument decides which others are evaluated.
+bool chooses(const ExpressionNode& node)
+{
+    return node.kind == ExpressionKind::conditional || node.symbol == "&&" || node.symbol == "||";
+}
+
 bool reads_by_rounding(const Expression& expression, const std::vector<Let>& lets)
 {
     const auto& node = *expression;
-    const bool chooses =
-        node.kind == ExpressionKind::conditional || node.symbol == "&&" || node.symbol == "||";
-    if ((node.kind == ExpressionKind::gather || (chooses && gathers(expression))) &&
+    if ((node.kind == ExpressionKind::gather || (chooses(node) && gathers(expression))) &&
         rounds(node.arguments[0], lets))
         return true;
     return std::ranges::any_of(node.arguments,
                                [&](const auto& argument) { return reads_by_rounding(argument, lets); });
 }
 
-/// The names on which indices of tables depend, directly or through locals.
+/// The names on which indices of tables depend, directly or through locals, and with `choices` also those
+/// that decide whether a table is read.
 class PlaceNames {
 public:
-    explicit PlaceNames(const Operator& op) : op_(op) {}
-
-    void visit(const Block& block)
+    PlaceNames(const Operator& op, const Block& block, bool choices = false) : op_(op), choices_(choices)
     {
         for (const auto& let : block.lets) {
             lets_.emplace(let.name, let.value);
@@ -342,8 +360,17 @@ private:
             if (const auto let = lets_.find(expression->name); let != lets_.end())
                 visit(let->second, true);
         const bool is_table_read = expression->kind == ExpressionKind::gather && !is_scalar(expression->name);
-        for (const auto& argument : expression->arguments)
-            visit(argument, in_index || is_table_read);
+        const bool decides =
+            is_table_read || (choices_ && chooses(*expression) && any_side_gathers(expression));
+        for (std::size_t i = 0; i < expression->arguments.size(); ++i)
+            visit(expression.argument(i), in_index || (decides && i == 0));
+    }
+
+    /// True if the first argument decides whether a table is read.
+    static bool any_side_gathers(const Expression& choice)
+    {
+        return std::any_of(choice->arguments.begin() + 1, choice->arguments.end(),
+                           [](const auto& side) { return gathers(side); });
     }
 
     [[nodiscard]] bool is_scalar(const std::string& name) const
@@ -354,6 +381,7 @@ private:
     }
 
     const Operator& op_;
+    bool choices_;
     std::map<std::string, Expression> lets_;
     std::set<std::string> names_;
 };
@@ -367,13 +395,22 @@ std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& r
 
 std::vector<bool> columns_of_places(const Operator& op)
 {
-    PlaceNames names(op);
-    names.visit(op.lift);
+    const PlaceNames lifted(op, op.lift);
+    const auto mapped = op.map ? std::optional<PlaceNames>(std::in_place, op, *op.map) : std::nullopt;
     std::vector<bool> are_places;
     for (const auto& parameter : op.parameters)
         if (!parameter.table)
-            are_places.push_back(names.contains(parameter.name));
+            are_places.push_back(lifted.contains(parameter.name) ||
+                                 (mapped && mapped->contains(parameter.name)));
     return are_places;
+}
+
+bool reads_by_results(const Operator& op)
+{
+    if (!op.map)
+        return false;
+    const PlaceNames names(op, *op.map, true);
+    return std::ranges::any_of(op.results, [&](const auto& result) { return names.contains(result.name); });
 }
 
 bool reads_by_rounding(const Operator& op)

@@ -12,23 +12,29 @@ namespace segfold {
 
 /// Facts about the data that an operator reads. They are asked for only if a table's index depends on them.
 struct ReadRanges {
-    /// Range of a column of integers or bools, of a table's entries, or of index, position or segment.
+    /// Range of a column of integers or bools, of a table's entries, or of index, position, segment or
+    /// length.
     std::function<Interval(const std::string& name)> values;
     std::function<std::int64_t(const std::string& table)> length;
 };
 
-/// Names the tables that some element may read past their ends, in the order of the parameters.
+/// Names the tables that lift or map of some element may read past their ends, in the order of the
+/// parameters.
 ///
-/// Reads of every other table stay inside for all elements within the ranges. In the sides of `?:`, `&&` and
+/// A result may be any value of its type. Every other table is read inside its length by any elements in the
+/// ranges. In the sides of `?:`, `&&` and
 /// `||`, the condition narrows the ranges of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
-/// For each column, in the order of the parameters without tables: true if the index of a table read in
-/// `lift` depends on it. Scalars do not count as tables here.
+/// For each column, in the order of the parameters without tables: true if it decides where `lift` or `map`
+/// reads a table. Scalars do not count as tables here.
 [[nodiscard]] std::vector<bool> columns_of_places(const Operator& op);
 
-/// True if floating-point arithmetic decides where, or whether, a table is read. A back end that rounds in
-/// another way may then read other entries.
+/// True if results decide where, or whether, `map` reads a table.
+[[nodiscard]] bool reads_by_results(const Operator& op);
+
+/// True if floating-point arithmetic decides where, or whether, lift reads a table. Back ends that round
+/// differently may then read different entries.
 [[nodiscard]] bool reads_by_rounding(const Operator& op);
 
 }  // namespace segfold

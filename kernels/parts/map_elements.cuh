@@ -22,8 +22,13 @@ map_elements(Inputs inputs, Segments segments, Results results)
             #pragma unroll
             for (int k = 0; k < kMapItems; ++k)
                 if (k < count)
+                    //% if map_uses_tables
+                    keep_output(outputs, k, map_item(inputs, items, k, total, begin + position + k,
+                                                     position + k, segment, length));
+                    //% else
                     keep_output(outputs, k, map_item(items, k, total, begin + position + k, position + k,
                                                      segment, length));
+                    //% end
             store_outputs(results, begin + position, count, outputs);
         }
     }
@@ -136,9 +141,15 @@ map_elements(Inputs inputs, Segments segments, Results results)
                     total = finished(results, segment);
                 }
                 const Index segment_start = segment_begin(segments, segment);
+                //% if map_uses_tables
+                keep_output(outputs, k,
+                            map_item(inputs, items[step], k, total, item + k, item + k - segment_start,
+                                     segment, segment_end(segments, segment) - segment_start));
+                //% else
                 keep_output(outputs, k,
                             map_item(items[step], k, total, item + k, item + k - segment_start, segment,
                                      segment_end(segments, segment) - segment_start));
+                //% end
             }
             store_outputs(results, item, count, outputs);
         }

@@ -176,21 +176,31 @@ __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const In
         desk.totals[first] = combine(before, desk.totals[first]);
 }
 
+//% if map_uses_tables
+// Finishes the totals of a tile's segments.
+__device__ __forceinline__ void finish_tile(Desk& desk, const Inputs& inputs, const Results& results,
+                                            Index segment, int num_slots)
+//% else
 // Finishes the totals of a tile's segments. Items that are not theirs take the values of the first or the
 // last one, so that they are mapped like others; nothing of them is stored.
 __device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, Index segment, int num_slots)
+//% end
 {
     #pragma unroll 1
     for (int slot = 1 + int(threadIdx.x) % kWarpThreads; slot <= num_slots; slot += kWarpThreads) {
         const Index length = desk.ends[slot] - desk.ends[slot - 1];
         const Index its_segment = segment + desk.numbers[slot];
         const State total = desk.totals[slot];
+        //% if map_uses_tables
+        desk.values[slot] = segment_values(inputs, its_segment, length, total);
+        //% else
         const SegmentValues its_values = segment_values(its_segment, length, total);
         desk.values[slot] = its_values;
         if (slot == 1)
             desk.values[0] = its_values;
         if (slot == num_slots)
             desk.values[slot + 1] = its_values;
+        //% end
         //% if keeps_results
         store(results, its_segment, length, total);
         //% end
@@ -214,9 +224,18 @@ __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, con
         #pragma unroll
         for (int k = 0; k < kMapItems; ++k) {
             const Index its_begin = slot == 0 ? tile_begin : desk.ends[slot - 1];
+            //% if map_uses_tables
+            // No table is read for items that are not of the tile's segments.
+            if (place + k >= begin && place + k < end)
+                keep_output(outputs, k,
+                            map_tile_item(inputs, items, k, desk.values[slot], place + k,
+                                          place + k - its_begin, segment + desk.numbers[slot],
+                                          desk.ends[slot] - its_begin));
+            //% else
             keep_output(outputs, k,
                         map_tile_item(items, k, desk.values[slot], place + k, place + k - its_begin,
                                  segment + desk.numbers[slot], desk.ends[slot] - its_begin));
+            //% end
             slot += tails >> (item % 32 + k) & 1;
         }
         if (is_aligned && place >= begin && place + kMapItems <= end) {
@@ -261,7 +280,11 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
     }
     total = shuffle(total, 0);
     const Index length = end - begin;
+    //% if map_uses_tables
+    const SegmentValues its_values = segment_values(inputs, segment, length, total);
+    //% else
     const SegmentValues its_values = segment_values(segment, length, total);
+    //% end
     //% if keeps_results
     if (lane == 0)
         store(results, segment, length, total);
@@ -275,9 +298,15 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
         #pragma unroll
         for (int k = 0; k < kMapItems; ++k)
             if (k < count)
+                //% if map_uses_tables
+                keep_output(outputs, k,
+                            map_tile_item(inputs, items, k, its_values, first + k, first + k - begin,
+                                          segment, length));
+                //% else
                 keep_output(outputs, k,
                             map_tile_item(items, k, its_values, first + k, first + k - begin, segment,
                                           length));
+                //% end
         if (count > 0)
             store_outputs(results, first, count, outputs);
     }
@@ -321,7 +350,11 @@ reduce(Inputs inputs, Segments segments, Results results)
         if (found.num_slots > 0) {
             fold_tile(desk, desk.tiles[turn], inputs, segments, tile_begin, begin);
             __syncwarp();  // all totals are there
+            //% if map_uses_tables
+            finish_tile(desk, inputs, results, segment, found.num_slots);
+            //% else
             finish_tile(desk, results, segment, found.num_slots);
+            //% end
             __syncwarp();  // all values are there
             map_tile(desk, desk.tiles[turn], inputs, segments, results, is_aligned, tile_begin, begin,
                      end, segment);

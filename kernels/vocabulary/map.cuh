@@ -87,7 +87,13 @@ __device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inpu
 
 //% piece map_item
 // Element k of `items`, mapped with the results of its segment.
+//% each without_tables
 __device__ __forceinline__ Mapped map_item(const MapItems&@items@, int@k@, const Finished&@total@,
+//% end
+//% each with_tables
+__device__ __forceinline__ Mapped map_item(const Inputs&@item_inputs@, const MapItems&@items@, int@k@,
+                                           const Finished&@total@,
+//% end
                                            Index@index@, Index@position@, Index@segment@, Index@length@)
 {
     return map_element(@arguments@);
@@ -104,7 +110,13 @@ struct SegmentValues {
 //% piece segment_values
 // The values of a segment whose elements combine to this state. Users may call a result by any name but those
 // of keywords and those taken: `state` is a keyword.
+//% each without_tables
 __device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
+//% end
+//% each with_tables
+__device__ __forceinline__ SegmentValues segment_values(const Inputs&@values_inputs@, Index segment, Index length,
+                                                        State state)
+//% end
 {
     const RowResult results = finish_row(segment, length, state);
 @definitions@    return {@returned@};
@@ -112,7 +124,13 @@ __device__ __forceinline__ SegmentValues segment_values(Index segment, Index len
 
 //% piece map_tile_item
 // Element k of `items`, mapped with the values of its segment.
+//% each without_tables
 __device__ __forceinline__ Mapped map_tile_item(const MapItems&@items@, int@k@, const SegmentValues&@values@,
+//% end
+//% each with_tables
+__device__ __forceinline__ Mapped map_tile_item(const Inputs&@item_inputs@, const MapItems&@items@, int@k@,
+                                                const SegmentValues&@values@,
+//% end
                                                 Index@index@, Index@position@, Index@segment@,
                                                 Index@length@)
 {

@@ -189,6 +189,25 @@ __device__ __forceinline__ void store_feature(const Results& results, Index segm
 //% end
 }
 
+//% piece load_entry
+// A lane's features of an entry of a table.
+__device__ __forceinline__ Features_@word@ load_entry(const @type@* table, i64 entry, int feature,
+                                                      int num_features, bool is_vector)
+{
+    return load_features(table + entry * num_features + feature, num_features - feature, is_vector);
+}
+
+//% piece load_entry of a checked table
+// A lane's features of an entry of a table; zeros where the entry lies outside, which is noted.
+__device__ __forceinline__ Features_@word@ load_entry(const @table@& table, i64 entry, int feature,
+                                                      int num_features, bool is_vector)
+{
+    const bool is_inside = u64(entry) < u64(table.length);
+    table.is_outside |= !is_inside;
+    return load_features(table.at + (is_inside ? entry : 0) * num_features + feature,
+                         is_inside ? num_features - feature : 0, is_vector);
+}
+
 //% piece map_row
 // Maps a lane's features of one element with the results of its segment.
 __device__ __forceinline__ void map_row(const Inputs& inputs, const Results& results, Index index,
@@ -207,11 +226,22 @@ __device__ __forceinline__ void map_row(const Inputs& inputs, const Results& res
     const Features_@word@ of_@name@ =
         load_features(results.@name@ + (i64(segment) * num_features + feature), count, is_vector);
 //% end
+//% each read
+    const Features_@word@ of_@name@ =
+        load_entry(inputs.@table@, @place@, feature, num_features, is_vector);
+//% end
+//% each seen
+    load_entry(inputs.@table@, @place@, feature, num_features, is_vector);
+//% end
 //% each output
     Features_@word@ to_@name@;
 //% end
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
+//% each guarded
+        if (v >= count)
+            continue;  // no table is read for a feature that is not there
+//% end
         const Mapped mapped = map_element(@arguments@);
 //% each output
         to_@name@.at[v] = mapped.@name@;
@@ -293,11 +323,22 @@ __device__ __forceinline__ void @function@(const Inputs&@inputs@, const Results&
     const Features_@word@ of_@name@ =
         load_features(row_at(inputs.@name@ + feature, index, num_features), count, is_vector);
 //% end
+//% each read
+    const Features_@word@ of_@name@ =
+        load_entry(inputs.@table@, @place@, feature, num_features, is_vector);
+//% end
+//% each seen
+    load_entry(inputs.@table@, @place@, feature, num_features, is_vector);
+//% end
 //% each output
     Features_@word@ to_@name@;
 //% end
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
+//% each guarded
+        if (v >= count)
+            continue;  // no table is read for a feature that is not there
+//% end
         const Mapped mapped = map_element(@arguments@);
 //% each output
         to_@name@.at[v] = mapped.@name@;

@@ -259,7 +259,7 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
             samples = samples_of(segment);
             for (std::size_t f = 0; f < num_outputs; ++f)
                 sizes[f] = largest_size(wide_[num_results + f], begin, end);
-            evaluator.emplace(bytecode_);
+            evaluator.emplace(bytecode_, inputs_.tables);
             for (const auto& sample : samples->working) {
                 auto& slots = rounded_samples.emplace_back();
                 for (std::size_t r = 0; r < num_results; ++r)

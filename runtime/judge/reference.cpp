@@ -143,18 +143,25 @@ Results fold_and_round(const Workload& workload, int threads)
         for (std::size_t f = first; f < last; ++f)
             Machine<Real>::store(values[f - first], results[f].array.type(), results[f].array.data(), place);
     };
-    fold_segments<Real>(workload, threads, false,
-                        [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
-                            if (workload.op.keeps_results)
-                                store(result, 0, first_output, segment);
-                            if (!workload.op.map)
-                                return;
-                            Evaluator<Real> evaluator(folding.bytecode);
-                            map_segment(workload, folding.inputs, evaluator, segment, result.data(),
-                                        [&](std::int64_t element, const std::vector<Slot<Real>>& outputs) {
-                                            store(outputs, first_output, results.size(), element);
-                                        });
-                        });
+    const auto take = [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
+        if (workload.op.keeps_results)
+            store(result, 0, first_output, segment);
+        if (!workload.op.map)
+            return;
+        Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+        map_segment(workload, folding.inputs, evaluator, segment, result.data(),
+                    [&](std::int64_t element, const std::vector<Slot<Real>>& outputs) {
+                        store(outputs, first_output, results.size(), element);
+                    });
+    };
+    try {
+        fold_segments<Real>(workload, threads, false, take);
+    } catch (const InputError&) {
+        if (workload.op.map)
+            check_tables(
+                workload);  // throws for the first such element, as a segment is folded before it is mapped
+        throw;
+    }
     return results;
 }
 
@@ -182,7 +189,7 @@ Results map_elements(const Workload& workload, Results results, int threads)
         std::fill_n(mapped[f].array.data(), mapped[f].array.bytes(), std::byte{0});
     const Folding folding(workload);
     for_blocks(workload.segments.num_segments, threads, [&](std::int64_t first, std::int64_t last) {
-        Evaluator<double> evaluator(folding.bytecode);
+        Evaluator<double> evaluator(folding.bytecode, folding.inputs.tables);
         std::vector<Slot<double>> result(evaluator.result_fields());
         for (std::int64_t segment = first; segment < last; ++segment) {
             for (std::size_t f = 0; f < results.size(); ++f)
@@ -253,7 +260,7 @@ WideResults reduce_widely(const Workload& workload, int threads, bool is_associa
                     results[f].values[static_cast<std::size_t>(segment)] = result[f];
                 if (!workload.op.map)
                     return;
-                Evaluator<long double> evaluator(folding.bytecode);
+                Evaluator<long double> evaluator(folding.bytecode, folding.inputs.tables);
                 map_segment(workload, folding.inputs, evaluator, segment, result.data(),
                             [&](std::int64_t element, const std::vector<WideValue>& outputs) {
                                 for (std::size_t f = 0; f < outputs.size(); ++f)

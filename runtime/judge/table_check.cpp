@@ -54,6 +54,8 @@ private:
             return {0, length_range(segments).longest - 1};
         if (name == "segment")
             return {0, segments.num_segments - 1};
+        if (name == "length")
+            return {1, length_range(segments).longest};  // of a segment that has elements
         return values_in(array_of(name));
     }
 
@@ -63,12 +65,23 @@ private:
 
 bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
 
-/// Lifts every element of every segment. Throws for the first element that reads outside of a table.
-void lift_all(const Workload& workload)
+/// The results of segments that map reads tables by; none if it reads them by elements and places alone, or
+/// not at all. Throws for an element whose lift reads outside of a table.
+Results results_for_map(const Workload& workload)
+{
+    if (!reads_by_results(workload.op))
+        return {};
+    return reduce_sequentially(fold_of(workload), Precision::working);
+}
+
+/// Lifts, and maps if the operator has a map, every element of every segment; throws for the first that reads
+/// outside of a table.
+void visit_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
+    const auto results = results_for_map(workload);
     std::vector<std::int64_t> item_begins;  // of each range; in other forms items are elements
     if (segments.form == SegmentForm::ranges) {
         item_begins.push_back(0);
@@ -82,7 +95,8 @@ void lift_all(const Workload& workload)
     // for_blocks() throws the exception of the earliest block, whatever the number of threads.
     for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
         Evaluator<double> evaluator(bytecode, inputs.tables);
-        std::vector<Slot<double>> state(evaluator.state_fields());
+        std::vector<Slot<double>> state(evaluator.state_fields()), outputs(evaluator.output_fields());
+        std::vector<Slot<double>> result(evaluator.result_fields());
         std::int64_t item = first * kPieceItems;
         const auto end = std::min(last * kPieceItems, items);
         std::int64_t segment = 0, beyond = segments.num_segments;
@@ -92,9 +106,15 @@ void lift_all(const Workload& workload)
         }
         for (; item < end; ++segment) {
             const auto begin = segments.begin(segment), length = segments.length(segment);
+            for (std::size_t f = 0; f < results.size(); ++f)
+                Machine<double>::load(result[f], results[f].array.type(), results[f].array.data(), segment);
             for (auto position = item - item_begin(segment); position < length && item < end;
-                 ++position, ++item)
+                 ++position, ++item) {
                 evaluator.lift(inputs.columns, begin + position, position, segment, state.data());
+                if (bytecode.has_map)
+                    evaluator.map(inputs.columns, begin + position, position, segment, length, result.data(),
+                                  outputs.data());
+            }
         }
     });
 }
@@ -113,12 +133,12 @@ std::vector<std::string> unproved_tables(const Workload& workload)
 void check_tables(const Workload& workload)
 {
     if (!unproved_tables(workload).empty())
-        lift_all(workload);
+        visit_all(workload);
 }
 
 void refuse_table_reads(const Workload& workload, const std::vector<std::string>& tables)
 {
-    lift_all(workload);
+    visit_all(workload);
     std::string names;
     for (const auto& table : tables)
         names += (names.empty() ? "'" : ", '") + table + "'";

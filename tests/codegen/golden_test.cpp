@@ -21,6 +21,8 @@ constexpr std::string_view kShownOperator = "sum_i32";
 /// Of stages over rows this one; of those that map them in the same launch the other.
 constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
 constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
+/// Its map reads a table by the segment, one by the place in it, and a scalar.
+constexpr std::string_view kMapsByTables = "tests/golden/scaled_share.seg";
 /// It, and: several fields; exact and not commutative; no identity; 64-bit states; four fields; a type whose
 /// values expressions convert; a scalar; an array that is read at a computed place; arrays of locals; an
 /// array in an operator of many operations.
@@ -63,7 +65,7 @@ struct Golden {
 /// Offsets where the stage takes them, else its first form; tile_scan, run_stream and those that make offsets
 /// of flags and keys, whose texts depend on the form, in others too, and rungs over one segment. Of stages
 /// over rows an operator that is exact and not commutative, without and with write-back. Of stages whose
-/// numbers may come with the launch, that text as well. One operator with a table, whose reads are checked.
+/// numbers may come with the launch, that text as well. Operators with tables, whose reads are checked.
 std::vector<Golden> find_goldens()
 {
     std::vector<Golden> all;
@@ -92,11 +94,15 @@ std::vector<Golden> find_goldens()
         if (stage.name == "thread_per_segment")
             all.push_back({&stage, "tests/golden/spmv.seg", form, "_checked", Numbers::constant, {"x"}});
         if (stage.name == "thread_per_segment" || stage.name == "warp_stream")
-            all.push_back({&stage, "softmax_f32", form, "_mapped"});
+            for (const auto op : {std::string_view("softmax_f32"), kMapsByTables})
+                all.push_back({&stage, std::string(op), form, "_mapped"});
         if (is_fused(stage))
             all.push_back({&stage,
                            stage.name == "fused_row_groups" ? std::string(kShownMapped) : "softmax_f32", form,
                            ""});
+        if (stage.name == "fused_tiles")
+            all.push_back(
+                {&stage, std::string(kMapsByTables), form, "_mapped", Numbers::constant, {"weight", "bias"}});
         if (stage.name.starts_with("row_")) {
             all.push_back({&stage, std::string(kShownRows), form, ""});
             all.push_back({&stage, std::string(kShownMapped), form, "_mapped"});

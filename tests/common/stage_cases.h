@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/check/smallest_configuration.h"
+#include "runtime/data/generated/generated_arrays.h"
 #include "runtime/data/index_at.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/workload.h"
@@ -388,7 +390,29 @@ inline Workload make_workload(const std::string& operator_name, Segments segment
     return make_workload(matrix_operator(operator_name), std::move(segments), seed, 1);
 }
 
-/// Returns the threads of a block, and the items of a tile.
+/// The same with tables that are just long enough for what lift and map read by the segment, by the place in
+/// it and by columns.
+inline Workload make_workload_with_tables(const Operator& op, Segments segments, std::uint64_t seed)
+{
+    if (std::ranges::none_of(op.parameters, &Parameter::table))
+        return make_workload(op, std::move(segments), seed);
+    Workload workload{op, {}, std::move(segments)};
+    std::map<std::string, Array> arrays;
+    complete_arrays(op, workload.segments, {.seed = seed}, arrays);
+    for (const auto& use : table_uses(op)) {
+        auto& table = arrays.at(use.table);
+        if (use.index != "position")  // for which there is one entry too many, as for `length`
+            continue;
+        Array exact(table.type(), static_cast<std::size_t>(length_range(workload.segments).longest));
+        std::copy_n(table.data(), exact.bytes(), exact.data());
+        table = std::move(exact);
+    }
+    for (const auto& parameter : op.parameters)
+        workload.arrays.push_back(std::move(arrays.at(parameter.name)));
+    return workload;
+}
+
+/// Threads of a block, and items of a tile.
 inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration& configuration)
 {
     const auto items = configuration.find("items_per_thread");

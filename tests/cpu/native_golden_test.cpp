@@ -32,7 +32,7 @@ bool serves(const Stage& stage, const Operator& op, SegmentForm form = SegmentFo
     return !Catalogue::native().unmet(stage, Problem(op, form));
 }
 
-/// Of stages over rows: affine_rows, and told_rows, which is mapped.
+/// Of stages over rows: affine_rows, and told_rows, which is mapped; scaled_share, of numbers.
 Operator rows_operator(const std::string& name)
 {
     return parse_operator(name, read_text(SEGFOLD_SOURCE_DIR "/tests/golden/" + name + ".seg"));
@@ -48,7 +48,8 @@ TEST(NativeGolden, TextsAreThoseOfTheFiles)
             expect_golden("cpu_" + stage.name + "/sum_i32.cpp", text_of(stage, "sum_i32"));
 }
 
-/// Several fields; no identity; exact and not commutative; columns that are mapped; rows that are mapped.
+/// Several fields; no identity; exact and not commutative; columns that are mapped; rows that are mapped; a
+/// table and a scalar in map.
 TEST(NativeGolden, OtherTextsHaveTheHashesOfTheFile)
 {
     constexpr const char* kHashes = "native_hashes.csv";
@@ -63,6 +64,7 @@ TEST(NativeGolden, OtherTextsHaveTheHashesOfTheFile)
     for (const auto* op : {"affine_u32", "softmax_f32"})
         add("vector_per_segment", op, standard_operator(op));
     add("lane_per_feature", "told_rows", rows_operator("told_rows"));
+    add("vector_per_segment", "scaled_share", rows_operator("scaled_share"));
     expect_rows(kHashes, rows);
     const auto expected = read_hashes(kHashes);
     for (const auto& [row, hash] : rows) {
@@ -81,6 +83,8 @@ std::vector<std::string> many_texts()
                                        everything_at_once(),
                                        rows_of_several(),
                                        told_back(true),
+                                       told_by_tables(true),
+                                       rows_by_tables(),
                                        several_outputs(),
                                        standard_operator("softmax_f32")};
     for (const auto* op : {"sum_f16", "any", "argmax_f32", "mean_variance_f32", "trace_u64", "dot_f64"})

@@ -35,6 +35,7 @@ Operator operator_of(const std::string& name)
            : name == "told_alone" ? told_back(false)
            : name == "several"    ? several_outputs()
            : name == "in_parts"   ? in_parts()
+           : name == "by_tables"  ? told_by_tables(true)
                                   : standard_operator(name);
 }
 
@@ -51,21 +52,24 @@ std::vector<MapCase> all_cases()
                 cases.push_back({stage.name, op, form, bits});
     };
     for (const auto form : {whole, uniform, offsets, ranges})
-        for (const auto* op : {"told_back", "several"})
+        for (const auto* op : {"told_back", "several", "by_tables"})
             add(op, form);
     for (const auto form : {offsets, ranges})
         for (const auto* op : {"told_alone", "in_parts", "softmax_f32", "centre_f64", "normalise_f32"})
             add(op, form);
     add("softmax_backward_f16", uniform);
     add("told_back", offsets, 64);
+    add("by_tables", offsets, 64);
     return cases;
 }
 
 Emitted native_text(const Operator& op, const std::string& stage_name, SegmentForm form, int bits = 32)
 {
     const auto& stage = Catalogue::native().stage(stage_name);
-    return emit(Problem(op, form, bits), stage, configure(stage, {{"share_steps", int{kShareSteps}}}),
-                Catalogue::native());
+    Problem problem(op, form, bits);
+    if (form != SegmentForm::ranges)
+        problem.checked_tables = tables_of(op);
+    return emit(problem, stage, configure(stage, {{"share_steps", int{kShareSteps}}}), Catalogue::native());
 }
 
 Results run_native(const Workload& workload, const Emitted& emitted, const std::string& stage)
@@ -130,7 +134,7 @@ TEST_P(NativeMaps, AgreeWithTheReference)
             lengths.assign(lengths.size(), 1 + lengths.front() % 77);
         if (param.form == SegmentForm::uniform && lengths.empty())
             continue;
-        const auto workload = make_workload(op, segments_of(param, lengths), 5);
+        const auto workload = make_workload_with_tables(op, segments_of(param, lengths), 5);
         const auto comparison = Judge(workload).compare(run_native(workload, emitted, param.stage));
         ASSERT_TRUE(comparison.agrees()) << lengths.size() << " segments: " << segfold::print(comparison);
     }

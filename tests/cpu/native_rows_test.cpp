@@ -55,6 +55,7 @@ Operator operator_of(const std::string& name)
            : name == "told_back"  ? rows_told_back(true)
            : name == "told_alone" ? rows_told_back(false)
            : name == "several"    ? rows_of_several()
+           : name == "by_tables"  ? rows_by_tables()
                                   : over_rows(standard_operator(name));
 }
 
@@ -74,7 +75,7 @@ std::vector<NativeRowCase> all_cases()
         for (const std::string op :
              {"spmm", "sum_i8", "sum_f16", "max_bf16", "min_f64", "mean_variance_f32", "argmax_f32"})
             cases.push_back({op, form, 16});
-        for (const std::string op : {"told_back", "told_alone", "several"})
+        for (const std::string op : {"told_back", "told_alone", "several", "by_tables"})
             for (const int width : {1, 8, 32})
                 cases.push_back({op, form, width});
         for (const std::string op : {"softmax_f32", "softmax_backward_f64", "centre_f16"})
@@ -90,7 +91,7 @@ Emitted native_text(const Operator& op, SegmentForm form, int feature_lanes, int
 {
     Problem problem(op, form, bits);
     for (const auto& parameter : op.parameters)
-        if (parameter.table)
+        if (parameter.table && !parameter.scalar && form != SegmentForm::ranges)
             problem.checked_tables.push_back(parameter.name);
     const auto& stage = Catalogue::native().stage(kStage);
     return emit(problem, stage, configure(stage, {{"feature_lanes", feature_lanes}, {"share_steps", 64}}),

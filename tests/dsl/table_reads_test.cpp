@@ -199,6 +199,44 @@ TEST(TableReads, ThroughTablesAreProvedByTheirEntries)
     EXPECT_EQ(unproved("k[j] < 20 && k[j] >= 0 ? t[k[j]] : 0", {0, 1}, {-50, 50}), Names());
 }
 
+/// What lift reads and what map does; results may be anything.
+TEST(TableReads, OfMapAreProvedToo)
+{
+    const auto workload = [](const std::string& map, std::size_t length) {
+        auto made = workload_of("1", {0, 3, 19, 7}, length);
+        made.op = parse_operator(
+            "test",
+            "operator o(j: i32, u: u64, b: bool, x: f32, t: table f32, k: table i32) -> (s: i32, each y: "
+            "f32) {\n"
+            "  state n: i32 = 0\n  lift { let i = 2; n = k[i] }\n  combine(a, b) a + b\n  finish n\n  map " +
+                map + "\n}\n");
+        return made;
+    };
+    const auto unproved = [&](const std::string& map, std::size_t length) {
+        return unproved_tables(workload(map, length));
+    };
+    EXPECT_EQ(unproved("t[j]", 20), Names());
+    EXPECT_EQ(unproved("t[j]", 19), Names{"t"});
+    EXPECT_EQ(unproved("t[segment]", 4), Names());
+    EXPECT_EQ(unproved("t[segment]", 3), Names{"t"});
+    EXPECT_EQ(unproved("t[length]", 2), Names());
+    EXPECT_EQ(unproved("t[length]", 1), Names{"t"});
+    EXPECT_EQ(unproved("t[length - 1]", 1), Names());
+    EXPECT_EQ(unproved("t[s]", 1000), Names{"t"});
+    EXPECT_EQ(unproved("t[s & 7]", 8), Names());
+    EXPECT_EQ(unproved("s >= 0 && s < 9 ? t[s] : 0", 9), Names());
+    EXPECT_EQ(unproved("{ let i = j + 1; y = t[i] }", 20), Names{"t"}) << "i of lift is another one";
+    EXPECT_EQ(unproved("t[k[j & 3]]", 4), Names());
+    const auto by_results = [&](const std::string& map) { return reads_by_results(workload(map, 1).op); };
+    EXPECT_FALSE(by_results("t[j] * f32(s)"));
+    EXPECT_TRUE(by_results("t[s]"));
+    EXPECT_TRUE(by_results("{ let i = s + 1; y = t[i] }"));
+    EXPECT_TRUE(by_results("{ let is_large = s > 3; y = is_large ? t[j] : 0 }"));
+    EXPECT_FALSE(by_results("{ let is_large = s > 3; y = t[j] > 0 || is_large ? 1 : 0 }"));
+    EXPECT_EQ(columns_of_places(workload("t[j] + t[u]", 1).op),
+              (std::vector<bool>{true, true, false, false}));
+}
+
 TEST(TableReads, ByRoundingAreToldApart)
 {
     const auto by_rounding = [](const std::string& lift) {

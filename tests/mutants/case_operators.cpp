@@ -120,6 +120,21 @@ Operator told()
         })");
 }
 
+/// Write-back by a table of the segments, one of the places in them, and a scalar.
+Operator told_looked()
+{
+    return parse_operator("told_looked", R"(
+        operator told_looked(x: u32, t: table u64, weight: table u32, scale: scalar u64) -> (a: u32, b: u32, each told: u64) {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + 1; b = x }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+            map {
+                let factor = t[segment] * scale + 1;
+                told = (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + (u64(x) + u64(weight[position]) * 5) * factor + u64(index * 3 + length * 11)
+            }
+        })");
+}
+
 /// Rows of features that do not commute, with numbers beside them; with write-back where `is_told`.
 Operator rows(const std::string& name, bool is_told)
 {
@@ -259,6 +274,7 @@ Operator operator_of(const std::string& name)
            : name == "counted_hash"    ? counted_hash()
            : name == "five_bytes"      ? five_bytes()
            : name == "told"            ? told()
+           : name == "told_looked"     ? told_looked()
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)
            : name == "rows_narrow"     ? rows(name, false)
@@ -276,7 +292,9 @@ Operator operator_of(const std::string& name)
 
 Workload workload_of(const Operator& op, Segments segments)
 {
-    auto workload = make_workload(op, std::move(segments), 11, kTableLength);
+    const bool is_looked = op.name == "told_looked";
+    auto workload = is_looked ? make_workload_with_tables(op, std::move(segments), 11)
+                              : make_workload(op, std::move(segments), 11, kTableLength);
     const auto count = workload.segments.num_elements;
     if (has_rows(op)) {
         workload.num_features = features_of(op.name);

@@ -151,7 +151,8 @@ private:
         if (stage_.name == "thread_per_segment" && level == 1)
             full_block();
         if ((stage_.name == "thread_per_segment" || stage_.name == "fused_tiles") && level == 0)
-            maps("told");
+            for (const auto* op : {"told", "told_looked"})
+                maps(op);
         if (stage_.name.find("row_groups") != std::string::npos || stage_.name == "row_stream")
             if (level == 0)
                 rows();

@@ -59,7 +59,9 @@ inline Workload rows_of_numbers(const Operator& op, Segments segments, std::int6
     constexpr std::int64_t kEntries = 40;
     Workload workload{op, {}, std::move(segments), num_features};
     for (const auto& parameter : op.parameters) {
-        const auto places = parameter.table ? kEntries : workload.segments.num_elements;
+        const auto places = parameter.scalar  ? 1
+                            : parameter.table ? kEntries
+                                              : workload.segments.num_elements;
         auto array = generate_values(parameter.type, places * (parameter.row ? num_features : 1), ++seed,
                                      ValueRange::small_integers);
         if (parameter.name == "column" || parameter.name == "weight")
@@ -80,7 +82,7 @@ inline Emitted emitted_for(const Operator& op, const Stage& stage, SegmentForm f
 {
     Problem problem(op, form, bits);
     for (const auto& parameter : op.parameters)
-        if (parameter.table)
+        if (parameter.table && !parameter.scalar)
             problem.checked_tables.push_back(parameter.name);
     const Shape shape{10000, 700, 0, num_features};
     auto configuration = default_configuration(stage, plan_facts(problem, shape));
@@ -103,7 +105,26 @@ inline Operator rows_told_back(bool keeps_results)
         })");
 }
 
-/// A commutative operator over rows whose map uses the segment's totals.
+/// Tables that map reads: of numbers and of rows, by columns, places and another table, one row that lift
+/// reads too, and a scalar. Lift and map find rows by a table of numbers.
+inline Operator rows_by_tables()
+{
+    return parse_operator("rows_by_tables", R"(
+        operator rows_by_tables(x: row u32, weight: u16, t: table row u32, code: table row u64, k: table u16,
+                                scale: scalar u32) -> (a: u32, b: u32, each told: u64, each second: u32) {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + t[weight]; b = x + t[k[weight] % 7] }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+            map {
+                let row = code[segment % 40];
+                let unused = code[k[weight & 7] % 5];
+                told = u64(a) * 31 + row + u64(t[weight]) * 7 + code[position % 40] + u64(k[weight]);
+                second = b * scale + t[k[length % 40] % 9] + u32(k[x & 3])
+            }
+        })");
+}
+
+/// Rows that commute, whose totals go back to the elements.
 inline Operator rows_of_shares()
 {
     return parse_operator("rows_of_shares", R"(
@@ -177,7 +198,10 @@ inline std::vector<RowCase> row_cases()
             {"row_stream", whole, spmm(), {4}, {{"feature_lanes", 4}, {"rows_per_step", 8}}},
             {"row_stream", offsets, mean, {16}, {{"feature_lanes", 4}}},
             {"row_stream", offsets, affine, {8, 3}, {{"rows_per_step", 1}, {"feature_lanes", 1}}, 64},
-            {"fused_row_groups", offsets, rows_told_back(true), {16, 100}, {{"segments_per_group", 2}}}};
+            {"fused_row_groups", offsets, rows_told_back(true), {16, 100}, {{"segments_per_group", 2}}},
+            {"row_groups", offsets, rows_by_tables(), {8, 7}},
+            {"row_groups", ranges, rows_by_tables(), {3, 16}},
+            {"row_stream", offsets, rows_by_tables(), {8, 33}}};
 }
 
 /// Typical lengths of rows: shorter than a vector, not a multiple of a vector, as long as a lane's or a
@@ -198,6 +222,7 @@ inline std::vector<RowCase> all_row_cases()
                                              rows_told_back(true),
                                              rows_told_back(false),
                                              rows_of_several(),
+                                             rows_by_tables(),
                                              over_rows(standard_operator("softmax_f32")),
                                              over_rows(standard_operator("softmax_backward_f64"))};
     std::vector<RowCase> cases;

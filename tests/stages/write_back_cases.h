@@ -67,8 +67,42 @@ inline Operator in_parts()
         })");
 }
 
-/// Lengths at the borders of tiles of fused_tiles. A tile has `tile` items, and at most `tile` / 8 segments
-/// end in it. Copies begin at multiples of 16 items.
+/// What map reads by the segment, by the place in it, by a column and by a result, and a scalar. Exact and
+/// not commutative.
+inline Operator told_by_tables(bool keeps_results)
+{
+    return parse_operator("told_by_tables",
+                          std::string(
+                              "operator told_by_tables(x: u32, place: i32, code: table u64, weight: table "
+                              "u32, entry: table u16, mix: table u32, scale: scalar u64) -> ") +
+                              (keeps_results ? "(hash: u64, power: u64, each told: u64)" : "each u64") +
+                              R"( {
+            state { hash: u64 = 0; power: u64 = 1 }
+            lift { hash = u64(x) * 0xbf58476d1ce4e5b9 + 1; power = 0xd1342543de82ef95 }
+            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+            map {
+                let by_segment = code[segment] * scale + u64(mix[hash & 15]);
+                let by_place = u64(weight[position]) * 1000003;
+                let unused = entry[place];
+                )" + (keeps_results ? "told" : "result") +
+                              R"( = (hash ^ u64(x)) * 0x9e3779b97f4a7c15 + by_segment + by_place +
+                    (x % 2 == 0 ? u64(entry[place]) * 31 : scale)
+            }
+        })");
+}
+
+/// The tables that are no scalars.
+inline std::vector<std::string> tables_of(const Operator& op)
+{
+    std::vector<std::string> tables;
+    for (const auto& parameter : op.parameters)
+        if (parameter.table && !parameter.scalar)
+            tables.push_back(parameter.name);
+    return tables;
+}
+
+/// Lengths at the borders of tiles of fused_tiles: of `tile` items, an eighth of which is the most segments
+/// that end in one. Copies begin at multiples of 16 items.
 inline std::vector<std::vector<std::int64_t>> tile_lists(std::int64_t tile)
 {
     const auto most = static_cast<std::size_t>(tile / 8);

@@ -10,6 +10,7 @@
 #include "dsl/text/parser.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "runtime/judge/table_check.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
 #include "runtime/session/validation.h"
@@ -21,10 +22,12 @@ namespace segfold::test::write_back_test {
 namespace {
 
 Comparison run_and_compare(const Workload& workload, const Stage& stage, const Configuration& configuration,
-                           int multiprocessors, std::uint64_t seed)
+                           int multiprocessors, std::uint64_t seed,
+                           std::vector<std::string> checked_tables = {})
 {
     const auto& segments = workload.segments;
-    const Problem problem(workload.op, converted_form(segments.form), segments.index_bits());
+    Problem problem(workload.op, converted_form(segments.form), segments.index_bits());
+    problem.checked_tables = std::move(checked_tables);
     const auto emitted = emit(problem, stage, configuration);
     const auto results = simt::run(workload, emitted, simt::options_from_seed(seed), {}, multiprocessors, 2);
     return Judge(workload).compare(results);
@@ -55,8 +58,9 @@ std::vector<std::vector<std::int64_t>> length_lists()
 
 TEST(WriteBack, ReadsWhatItPrints)
 {
-    for (const auto& op : {told_back(true), told_back(false), several_outputs(),
-                           standard_operator("softmax_f32"), standard_operator("standardise_f64")}) {
+    for (const auto& op :
+         {told_back(true), told_back(false), several_outputs(), told_by_tables(true), told_by_tables(false),
+          standard_operator("softmax_f32"), standard_operator("standardise_f64")}) {
         const auto again = parse_operator("printed", print(op));
         EXPECT_TRUE(same(op, again)) << print(op);
         EXPECT_EQ(print(op), print(again));
@@ -80,8 +84,11 @@ TEST(WriteBack, IsRefusedInWords)
     };
     EXPECT_NE(fault_of(with("f32", " map x - sum")).find("has a map but names no output"), std::string::npos);
     EXPECT_NE(fault_of(with("each f32", "")).find("has no map"), std::string::npos);
-    EXPECT_NE(fault_of(with("each f32", " map x - t[0]"))
-                  .find("map reads columns and results, no table and no scalar"),
+    EXPECT_EQ(fault_of(with("each f32", " map x - t[0]")), "nothing was thrown");
+    EXPECT_NE(fault_of(with("each f32", " map x - t")).find("'t' is a table"), std::string::npos);
+    EXPECT_NE(fault_of(with("each f32", " map t[x]")).find("an index of type f32"), std::string::npos);
+    EXPECT_NE(fault_of(with("each f32", " map sum[0]")).find("'sum' is not a table"), std::string::npos);
+    EXPECT_NE(fault_of(with("(t: f32, each y: f32)", " map x - t")).find("cannot tell the result 't'"),
               std::string::npos);
     EXPECT_NE(fault_of(with("each f32", " map x > 0")).find("bool"), std::string::npos);
     EXPECT_NE(fault_of(with("(x: f32, each y: f32)", " map x")).find("cannot tell the result 'x'"),
@@ -158,18 +165,19 @@ TEST(WriteBackOnSimt, EveryStageLeavesResultsForMap)
 {
     std::uint64_t seed = 0;
     for (const auto& stage : plans()) {
-        const auto op = told_back(++seed % 2 == 0);
+        const auto op = ++seed % 3 == 0 ? told_by_tables(seed % 2 == 0) : told_back(seed % 2 == 0);
         for (const auto form : {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::whole}) {
             const Problem problem(op, form);
             if (Catalogue::standard().unmet(stage, problem))
                 continue;
             const auto configuration = smallest_configuration(stage, problem);
-            const auto workload =
-                form == SegmentForm::whole ? make_workload(op, whole_segments(4099), seed)
-                : form == SegmentForm::uniform
-                    ? make_workload(op, uniform_segments(4100, 41), seed)
-                    : make_workload(op, segments_in_form(form, {0, 2047, 1, 0, 3, 2048, 900}), seed);
-            const auto comparison = run_and_compare(workload, stage, configuration, 2, seed);
+            const auto workload = form == SegmentForm::whole
+                                      ? make_workload_with_tables(op, whole_segments(4099), seed)
+                                  : form == SegmentForm::uniform
+                                      ? make_workload_with_tables(op, uniform_segments(4100, 41), seed)
+                                      : make_workload_with_tables(
+                                            op, segments_in_form(form, {0, 2047, 1, 0, 3, 2048, 900}), seed);
+            const auto comparison = run_and_compare(workload, stage, configuration, 2, seed, tables_of(op));
             ASSERT_TRUE(comparison.agrees()) << stage.name << ": " << print(comparison);
             break;
         }
@@ -215,6 +223,132 @@ TEST(WriteBackOnSimt, EveryLayoutAndWidthOfOutputs)
             run_and_compare(workload, stage, default_configuration(stage, plan_facts(problem)), 1, 4);
         ASSERT_TRUE(comparison.agrees()) << form << ": " << print(comparison);
     }
+}
+
+/// Tables that are checked and those that are not, in every form, with empty segments where there may be
+/// some.
+TEST(WriteBackOnSimt, MapReadsTables)
+{
+    const auto& stage = Catalogue::standard().stage("thread_per_segment");
+    const std::vector<std::int64_t> lengths = {0, 1, 2047, 0, 3, 5, 2048, 200, 0}, filled = {1, 2047, 3, 77};
+    std::vector<Segments> all;
+    for (const auto form : {SegmentForm::whole, SegmentForm::offsets})
+        all.push_back(segments_in_form(form, lengths));
+    for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+        all.push_back(segments_in_form(form, filled));
+    all.push_back(uniform_segments(4095, 3));
+    all.push_back(
+        segments_from_ranges(index_array({900, 5, 2000, 130}), index_array({1000, 5, 2601, 431}), 2700));
+    bool keeps_results = false;
+    for (auto& segments : all) {
+        const auto op = told_by_tables(keeps_results = !keeps_results);
+        const auto form = std::string(name(segments.form));
+        const auto workload = make_workload_with_tables(op, std::move(segments), 3);
+        EXPECT_EQ(unproved_tables(workload), std::vector<std::string>()) << form;
+        const Problem problem(op, converted_form(workload.segments.form));
+        const auto configuration = default_configuration(stage, plan_facts(problem));
+        for (const auto& checked : {tables_of(op), std::vector<std::string>()}) {
+            const auto comparison = run_and_compare(workload, stage, configuration, 1, 4, checked);
+            ASSERT_TRUE(comparison.agrees()) << form << ": " << print(comparison);
+        }
+    }
+}
+
+/// The reference, against a loop that knows nothing of the language.
+TEST(WriteBack, TablesAndScalarsAreThoseOfALoop)
+{
+    const auto op = parse_operator("layer_norm", R"(
+        operator layer_norm(x: f64, weight: table f64, bias: table f64, epsilon_: scalar f64) -> each f64 {
+            state { n: i64 = 0; sum: f64 = 0; squares: f64 = 0 }
+            lift { n = 1; sum = x; squares = x * x }
+            combine(a, b) { n = a.n + b.n; sum = a.sum + b.sum; squares = a.squares + b.squares }
+            map {
+                let mean = sum / f64(n);
+                let scale = rsqrt(squares / f64(n) - mean * mean + epsilon_);
+                result = (x - mean) * scale * weight[position] + bias[segment]
+            }
+            laws commutative
+        })");
+    const std::vector<std::int64_t> lengths = {3, 0, 70, 2};
+    const auto offsets = offsets_of(lengths);
+    auto workload =
+        make_workload_with_tables(op, segments_from_offsets(index_array(offsets), total(lengths)), 5);
+    workload.arrays[3].as<double>()[0] = 1e-3;
+    const auto x = workload.arrays[0].as<double>(), weight = workload.arrays[1].as<double>(),
+               bias = workload.arrays[2].as<double>();
+    const auto results = reduce_sequentially(workload);
+    const auto y = results[0].array.as<double>();
+    for (std::size_t s = 0; s < lengths.size(); ++s) {
+        const auto begin = static_cast<std::size_t>(offsets[s]),
+                   end = static_cast<std::size_t>(offsets[s + 1]);
+        double sum = 0, squares = 0;
+        for (auto i = begin; i < end; ++i) {
+            sum += x[i];
+            squares += x[i] * x[i];
+        }
+        const auto n = static_cast<double>(end - begin);
+        for (auto i = begin; i < end; ++i)
+            EXPECT_NEAR(
+                y[i],
+                (x[i] - sum / n) / std::sqrt(squares / n - sum / n * (sum / n) + 1e-3) * weight[i - begin] +
+                    bias[s],
+                1e-11);
+    }
+    for (const auto& comparison : validate(workload, results, true).comparisons)
+        EXPECT_TRUE(comparison.agrees()) << print(comparison);
+}
+
+/// A read outside of a table is refused in the same words, whoever maps, and wherever it is made.
+TEST(WriteBackOnSimt, ReadsOutsideAreRefused)
+{
+    const auto operator_of = [](const std::string& map) {
+        return parse_operator("o",
+                              "operator o(x: i32, t: table i32, k: table i32) -> (sum: i32, each y: i32) {\n"
+                              " state sum: i32 = 0\n lift x + k[x & 1]\n combine(a, b) a + b\n map " +
+                                  map + "\n}");
+    };
+    const auto& stage = Catalogue::standard().stage("thread_per_segment");
+    const auto message = [&](const std::string& map, std::vector<std::int32_t> x, std::size_t length,
+                             const std::vector<std::string>& unproved) {
+        Workload workload{operator_of(map), {}, segments_from_offsets(index_array({0, 2, 2, 5}), 5)};
+        workload.arrays.push_back(Array::of<std::int32_t>(Type::i32, x));
+        workload.arrays.push_back(Array::of<std::int32_t>(Type::i32, std::vector<std::int32_t>(length, 1)));
+        workload.arrays.push_back(Array::of<std::int32_t>(Type::i32, std::vector<std::int32_t>{0, 0}));
+        EXPECT_EQ(unproved_tables(workload), unproved) << map;
+        const auto refused = [&](const auto& body) { return message_of<InputError>(body); };
+        const auto said = refused([&] { check_tables(workload); });
+        EXPECT_EQ(refused([&] { (void)reduce_sequentially(workload); }), said) << map;
+        Problem problem(workload.op, SegmentForm::offsets);
+        EXPECT_EQ(refused([&] {
+                      (void)run_and_compare(workload, stage,
+                                            default_configuration(stage, plan_facts(problem)), 1, 1,
+                                            {"t", "k"});
+                  }),
+                  said)
+            << map;
+        return said;
+    };
+    const std::string nothing = "nothing was thrown";
+    const std::vector<std::int32_t> x = {0, 1, 2, 3, 4};
+    const std::vector<std::string> none, t = {"t"};
+    EXPECT_EQ(message("t[segment]", x, 3, none), nothing);
+    EXPECT_EQ(message("t[segment]", x, 2, t),
+              "table 't' has 2 entries; map of element 2 reads t[2], and indices run from 0 to 1");
+    EXPECT_EQ(message("t[position] + t[length - 1]", x, 3, none), nothing);
+    EXPECT_EQ(message("t[length]", x, 3, t),
+              "table 't' has 3 entries; map of element 2 reads t[3], and indices run from 0 to 2");
+    EXPECT_EQ(message("t[x]", x, 5, none), nothing);
+    EXPECT_EQ(message("x < 3 ? t[x] : 0", x, 3, none), nothing);
+    EXPECT_EQ(message("t[x]", x, 4, t),
+              "table 't' has 4 entries; map of element 4 reads t[4], and indices run from 0 to 3");
+    EXPECT_EQ(message("t[sum]", x, 10, t), nothing) << "sums are 1 and 9, which only a fold tells";
+    EXPECT_EQ(message("t[sum]", x, 9, t),
+              "table 't' has 9 entries; map of element 2 reads t[9], and indices run from 0 to 8");
+    EXPECT_EQ(message("sum < 9 ? t[sum] : 0", x, 9, t), nothing);
+    EXPECT_EQ(message("{ let never = t[x]; y = x }", x, 4, t),
+              "table 't' has 4 entries; map of element 4 reads t[4], and indices run from 0 to 3");
+    EXPECT_EQ(message("{ let never = t[sum]; y = x }", x, 9, t),
+              "table 't' has 9 entries; map of element 2 reads t[9], and indices run from 0 to 8");
 }
 
 TEST(WriteBackOnSimt, ElementsInNoSegmentAreZero)

@@ -73,10 +73,13 @@ void make_folder(const std::string& folder)
 /// Returns the tables whose reads --check-tables checks: all tables that are read.
 std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
 {
+    const auto is_scalar = [&](const std::string& name) {
+        return std::ranges::find(op.parameters, name, &Parameter::name)->scalar;
+    };
     std::vector<std::string> tables;
     if (arguments.has("check-tables"))
         for (const auto& use : table_uses(op))
-            if (std::ranges::find(tables, use.table) == tables.end())
+            if (std::ranges::find(tables, use.table) == tables.end() && !is_scalar(use.table))
                 tables.push_back(use.table);
     return tables;
 }

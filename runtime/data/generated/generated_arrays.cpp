@@ -97,6 +97,8 @@ KnownPlaces known_places(const Operator& op, const Segments& segments,
             return Interval{0, length_range(segments).longest - 1};
         if (name == "segment")
             return Interval{0, segments.num_segments - 1};
+        if (name == "length")
+            return Interval{1, length_range(segments).longest};
         if (const auto array = arrays.find(name); array != arrays.end() && is_integer(array->second.type()))
             return values_in(array->second);
         std::optional<Interval> places;
@@ -203,6 +205,8 @@ std::vector<TableUse> table_uses(const Operator& op)
         find_gathers(*op.finish, uses);
     if (op.empty)
         find_gathers(*op.empty, uses);
+    if (op.map)
+        find_gathers(*op.map, uses);
     return uses;
 }
 

@@ -269,7 +269,7 @@ class _Tracer:
         if part == "append" and not given:
             refuse(f"append of operator {self.name} takes no state", "it takes a state and then columns", _place_of(function))
         if part in ("lift", "append", "map"):
-            known = {column.name: self.column(column) for column in self.columns if part != "map" or not column.is_table}
+            known = {column.name: self.column(column) for column in self.columns}
             if part == "map":
                 known.update(values_of(self.result_members, lambda name, kind: make("name", (name,), (), kind, self.part)))
             states, given = (given[:1], given[1:]) if part == "append" else ([], given)

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -343,3 +344,55 @@ def test_the_cores_of_the_host_are_measured():
     for op, column, stage in ((total, x, "lane_per_feature"), (sf.standard.centre, x[:, 0].copy(), "vector_per_segment")):
         bench = sf.bench(op, column, uniform=1024, backend="cpu", repeats=3)
         assert stage in str(bench)
+
+
+def test_maps_read_tables_and_scalars():
+    @sf.operator
+    class layer_norm:
+        x: sf.f32
+        group: sf.i32
+        weight: sf.table(sf.f32)
+        bias: sf.table(sf.f32)
+        mask: sf.table(sf.bool_)
+        least: sf.scalar(sf.f32)
+
+        class state:
+            n: sf.i64 = 0
+            sum: sf.f32 = 0
+            squares: sf.f32 = 0
+
+        def lift(x):
+            return dict(n=1, sum=x, squares=x * x)
+
+        def combine(a, b):
+            return dict(n=a.n + b.n, sum=a.sum + b.sum, squares=a.squares + b.squares)
+
+        def map(x, group, weight, bias, mask, least, n, sum, squares):
+            mean = sum / sf.f32(n)
+            scale = sf.rsqrt(squares / sf.f32(n) - mean * mean + least) * weight[sf.segment()]
+            return sf.where(mask[group], (x - mean) * scale + bias[sf.position()], 0)
+
+        laws = "commutative"
+
+    text = sf.operator("""
+    operator layer_norm(x: f32, group: i32, weight: table f32, bias: table f32, mask: table bool, least: scalar f32) -> each f32 {
+      state { n: i64 = 0; sum: f32 = 0; squares: f32 = 0 }
+      lift { n = 1; sum = x; squares = x * x }
+      combine(a, b) { n = a.n + b.n; sum = a.sum + b.sum; squares = a.squares + b.squares }
+      map {
+        let mean = sum / f32(n);
+        let scale = rsqrt(squares / f32(n) - mean * mean + least) * weight[segment];
+        result = mask[group] ? (x - mean) * scale + bias[position] : 0
+      }
+      laws commutative
+    }""")
+    assert layer_norm == text, layer_norm.text
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    group = np.array([0, 1, 1, 1] * 3, np.int32)
+    weight, bias, mask = np.array([1, 2, 3], np.float32), np.array([5, 6, 7, 8], np.float32), np.array([False, True])
+    found = layer_norm(x.ravel(), group, weight, bias, mask, 0.5, uniform=4)
+    centred = x - x.mean(1, keepdims=True)
+    right = np.where(mask[group].reshape(3, 4), centred / np.sqrt(x.var(1, keepdims=True) + 0.5) * weight[:, None] + bias, 0)
+    np.testing.assert_allclose(found, right.ravel(), rtol=1e-4, atol=1e-4)
+    with pytest.raises(sf.InputError, match=re.escape("table 'weight' has 2 entries; map of element 8 reads weight[2]")):
+        layer_norm(x.ravel(), group, weight[:2], bias, mask, 0.5, uniform=4)

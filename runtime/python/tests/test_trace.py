@@ -215,8 +215,9 @@ def test_wrong_maps():
             locals().update(map=map, **more)
 
     for map, more, message in (
-        (lambda x, y: x, {}, "map of operator wrong takes 'y', which is no column and no result; the columns and results are x, sum"),
-        (lambda x, t: x, {}, "map of operator wrong takes 't', which is no column and no result; the columns and results are x, sum"),
+        (lambda x, y: x, {}, "map of operator wrong takes 'y', which is no column and no result; the columns and results are x, t, sum"),
+        (lambda x, t: x + t, {}, "a table stands where a value or a number belongs"),
+        (lambda x, t, sum: x + t[sf.i32(sum)], {}, "the index of table 't' depends on a row"),
         (lambda x: None, {}, "map of operator wrong returns nothing; end it with return, and a value or dict(field=value, ...) behind it"),
         (lambda: 1, {}, "map of operator wrong gives result 'result' no type; convert it, as in sf.f32(0)"),
         (lambda x: x, {"results": dict(a=sf.each(sf.f32), b=sf.each(sf.f32))},

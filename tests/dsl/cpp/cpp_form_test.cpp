@@ -24,6 +24,52 @@ struct Streak : State {
         longest{"longest", 0};
 };
 
+struct Moments : State {
+    Field<std::int64_t> n{"n", 0};
+    Field<float> sum{"sum", 0}, squares{"squares", 0};
+};
+
+TEST(CppForm, MapReadsTablesAndScalars)
+{
+    const auto built = define<Moments>("layer_norm", [](auto& op) {
+        Column<float> x(op, "x");
+        Column<int> group(op, "group");
+        Table<float> weight(op, "weight"), bias(op, "bias");
+        Table<bool> mask(op, "mask");
+        Scalar<float> least(op, "least");
+        op.lift([&](auto& s) {
+            s.n = 1;
+            s.sum = x;
+            s.squares = x * x;
+        });
+        op.combine([](Moments a, Moments b, Moments& s) {
+            s.n = a.n + b.n;
+            s.sum = a.sum + b.sum;
+            s.squares = a.squares + b.squares;
+        });
+        op.map([&](Moments s) {
+            auto mean = let("mean", s.sum / cast<float>(s.n));
+            auto scale =
+                let("scale", rsqrt(s.squares / cast<float>(s.n) - mean * mean + least) * weight[segment()]);
+            return select(mask[group], (x - mean) * scale + bias[position()], 0);
+        });
+        op.commutative();
+    });
+    expect_same(built, R"(operator layer_norm(x: f32, group: i32, weight: table f32, bias: table f32,
+                                              mask: table bool, least: scalar f32) -> each f32 {
+  state { n: i64 = 0; sum: f32 = 0; squares: f32 = 0 }
+  lift { n = 1; sum = x; squares = x * x }
+  combine(a, b) { n = a.n + b.n; sum = a.sum + b.sum; squares = a.squares + b.squares }
+  map {
+    let mean = sum / f32(n);
+    let scale = rsqrt(squares / f32(n) - mean * mean + least) * weight[segment];
+    result = mask[group] ? (x - mean) * scale + bias[position] : 0
+  }
+  laws commutative
+}
+)");
+}
+
 TEST(CppForm, ResultsOfTheirOwn)
 {
     const auto built = define<Streak>("late_streak", [](auto& op) {

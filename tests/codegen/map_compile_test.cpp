@@ -1,0 +1,40 @@
+// NVRTC takes maps that read tables in silence: by stages that keep elements, and by those that read them
+// again.
+#include <gtest/gtest.h>
+
+#include "codegen/emit.h"
+#include "runtime/backends/cuda/compile/compile.h"
+#include "tests/common/needs_nvrtc.h"
+#include "tests/stages/row_cases.h"
+#include "tests/stages/write_back_cases.h"
+
+namespace segfold::map_compile_test {
+namespace {
+
+class MapCompile : public test::NeedsNvrtc {};
+
+TEST_F(MapCompile, TablesAreReadInSilence)
+{
+    std::vector<cuda::CompileRequest> requests;
+    for (const auto& op : {test::told_by_tables(true), test::rows_by_tables()})
+        for (const auto* name : {"thread_per_segment", "fused_tiles", "row_groups", "fused_row_groups"})
+            for (const auto form : {SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+                for (const bool is_checked : {false, true}) {
+                    const auto& stage = Catalogue::standard().stage(name);
+                    Problem problem(op, form, is_checked ? 64 : 32);
+                    if (is_checked)
+                        problem.checked_tables = test::tables_of(op);
+                    if (Catalogue::standard().unmet(stage, problem))
+                        continue;
+                    const auto emitted =
+                        emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+                    requests.push_back({emitted.source, op.name + "." + name + ".cu", "sm_90", {}});
+                }
+    ASSERT_GT(requests.size(), 12U);
+    const auto compiled = cuda::compile_many(requests, 2);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        EXPECT_EQ(compiled[i].log, "") << requests[i].name;
+}
+
+}  // namespace
+}  // namespace segfold::map_compile_test
