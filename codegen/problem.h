@@ -38,6 +38,10 @@ struct Target {
     bool has_wide_vectors = true;  ///< of a host: a register holds sixteen words, as AVX-512's do
 };
 
+/// Returns the target of the oldest devices, of compute capability 7.5 or, on a host, without wide registers.
+/// Texts for it run on `target`, too.
+[[nodiscard]] Target oldest_target(const Target& target);
+
 class FormulaNames;
 
 struct Problem {
