@@ -1,5 +1,7 @@
 #include "codegen/problem.h"
 
+#include <algorithm>
+
 #include "codegen/facts.h"
 #include "dsl/rewrite/byte_sum.h"
 #include "dsl/rewrite/short_counts.h"
@@ -15,5 +17,15 @@ Problem::Problem(Operator checked, SegmentForm segment_form, int bits)
       index_bits(bits),
       laws{true, op.laws.commutative, op.laws.idempotent}
 {}
+
+Target oldest_target(const Target& target)
+{
+    return {.has_async_copies = false,
+            .has_bf16_conversions = false,
+            .block_shared_bytes = std::min(target.block_shared_bytes, std::int64_t{64} * 1024),
+            .compute_capability = std::min(target.compute_capability, 75),
+            .has_f16_conversions = false,
+            .has_wide_vectors = false};
+}
 
 }  // namespace segfold

@@ -39,6 +39,10 @@ struct Target {
     bool has_wide_vectors = true;  ///< of a host: true if a register holds sixteen words, as in AVX-512
 };
 
+/// Returns the target of the oldest devices, of compute capability 7.5 or, on a host, without wide registers.
+/// Texts for it run on `target`, too.
+[[nodiscard]] Target oldest_target(const Target& target);
+
 class FormulaNames;
 
 struct Problem {

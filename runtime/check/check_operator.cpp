@@ -11,7 +11,6 @@
 #include "runtime/check/spread_stage.h"
 #include "runtime/check/trial.h"
 #include "runtime/data/shape.h"
-#include "runtime/judge/checked_workload.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
 #include "runtime/session/validation.h"
@@ -22,64 +21,11 @@ namespace {
 
 constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
-constexpr std::int64_t kOddLength = 31, kMostVectorItems = 16;
-constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind = 70;
+constexpr std::int64_t kMostVectorItems = 16;
 
-/// Which configuration of a stage runs.
-enum class Plan : std::uint8_t { of_a_run, smallest, next };
-
-/// Merges the second quarter of the segments into one. If empty segments are allowed, adds runs of them at
-/// the begin, in the middle and at the end.
-Segments with_runs(const Segments& segments, bool allows_empty)
-{
-    const auto n = segments.num_segments;
-    const auto empties = [&](std::int64_t count) { return allows_empty ? count : 0; };
-    std::vector<std::int64_t> offsets(static_cast<std::size_t>(empties(kEmptiesBefore)), 0);
-    for (std::int64_t s = 0; s < n; ++s)
-        if (s <= n / 4 || s > n / 2)
-            offsets.insert(offsets.end(),
-                           static_cast<std::size_t>(s == n * 3 / 4 ? 1 + empties(kEmptiesBetween) : 1),
-                           segments.begin(s));
-    offsets.insert(offsets.end(), static_cast<std::size_t>(1 + empties(kEmptiesBehind)),
-                   segments.num_elements);
-    return segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), segments.num_elements);
-}
-
-/// Makes ranges in descending order. Each non-empty one includes one element of the next segment, unless
-/// elements are mapped, since those may belong to only one segment.
-Segments backwards(const Segments& segments, bool is_mapped)
-{
-    const std::int64_t reach = is_mapped ? 0 : 1;
-    std::vector<std::int64_t> begins, ends;
-    for (std::int64_t s = segments.num_segments - 1; s >= 0; --s) {
-        begins.push_back(segments.begin(s));
-        ends.push_back(segments.length(s) == 0 ? segments.end(s)
-                                               : std::min(segments.end(s) + reach, segments.num_elements));
-    }
-    return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
-                                Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
-}
-
-PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const CheckLayout& layout,
-                         std::uint64_t seed, std::int64_t standard_elements)
-{
-    auto wanted = request.workload;
-    wanted.standard_elements = standard_elements;
-    wanted.layout = layout.layout;
-    wanted.seed = seed;
-    auto prepared = make_checked_workload(op, wanted);
-    if (layout.recast) {
-        auto segments = prepared.workload.segments.copy();
-        if (layout.has_runs)
-            segments = with_runs(segments, op.allows_empty());
-        auto recast = *layout.recast == SegmentForm::offsets  ? std::move(segments)
-                      : *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
-                                                              : given_as(*layout.recast, segments);
-        const int bits = wanted.index_bits.value_or(recast.index_bits());
-        prepared.workload.segments = with_index_bits(std::move(recast), bits);
-    }
-    return prepared;
-}
+/// Which configuration of a stage runs. `careful`: the next to the smallest, with a text for the oldest
+/// devices that checks every read of a table.
+enum class Plan : std::uint8_t { of_a_run, smallest, next, careful };
 
 /// Returns how many elements a stage uses on a layout that gives no number. All stages use the same if the
 /// data determine it.
@@ -96,9 +42,10 @@ std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout,
 /// Data shared by the outcomes of one workload.
 class Column {
 public:
-    Column(PreparedWorkload prepared, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue,
-           const CheckRequest& request)
+    Column(PreparedWorkload prepared, bool is_disturbed, const OperatorLaws& laws, Backend& backend,
+           const Catalogue& catalogue, const CheckRequest& request)
         : prepared_(std::move(prepared)),
+          is_disturbed_(is_disturbed),
           laws_(laws),
           request_(request),
           backend_(backend),
@@ -123,29 +70,38 @@ public:
     void run(const Stage& stage, const std::map<std::string, int>& chosen, Plan kind, std::uint64_t round,
              CheckOutcome& outcome) const
     {
-        outcome.unmet = catalogue_.unmet(stage, problem_);
+        const auto problem = problem_for(stage, kind);
+        outcome.unmet = catalogue_.unmet(stage, problem);
         if (!outcome.unmet)
             outcome.unmet = reason_against_parts();
         if (outcome.unmet)
             return;
+        if (problem.target.compute_capability != problem_.target.compute_capability)
+            outcome.compute_capability = problem.target.compute_capability;
         const auto shape = shape_of(workload_);
-        const auto configure_stage = [&](const Stage& of, const Problem& problem) {
+        const auto configure_stage = [&](const Stage& of, const Problem& formed) {
             if (kind == Plan::smallest && chosen.empty())
-                return smallest_configuration(of, problem, {}, shape);
-            if (kind == Plan::next && chosen.empty())
-                return next_configuration(of, problem, shape);
+                return smallest_configuration(of, formed, {}, shape);
+            if (kind != Plan::of_a_run && chosen.empty())
+                return next_configuration(of, formed, shape);
             // The chosen tunables are for this stage. The stage that folds pieces may be another one.
             return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
-                             plan_facts(problem, shape));
+                             plan_facts(formed, shape));
         };
-        outcome.configuration = configure_stage(stage, problem_);
+        outcome.configuration = configure_stage(stage, problem);
         try {
-            const auto results = run(stage, configure_stage, round);
+            const auto results = request_.is_spread() ? run_spread(stage, configure_stage, round)
+                                                      : run(stage, problem, outcome.configuration, round);
             outcome.comparisons.push_back(judge_.compare(results));
             if (thrust_.results)
                 outcome.comparisons.push_back(judge_.compare(results, *thrust_.results, "thrust"));
         } catch (const simt::SimtError& error) {
             outcome.fault = error.what();
+        } catch (const InputError& error) {
+            if (problem.checked_tables == problem_.checked_tables)
+                throw;
+            outcome.fault =
+                error.what();  // no element reads outside: the usual problem would check the table
         } catch (const InternalError& error) {  // borders of the parts do not fit together
             if (!request_.is_spread())
                 throw;
@@ -154,6 +110,20 @@ public:
     }
 
 private:
+    /// Returns the problem of the workload as the plan has it; the usual one if the stage cannot serve that.
+    [[nodiscard]] Problem problem_for(const Stage& stage, Plan kind) const
+    {
+        if (kind != Plan::careful || request_.is_spread())
+            return problem_;
+        auto problem = problem_;
+        problem.target = oldest_target(problem_.target);
+        problem.checked_tables.clear();
+        for (const auto& parameter : workload_.op.parameters)
+            if (parameter.table && !parameter.scalar)
+                problem.checked_tables.push_back(parameter.name);
+        return catalogue_.unmet(stage, problem) ? problem_ : problem;
+    }
+
     [[nodiscard]] std::optional<std::string> reason_against_parts() const
     {
         if (!request_.is_spread())
@@ -165,17 +135,25 @@ private:
         return reason.empty() ? std::nullopt : std::optional(reason);
     }
 
-    Results run(const Stage& stage,
-                const std::function<Configuration(const Stage&, const Problem&)>& configure_stage,
-                std::uint64_t round) const
+    [[nodiscard]] Results run(const Stage& stage, const Problem& problem, const Configuration& configuration,
+                              std::uint64_t round) const
     {
-        if (!request_.is_spread()) {
-            const auto emitted = emit(problem_, stage, configure_stage(stage, problem_), catalogue_);
-            const PlanText plan{emitted, stage.name};
-            // Two launches, because what the first leaves in scratch memory must serve the second.
-            const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
-            return backend_.run(workload_, &plan, {.launches = leaves ? 2 : 1, .round = round});
+        const auto emitted = emit(problem, stage, configuration, catalogue_);
+        const PlanText plan{emitted, stage.name};
+        // Two launches, because what the first leaves in scratch memory must serve the second.
+        const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
+        Circumstances circumstances{.launches = leaves ? 2 : 1, .round = round};
+        if (is_disturbed_) {
+            circumstances.shifted_elements = 1;
+            circumstances.scratch_poison = kScratchPoison;
         }
+        return backend_.run(workload_, &plan, circumstances);
+    }
+
+    [[nodiscard]] Results run_spread(
+        const Stage& stage, const std::function<Configuration(const Stage&, const Problem&)>& configure_stage,
+        std::uint64_t round) const
+    {
         const SpreadStage how{laws_, catalogue_, stage, configure_stage};
         if (request_.ranks != nullptr)
             return run_by_ranks(*request_.ranks, rank_device_of(backend_, {.round = round}), workload_, how);
@@ -187,6 +165,7 @@ private:
     }
 
     const PreparedWorkload prepared_;
+    const bool is_disturbed_;
     const Workload& workload_ = prepared_.workload;
     OperatorLaws laws_;
     const CheckRequest& request_;
@@ -203,9 +182,9 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
     const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
     if (!depends_on_data(laws) && !laws.doubts_identity && !may_overflow)
         return laws;
-    return on_data(std::move(laws), prepare(op, request, request.layouts.front(), request.workload.seed,
-                                            request.most_elements())
-                                        .workload);
+    return on_data(
+        std::move(laws),
+        make_check_workload(op, request.workload, request.layouts.front(), request.most_elements()).workload);
 }
 
 /// All ranks take over the laws of rank 0. All must call it.
@@ -225,7 +204,8 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 }
 
 /// Chooses the configurations that run. The run's and the smallest alternate; both run on segments of one
-/// length and on the most awkward layout.
+/// length, on the most awkward layout and, if only one stage is checked, on ranges. Few elements have the
+/// smallest.
 ///
 /// The next to the smallest runs on the most awkward layout, too. It also runs on flags or keys, the first of
 /// them that the stage reads itself, and, if only one stage is checked, on one segment.
@@ -235,10 +215,14 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
     const auto of_turn = turn % 2 == 0 ? Plan::of_a_run : Plan::smallest;
     if (!request.chosen.empty())
         return {of_turn};
-    const bool is_whole = layout.layout.kind == LayoutKind::whole && !layout.recast;
-    if (layout.recast == SegmentForm::offsets || (is_whole && request.stages.size() == 1))
+    if (layout.is_few)
+        return {Plan::smallest};
+    const bool is_alone = request.stages.size() == 1;
+    if (layout.recast == SegmentForm::offsets)
+        return {Plan::of_a_run, Plan::smallest, Plan::careful};
+    if (is_alone && layout.layout.kind == LayoutKind::whole && !layout.recast)
         return {Plan::of_a_run, Plan::smallest, Plan::next};
-    if (layout.layout.kind == LayoutKind::uniform)
+    if (layout.layout.kind == LayoutKind::uniform || (is_alone && layout.recast == SegmentForm::ranges))
         return {Plan::of_a_run, Plan::smallest};
     // Texts that read flags and texts that read keys differ only in that.
     const auto found = std::ranges::find_if(stage.forms, is_found);
@@ -262,9 +246,11 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
                 if (const auto made = columns.find(wanted); made != columns.end())
                     return made->second;
                 progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
+                auto data = request.workload;
+                data.seed = seed;
                 return columns
-                    .try_emplace(wanted, prepare(op, request, layout, seed, wanted), laws, backend, catalogue,
-                                 request)
+                    .try_emplace(wanted, make_check_workload(op, std::move(data), layout, wanted),
+                                 layout.is_disturbed, laws, backend, catalogue, request)
                     .first->second;
             };
             for (const auto* stage : request.stages) {
@@ -274,7 +260,7 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
                 for (const auto kind :
                      plans_of(request, layout, *stage, static_cast<std::size_t>(round) + i)) {
                     matrix.outcomes.push_back(
-                        {stage->name, layout.name, seed, column.num_elements(), {}, {}, {}, {}});
+                        {stage->name, layout.name, seed, column.num_elements(), {}, {}, {}, {}, {}});
                     column.run(*stage, request.chosen, kind, static_cast<std::uint64_t>(round),
                                matrix.outcomes.back());
                     if (request.until_failure && matrix.outcomes.back().failed())
@@ -289,6 +275,7 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
                                                layout.name,
                                                seed,
                                                column.num_elements(),
+                                               {},
                                                {},
                                                {},
                                                {},
@@ -363,28 +350,6 @@ void take_standard_data(CheckRequest& request, const Operator& op, const Catalog
     request.workload.standard_elements = request.most_elements();
     request.layouts =
         standard_layouts(op, request.workload.num_elements.value_or(request.workload.standard_elements));
-}
-
-std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
-{
-    // Takes an odd length if one divides the number, so segments begin anywhere in tiles and vectors.
-    std::int64_t length = kOddLength;
-    while (length > 1 && num_elements % length != 0)
-        length -= 2;
-    for (std::int64_t even = 32; length == 1 && even > 1; even -= 2)
-        length = num_elements % even == 0 ? even : 1;
-    std::vector<CheckLayout> layouts;
-    const std::string uneven = op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700";
-    for (const auto& text :
-         {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"), uneven})
-        layouts.push_back({text, parse_layout(text)});
-    layouts.push_back({"ranges", layouts.back().layout, SegmentForm::ranges, true});
-    // Neither form can express an empty segment.
-    for (const auto form : {SegmentForm::flags, SegmentForm::keys})
-        layouts.push_back({std::string(name(form)), parse_layout("bimodal:short=3,long=700"), form});
-    layouts.push_back(
-        {op.allows_empty() ? "empty_runs" : "giant", parse_layout(uneven), SegmentForm::offsets, true});
-    return layouts;
 }
 
 std::int64_t CheckRequest::most_elements() const

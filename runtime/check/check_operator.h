@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/catalogue.h"
+#include "runtime/check/check_layouts.h"
 #include "runtime/check/fault_input.h"
 #include "runtime/data/workload_request.h"
 #include "runtime/judge/compare.h"
@@ -18,20 +19,6 @@
 
 namespace segfold::regress {
 
-/// A layout to check, with its column's name.
-struct CheckLayout {
-    std::string name;
-    Layout layout;
-    /// Another form to give the segments in.
-    ///
-    /// flags, keys: this form. ranges: from the last segment to the first, each one element too long.
-    /// offsets: unchanged.
-    std::optional<SegmentForm> recast = {};
-    /// If recast: merges a quarter of the segments into one, and adds runs of empty segments at the begin, in
-    /// the middle and at the end.
-    bool has_runs = false;
-};
-
 /// Returns how many elements a check of a stage uses by default.
 ///
 /// The number is at least `least` and at most `most`: as many as make the stage's smallest plans run their
@@ -40,17 +27,15 @@ struct CheckLayout {
 std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
                           const Target& target, std::int64_t least, std::int64_t most);
 
-/// Returns layouts that are hard for stages. They have no empty segments if the operator has no result for
-/// those.
-std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
-
 /// Outcome of a stage, or of Thrust, on one layout with one seed.
 struct CheckOutcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
-    Configuration configuration;          ///< of the stage; Thrust has none
+    Configuration configuration;  ///< of the stage; Thrust has none
+    /// If the text is one for older devices than the back end's: ten times their compute capability.
+    std::optional<int> compute_capability;
     std::optional<std::string> unmet;     ///< why the stage cannot serve; nothing else is set then
     std::optional<std::string> fault;     ///< a fault that simt found; nothing else is set then
     std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if it ran
@@ -67,7 +52,8 @@ struct CheckRequest {
     /// workload.standard_elements.
     std::map<const Stage*, std::int64_t> elements = {};
     /// Values of tunables. If empty, the configuration of a run and the smallest alternate between layouts
-    /// and seeds. On some layouts both run, and next_configuration() too.
+    /// and seeds. On some layouts both run, and next_configuration() too; on one of them that has a text for
+    /// the oldest devices, which checks every read of a table.
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
     std::vector<Law> assume = {};  ///< laws to rely on even if they are refuted

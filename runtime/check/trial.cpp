@@ -45,8 +45,6 @@ bool same_bytes(const Array& left, const Array& right, std::int64_t i)
     return std::memcmp(left.data() + at, right.data() + at, width) == 0;
 }
 
-constexpr std::uint8_t kScratchPoison = 0xcd;
-
 }  // namespace
 
 std::string_view name(Tiles tiles) { return tiles == Tiles::chosen ? "chosen" : "smallest"; }

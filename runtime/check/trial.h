@@ -15,6 +15,9 @@
 
 namespace segfold::regress {
 
+/// What fills scratch memory where its first contents must not matter.
+inline constexpr std::uint8_t kScratchPoison = 0xcd;
+
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< that of a run

@@ -69,6 +69,27 @@ const std::vector<CheckedBug> kBugs = {
     {"TicketWrapsOneLateInOrder", "grid_reduce", "stages/grid_reduce.cu",
      "atomicInc(tickets + segment, num_blocks - 1)", "atomicInc(tickets + segment, num_blocks)",
      "affine_u32"},
+    {"PlacedItemsNotLoaded", "grid_reduce", kStrided,
+     "items[k] = load_item(inputs, first + place, place, segment);", ";", "placed_sum"},
+    {"TiesRoundedToOdd", "thread_per_segment", "parts/bf16.cuh", "bits >> 16 & 1u", "bits >> 16 & 2u",
+     "placed_sum"},
+    {"HeadSoughtBeforeTheFirstKey", "run_stream", "parts/segments/slice_heads.cuh",
+     "return item == 0 || segments.keys[item]", "return item == 1 || segments.keys[item]", "sum_i32"},
+    {"BeginOfACopiedSegmentForgotten", "run_tiles", "stages/run_tiles.cu",
+     "if (slice_heads > 0)\n                opener = slice_begin + places[slice_heads - 1];\n"
+     "            //% end\n            //% if keys && copies",
+     "//% end\n            //% if keys && copies", "counted_last"},
+    {"RunsOfGatheringLanesCut", "lean_stream", "stages/lean_stream.cu", "Bits(lane != 0)), desk.states",
+     "Bits(lane == 0)), desk.states", "counted_hash"},
+    {"CrowdWalkedAtOnce", "warp_stream", "stages/warp_stream.cu", "lane >= turn_begin && lane < turn_end",
+     "lane >= turn_begin || lane < turn_end", "sum_i32"},
+    {"RowsThatFillNoVectorLeftOut", "row_stream", "stages/row_stream.cu",
+     "fold_share(inputs, segments, shares, heads, tails, results, false);", ";", "row_hash"},
+    {"BlocksOfRangesOneLate", "row_groups", "parts/map_rows.cuh", "(256 / kFeatureLanes)",
+     "(257 / kFeatureLanes)", "told_rows"},
+    {"PlaceOfACheckedRowNotFound", "fused_row_groups", "stages/fused_row_groups.cu",
+     "for (int k = 0; k < kRowsPerStep; ++k) {\n            const Index its_position",
+     "for (int k = 1; k < kRowsPerStep; ++k) {\n            const Index its_position", "told_rows"},
 };
 
 /// The operator of a bug: a standard one, or one of those that check a stage.
@@ -89,6 +110,7 @@ regress::Check checked(Session& session, const CheckedBug& bug)
     request.stages = {&core(session).catalogue().stage(bug.stage)};
     regress::take_standard_data(request, op, core(session).catalogue(), core(session).backend());
     request.proof.seconds = 0;
+    request.until_failure = true;
     return regress::check_operator(session, op, request);
 }
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <tuple>
 
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/launch_plan.h"
+#include "runtime/check/check_layouts.h"
 #include "runtime/check/check_operator.h"
 #include "runtime/check/elements_to_go_round.h"
 #include "runtime/check/relations.h"
@@ -23,8 +26,11 @@ struct Seen {
     SegmentForm form;
     std::vector<std::int64_t> lengths;
     std::string stage;
-    Configuration configuration, of_a_run;
-    int launches;
+    Configuration configuration, of_a_run, smallest;
+    int launches, shifted_elements;
+    bool is_poisoned;
+    std::int64_t num_features;
+    std::string text;
 };
 
 /// Folds by the reference and keeps what it was given.
@@ -36,13 +42,23 @@ private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
                          RunTimes&) override
     {
-        Seen seen{workload.segments.form,      {}, plan->stage,
-                  plan->emitted.configuration, {}, circumstances.launches};
+        Seen seen{workload.segments.form,
+                  {},
+                  plan->stage,
+                  plan->emitted.configuration,
+                  {},
+                  {},
+                  circumstances.launches,
+                  circumstances.shifted_elements,
+                  circumstances.scratch_poison.has_value(),
+                  workload.num_features,
+                  plan->emitted.source};
         for (std::int64_t s = 0; s < workload.segments.num_segments; ++s)
             seen.lengths.push_back(workload.segments.length(s));
         const Problem problem(workload.op, workload.segments.form);
-        seen.of_a_run = default_configuration(Catalogue::standard().stage(plan->stage),
-                                              plan_facts(problem, shape_of(workload)));
+        const auto& stage = Catalogue::standard().stage(plan->stage);
+        seen.of_a_run = default_configuration(stage, plan_facts(problem, shape_of(workload)));
+        seen.smallest = regress::smallest_configuration(stage, problem, {}, shape_of(workload));
         seen_.push_back(std::move(seen));
         return reduce_sequentially(workload);
     }
@@ -82,6 +98,103 @@ TEST(CheckShapes, EmptySegmentsStandAtBothEndsAndInRuns)
         EXPECT_EQ(std::ranges::count(seen.lengths, 0), 0);
 }
 
+/// More segments end in a tile than a stage has room for.
+TEST(CheckShapes, AnEighthOfTheElementsAreSegmentsOfTheirOwn)
+{
+    for (const auto* op : {"sum_i32", "keep_first_i32"}) {
+        const auto all = seen_by_check(standard_operator(op), "warp_per_segment");
+        EXPECT_TRUE(std::ranges::any_of(all, [](const Seen& seen) {
+            return seen.form == SegmentForm::offsets &&
+                   std::ranges::search_n(seen.lengths, 3100 / 10, 1).size() != 0;
+        })) << op;
+    }
+}
+
+TEST(CheckShapes, AHandfulOfElementsIsAmongThem)
+{
+    for (const auto& [op, stage, lengths] :
+         {std::tuple<const char*, const char*, std::vector<std::int64_t>>{"sum_i32", "tile_scan", {3, 0, 1}},
+          {"keep_first_i32", "warp_per_segment", {3, 1}},
+          {"sum_i32", "run_stream", {3, 1}}}) {
+        const auto all = seen_by_check(standard_operator(op), stage);
+        const auto few = std::ranges::find(all, lengths, &Seen::lengths);
+        ASSERT_NE(few, all.end()) << stage;
+        EXPECT_EQ(few->configuration, few->smallest) << stage;
+    }
+}
+
+/// Arrays begin where no vector does, and scratch memory holds nonsense, in some runs of each kind of form.
+TEST(CheckShapes, WhatMustNotMatterIsDisturbed)
+{
+    for (const auto& [stage, forms] : {std::pair<const char*, std::vector<SegmentForm>>{
+                                           "warp_per_segment", {SegmentForm::offsets, SegmentForm::ranges}},
+                                       {"run_stream", {SegmentForm::keys}}}) {
+        const auto all = seen_by_check(standard_operator("sum_i32"), stage);
+        for (const auto form : forms)
+            EXPECT_TRUE(std::ranges::any_of(
+                all, [&](const Seen& seen) { return seen.form == form && seen.shifted_elements == 1; }))
+                << stage << " over " << name(form);
+        EXPECT_TRUE(std::ranges::any_of(all, [](const Seen& seen) { return seen.shifted_elements == 0; }));
+    }
+}
+
+/// Rows that fill no vector, unless a length is asked for.
+TEST(CheckShapes, SomeRowsHaveAnOddLength)
+{
+    const auto rows = parse_operator(
+        "rows.seg", "operator rows(x: row u32) -> u32 { state s: u32 = 0 lift x combine(a, b) a + b }");
+    const auto lengths = [](const std::vector<Seen>& all) {
+        std::set<std::int64_t> found;
+        for (const auto& seen : all)
+            found.insert(seen.num_features);
+        return found;
+    };
+    EXPECT_EQ(lengths(seen_by_check(rows, "row_stream")), (std::set<std::int64_t>{7, 8}));
+    EXPECT_EQ(lengths(seen_by_check(rows, "row_stream", 12)), (std::set<std::int64_t>{12}));
+}
+
+/// Lanes that share no segment, as only the smallest plan has them, map ranges, too.
+TEST(CheckShapes, OneStageHasItsUsualAndItsSmallestPlanOverRanges)
+{
+    const auto all = seen_by_check(standard_operator("sum_i32"), "group_per_segment");
+    std::set<bool> is_smallest;
+    for (const auto& seen : all)
+        if (seen.form == SegmentForm::ranges) {
+            EXPECT_TRUE(seen.configuration == seen.smallest || seen.configuration == seen.of_a_run);
+            is_smallest.insert(seen.configuration == seen.smallest);
+        }
+    EXPECT_EQ(is_smallest.size(), 2U);
+}
+
+/// What older devices are given: no asynchronous copies, no conversions by an instruction. Of a stage that
+/// they cannot run, no text for them is tried.
+TEST(CheckShapes, ATextForTheOldestDevicesIsAmongThem)
+{
+    for (const auto& [stage, has_old] :
+         {std::pair<const char*, bool>{"warp_stream", true}, {"tree_cluster", false}}) {
+        std::vector<Seen> all;
+        Session session(std::make_unique<Watching>(all), {});
+        const auto op = standard_operator("sum_i32");
+        regress::CheckRequest request;
+        request.stages = {&session.catalogue().stage(stage)};
+        request.proof.seconds = 0;
+        regress::take_standard_data(request, op, session.catalogue(), session.backend());
+        std::set<bool> are_old;
+        std::size_t i = 0;
+        for (const auto& outcome : regress::check_operator(session, op, request).matrix.outcomes) {
+            if (outcome.stage == "thrust" || outcome.unmet)
+                continue;
+            EXPECT_EQ(outcome.compute_capability.value_or(75), 75);
+            const bool is_old = outcome.compute_capability.has_value();
+            are_old.insert(is_old);
+            const bool copies = all.at(i++).text.find("cp.async") != std::string::npos;
+            EXPECT_EQ(copies, has_old && !is_old) << outcome.layout;
+        }
+        EXPECT_EQ(are_old.contains(true), has_old) << stage;
+        EXPECT_TRUE(are_old.contains(false)) << stage;
+    }
+}
+
 TEST(CheckShapes, SegmentsOfOneLengthBeginAnywhereInVectors)
 {
     const auto all = seen_by_check(standard_operator("sum_i32"), "block_per_segment");
@@ -109,7 +222,8 @@ TEST(CheckShapes, TheChosenPlanIsThatOfARun)
         const auto all = seen_by_check(rows, "row_groups", features);
         const auto count =
             std::ranges::count_if(all, [](const Seen& seen) { return seen.configuration == seen.of_a_run; });
-        EXPECT_GE(count, std::ssize(regress::standard_layouts(rows, 3100))) << features;
+        const auto layouts = regress::standard_layouts(rows, 3100);
+        EXPECT_GE(count, std::ranges::count(layouts, false, &regress::CheckLayout::is_few)) << features;
     }
 }
 
@@ -150,8 +264,11 @@ TEST(CheckShapes, EachStageTakesElementsByItsOwnNeed)
     regress::take_standard_data(request, op, core(session).catalogue(), core(session).backend());
     const auto check = regress::check_operator(session, op, request);
     EXPECT_TRUE(check.is_well());
+    const auto is_few = [&](const regress::CheckOutcome& outcome) {
+        return std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name)->is_few;
+    };
     for (const auto& outcome : check.matrix.outcomes) {
-        if (outcome.stage == "thrust" || outcome.unmet)
+        if (outcome.stage == "thrust" || outcome.unmet || is_few(outcome))
             continue;
         const auto& stage = core(session).catalogue().stage(outcome.stage);
         EXPECT_EQ(outcome.num_elements,
@@ -160,10 +277,11 @@ TEST(CheckShapes, EachStageTakesElementsByItsOwnNeed)
     }
     EXPECT_EQ(check.matrix.num_elements, request.elements[request.stages[0]]);
     EXPECT_GT(request.elements[request.stages[0]], request.elements[request.stages[1]]);
-    // A number that is given is that of all.
+    // A number that is given is that of all but the layouts of a few.
     request.workload.num_elements = 3100;
     for (const auto& outcome : regress::check_operator(session, op, request).matrix.outcomes)
-        EXPECT_EQ(outcome.num_elements, 3100) << outcome.stage << " over " << outcome.layout;
+        EXPECT_EQ(outcome.num_elements, is_few(outcome) ? 4 : 3100)
+            << outcome.stage << " over " << outcome.layout;
 }
 
 /// Loops that halve the threads of a block go round where the smallest and the usual plan leave them.

@@ -37,8 +37,8 @@ TEST(StageOperators, ShowWhatAStageMayGetWrong)
     for (const auto& stage : Catalogue::standard().stages())
         EXPECT_FALSE(names_of(stage.name).empty()) << stage.name;
     const auto names = names_of("thread_per_segment");
-    for (const auto* name : {"affine", "max_subarray", "keep_first", "sum", "placed_hash", "appended_sum",
-                             "told_hash", "told_sum"})
+    for (const auto* name : {"affine", "max_subarray", "keep_first", "sum", "placed_hash", "placed_sum",
+                             "counted_hash", "counted_last", "appended_sum", "told_hash", "told_sum"})
         EXPECT_TRUE(has(names, name)) << name;
     EXPECT_TRUE(has(names_of("row_groups"), "row_hash"));
     EXPECT_FALSE(has(names_of("row_groups"), "sum"));

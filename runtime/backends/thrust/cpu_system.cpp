@@ -7,6 +7,7 @@
 #include <thrust/system/omp/vector.h>
 #include <thrust/version.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "runtime/backends/thrust/run_job.h"
@@ -32,10 +33,29 @@ struct CpuSystem {
     };
 };
 
+/// Gives a job no more threads than its elements are worth: threads that wait for others spin, which for few
+/// elements takes far more time of processors than the folds.
+class ThreadsOfJob {
+public:
+    explicit ThreadsOfJob(const ThrustJob& job) : usual_(omp_get_max_threads())
+    {
+        constexpr std::int64_t kThreadElements = std::int64_t{1} << 16;
+        const auto worth = std::max<std::int64_t>(job.num_elements / kThreadElements, 1);
+        omp_set_num_threads(static_cast<int>(std::min<std::int64_t>(worth, usual_)));
+    }
+    ThreadsOfJob(const ThreadsOfJob&) = delete;
+    ThreadsOfJob& operator=(const ThreadsOfJob&) = delete;
+    ~ThreadsOfJob() { omp_set_num_threads(usual_); }
+
+private:
+    int usual_;
+};
+
 }  // namespace
 
 Outcome run_on_cpu(const ThrustJob& job)
 {
+    const ThreadsOfJob threads(job);
     try {
         return run_job<CpuSystem>(job);
     } catch (const Error&) {

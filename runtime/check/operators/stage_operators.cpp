@@ -17,13 +17,32 @@ operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   finish { hash = hash + u64(segment); count = length }
 })";
 
-/// Reads only the length, which stages that find segments learn late.
+/// Looks into a table, and reads the length alone, which stages that find segments learn late.
 constexpr std::string_view kCountedHash = R"(
-operator counted_hash(x: u32) -> (hash: u64, count: i64) {
+operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
-  lift   { hash = u64(x) + 1; power = 31 }
+  lift   { hash = u64(t[column]) + 1; power = 31 }
   combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
   finish { hash = hash; count = length }
+})";
+
+/// The last element that is not 0. A lift that copies the element lets stages copy items past registers.
+constexpr std::string_view kCountedLast = R"(
+operator counted_last(x: i32) -> (last: i32, count: i64) {
+  state last: i32 = 0
+  lift x
+  combine(a, b) b == 0 ? a : b
+  finish { last = last; count = length }
+})";
+
+/// A commutative sum that reads places; of its bf16 results many lie halfway between two values.
+constexpr std::string_view kPlacedSum = R"(
+operator placed_sum(x: i32) -> (sum: i64, half: bf16) {
+  state sum: i64 = 0
+  lift i64(x) + index * 3 + position * 5 + segment * 7
+  combine(a, b) a + b
+  finish { sum = sum; half = bf16(i32(sum & 511)) }
+  laws commutative
 })";
 
 /// A commutative sum with an append of its own.
@@ -79,9 +98,9 @@ operator row_lookup(x: row u32, column: i32, t: table row u32) -> (a: u32, b: u3
 })";
 
 constexpr std::string_view kToldRows = R"(
-operator told_rows(x: row u32, weight: u16) -> (a: u32, b: u32, each told: u64) {
+operator told_rows(x: row u32, weight: u16, column: i32, t: table row u32) -> (a: u32, b: u32, each told: u64) {
   state { a: u32 = 1; b: u32 = 0 }
-  lift  { a = x * 2 + 1; b = x + u32(weight) + u32(index) }
+  lift  { a = x * 2 + 1; b = x + t[column] + u32(weight) + u32(index) }
   combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
   map (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + u64(x) * 7 + u64(index * 3 + position * 5 + length * 11)
 })";
@@ -115,8 +134,8 @@ std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catal
         standard_operator("affine", Type::u32), standard_operator("max_subarray", Type::i32),
         standard_operator("keep_first", Type::i32), standard_operator("sum", Type::i32),
         standard_operator("wide_sum", Type::bf16)};
-    for (const auto text : {kPlacedHash, kCountedHash, kAppendedSum, kToldHash, kToldSum, kRowHash, kRowSum,
-                            kRowLookup, kToldRows, kToldRowSum})
+    for (const auto text : {kPlacedHash, kCountedHash, kCountedLast, kPlacedSum, kAppendedSum, kToldHash,
+                            kToldSum, kRowHash, kRowSum, kRowLookup, kToldRows, kToldRowSum})
         all.push_back(parse_operator("an operator of the check", std::string(text)));
     std::erase_if(all, [&](const Operator& op) { return !can_serve(stage, op, catalogue, target); });
     return all;

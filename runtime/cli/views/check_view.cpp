@@ -95,12 +95,17 @@ std::string print_unjudged(const CheckMatrix& matrix)
                                     count_text(count, "run"), first);
 }
 
-/// Returns "16864 elements" or, if stages differ, "16864 to 24800 elements by stage".
-std::string elements_text(const CheckMatrix& matrix)
+/// Returns "16864 elements" or, if stages differ, "16864 to 24800 elements by stage", leaving out layouts of
+/// a few.
+std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix)
 {
+    const auto is_few = [&](const CheckOutcome& outcome) {
+        const auto layout = std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name);
+        return layout != request.layouts.end() && layout->is_few;
+    };
     auto least = matrix.num_elements;
     for (const auto& outcome : matrix.outcomes)
-        if (!outcome.unmet)
+        if (!outcome.unmet && !is_few(outcome))
             least = std::min(least, outcome.num_elements);
     const auto most = count_text(matrix.num_elements, "element");
     return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
@@ -124,12 +129,22 @@ std::string print_summary(const CheckMatrix& matrix)
     return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
 }
 
+/// Returns ", by a text for compute capability 7.5" if the text is one for older devices.
+std::string capability_text(const CheckOutcome& outcome)
+{
+    if (!outcome.compute_capability)
+        return "";
+    return fmt::format(", by a text for compute capability {}.{}", *outcome.compute_capability / 10,
+                       *outcome.compute_capability % 10);
+}
+
 /// Returns "warp_stream over whole, seed 7" and what disagrees.
 std::string print_failure(const CheckOutcome& outcome, const std::string& command)
 {
     const auto with =
         outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
-    auto text = fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
+    auto text = fmt::format("\n{} over {}, seed {}{}{}:\n", outcome.stage, outcome.layout, outcome.seed, with,
+                            capability_text(outcome));
     if (outcome.fault)
         text += indented(*outcome.fault);
     for (const auto& comparison : outcome.comparisons)
@@ -170,6 +185,8 @@ Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of)
                                         : "ok";
     if (!outcome.configuration.empty())
         row["configuration"] = outcome.configuration;
+    if (outcome.compute_capability)
+        row["compute_capability"] = *outcome.compute_capability;
     if (outcome.unmet)
         row["reason"] = *outcome.unmet;
     if (outcome.fault)
@@ -193,7 +210,8 @@ std::string print_checks(const Operator& op, const CheckRequest& request, const 
     const auto seeds =
         first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
     std::vector<std::pair<std::string, std::string>> facts = {
-        {"data", fmt::format("{}, {}, {}", elements_text(matrix), name(request.workload.values), seeds)},
+        {"data",
+         fmt::format("{}, {}, {}", elements_text(request, matrix), name(request.workload.values), seeds)},
         {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
     if (request.is_spread())
         facts.emplace_back("parts", request.spread_text() + ", joined in order");

@@ -128,13 +128,15 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     for (const auto& [name, value] : request.workload.scalars)
         command.add("--scalar", fmt::format("{}={}", name, value));
     command.add("--backend", std::string(backend.name()));
-    // Segments in a recast form have no name on the command line, so all layouts are tried.
+    // Some layouts have no name on the command line, so all layouts are tried.
     const auto layout = std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name);
-    if (layout != request.layouts.end() && !layout->recast)
+    if (layout != request.layouts.end() && layout->is_named())
         command.add("--layout", outcome.layout);
     command.add("--stage", outcome.stage);
-    for (const auto& [name, value] : outcome.configuration)
-        command.add("--set", fmt::format("{}={}", name, value));
+    // Chosen tunables have a text for the back end's own device.
+    if (!outcome.compute_capability)
+        for (const auto& [name, value] : outcome.configuration)
+            command.add("--set", fmt::format("{}={}", name, value));
     command.add("--elements", std::to_string(outcome.num_elements));
     // The round determines simt's schedule and counts seeds, so the command starts with the first seed.
     const auto first = backend.has_schedules() ? request.workload.seed : outcome.seed;

@@ -1,0 +1,118 @@
+#include "runtime/check/check_layouts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/check/rows.h"
+#include "runtime/judge/checked_workload.h"
+
+namespace segfold::regress {
+namespace {
+
+constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind = 70;
+/// Features of generated rows that fill neither vectors nor the lanes of a group.
+constexpr std::int64_t kOddFeatures = 7;
+
+/// Returns the segments as CheckLayout says, with runs; without empty ones unless they are allowed.
+Segments with_runs(const Segments& segments, bool has_ones, bool allows_empty)
+{
+    const auto n = segments.num_segments;
+    const auto empties = [&](std::int64_t count) {
+        return static_cast<std::size_t>(allows_empty ? count : 0);
+    };
+    const auto ones_begin = n * 3 / 4, ones_end = n * 7 / 8;
+    std::vector<std::int64_t> offsets(empties(kEmptiesBefore), 0);
+    for (std::int64_t s = 0; s < n; ++s) {
+        if (s > n / 4 && s < ones_begin)
+            continue;
+        if (s == ones_end)
+            offsets.insert(offsets.end(), empties(kEmptiesBetween), segments.begin(s));
+        if (has_ones && s >= ones_begin && s < ones_end)
+            for (auto i = segments.begin(s); i < segments.end(s); ++i)
+                offsets.push_back(i);
+        else
+            offsets.push_back(segments.begin(s));
+    }
+    offsets.insert(offsets.end(), 1 + empties(kEmptiesBehind), segments.num_elements);
+    return segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), segments.num_elements);
+}
+
+/// Makes ranges in descending order. Each non-empty one includes one element of the next segment, unless
+/// elements are mapped, since those may belong to only one segment.
+Segments backwards(const Segments& segments, bool is_mapped)
+{
+    const std::int64_t reach = is_mapped ? 0 : 1;
+    std::vector<std::int64_t> begins, ends;
+    for (std::int64_t s = segments.num_segments - 1; s >= 0; --s) {
+        begins.push_back(segments.begin(s));
+        ends.push_back(segments.length(s) == 0 ? segments.end(s)
+                                               : std::min(segments.end(s) + reach, segments.num_elements));
+    }
+    return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
+                                Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
+}
+
+}  // namespace
+
+std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
+{
+    std::int64_t length = kOddLength;
+    while (length > 1 && num_elements % length != 0)
+        length -= 2;
+    for (std::int64_t even = 32; length == 1 && even > 1; even -= 2)
+        length = num_elements % even == 0 ? even : 1;
+    std::vector<CheckLayout> layouts;
+    const std::string uneven = op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700";
+    for (const auto& text :
+         {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"), uneven})
+        layouts.push_back({text, parse_layout(text)});
+    layouts.push_back({.name = "ranges",
+                       .layout = layouts.back().layout,
+                       .recast = SegmentForm::ranges,
+                       .has_runs = true,
+                       .is_disturbed = true});
+    // Neither form can express an empty segment.
+    const auto found = parse_layout("bimodal:short=3,long=700");
+    layouts.push_back({.name = "flags", .layout = found, .recast = SegmentForm::flags});
+    layouts.push_back({.name = "keys", .layout = found, .recast = SegmentForm::keys, .is_disturbed = true});
+    layouts.push_back({.name = op.allows_empty() ? "empty_runs" : "giant",
+                       .layout = parse_layout(uneven),
+                       .recast = SegmentForm::offsets,
+                       .has_runs = true,
+                       .has_ones = true,
+                       .is_disturbed = true});
+    // Fewer elements than any tile has.
+    const auto few = parse_layout(op.allows_empty() ? "lengths=[3,0,1]" : "lengths=[3,1]");
+    layouts.push_back({.name = "few", .layout = few, .is_few = true});
+    layouts.push_back({.name = "few_keys",
+                       .layout = parse_layout("lengths=[3,1]"),
+                       .recast = SegmentForm::keys,
+                       .is_few = true});
+    return layouts;
+}
+
+PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request, const CheckLayout& layout,
+                                     std::int64_t standard_elements)
+{
+    request.standard_elements = standard_elements;
+    request.layout = layout.layout;
+    if (layout.is_few)
+        request.num_elements.reset();
+    if (layout.has_runs && has_rows(op) && !request.num_features)
+        request.num_features = kOddFeatures;
+    auto prepared = make_checked_workload(op, request);
+    if (!layout.recast)
+        return prepared;
+    auto segments = prepared.workload.segments.copy();
+    if (layout.has_runs)
+        segments = with_runs(segments, layout.has_ones, op.allows_empty());
+    auto recast = *layout.recast == SegmentForm::offsets  ? std::move(segments)
+                  : *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
+                                                          : given_as(*layout.recast, segments);
+    const int bits = request.index_bits.value_or(recast.index_bits());
+    prepared.workload.segments = with_index_bits(std::move(recast), bits);
+    return prepared;
+}
+
+}  // namespace segfold::regress

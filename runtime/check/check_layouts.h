@@ -1,0 +1,47 @@
+#pragma once
+// The layouts of a check, and a workload made of one.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/data/workload_request.h"
+
+namespace segfold::regress {
+
+/// Length of the segments of one length, if it divides the number of elements. It is odd, so segments begin
+/// anywhere in tiles and vectors.
+inline constexpr std::int64_t kOddLength = 31;
+
+/// A layout to check, with its column's name.
+struct CheckLayout {
+    std::string name;
+    Layout layout;
+    /// Another form to give the segments in.
+    ///
+    /// flags, keys: this form. ranges: from the last segment to the first, each one element too long.
+    /// offsets: unchanged.
+    std::optional<SegmentForm> recast = {};
+    /// If recast: merges the middle half of the segments into one, and adds runs of empty segments at the
+    /// begin, between and at the end. Generated rows have an odd length.
+    bool has_runs = false;
+    /// Beside has_runs: each element of the eighth behind the middle half becomes a segment.
+    bool has_ones = false;
+    /// Arrays begin an element behind an aligned address, and scratch memory holds nonsense at first.
+    bool is_disturbed = false;
+    bool is_few = false;  ///< a handful of elements, however many are asked for
+
+    /// True if the name is one that the command line takes for the same data.
+    [[nodiscard]] bool is_named() const { return !recast && !is_few; }
+};
+
+/// Returns layouts that are hard for stages. They have no empty segments if the operator has no result for
+/// those.
+std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
+
+/// Makes the data of a check on `layout`, with `standard_elements` elements if neither the request nor the
+/// layout gives their number.
+PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request, const CheckLayout& layout,
+                                     std::int64_t standard_elements);
+
+}  // namespace segfold::regress
