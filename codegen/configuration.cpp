@@ -22,7 +22,7 @@ const Formula* first_violation(const Stage& stage, const Configuration& configur
                                const FormulaNames& facts)
 {
     // Without facts, conditions on the sizes of an operator have no value.
-    if (facts.empty() && !stage.sizes.empty())
+    if (stage.where.empty() || (facts.empty() && !stage.sizes.empty()))
         return nullptr;
     const auto names = names_of(stage, configuration, facts);
     const auto violated =
@@ -51,9 +51,7 @@ FormulaNames names_of(const Stage& stage, const Configuration& configuration, co
     FormulaNames names = facts;
     for (const auto& [name, value] : configuration)
         names[name] = value;
-    for (const auto& [name, formula] : stage.sizes)
-        names[name] = formula.value(names);
-    return names;
+    return with_sizes(std::move(names), stage.sizes);
 }
 
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts)

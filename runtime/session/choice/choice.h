@@ -102,6 +102,11 @@ struct Chooser {
 
     /// What the records say.
     [[nodiscard]] tune::Lookup look_up(const Problem& problem, const Shape& shape) const;
+    /// Whether they may choose the plan of a problem.
+    [[nodiscard]] bool asks_records_of(const Problem& problem) const
+    {
+        return records && tune::knows_class(*records, *device, problem);
+    }
 };
 
 /// What is chosen for.

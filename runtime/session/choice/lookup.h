@@ -52,6 +52,9 @@ struct Question {
 /// has pinned one or a search has chosen since.
 Lookup look_up(const RecordStore& store, const Question& question);
 
+/// Whether a row is of the class of `problem`: without one, look_up() gives no point for any shape.
+bool knows_class(const RecordStore& store, const DeviceIdentity& device, const Problem& problem);
+
 /// Distance of two shapes, as look_up counts it; infinite between different numbers of features.
 double distance(const Shape& first, const Shape& second);
 
