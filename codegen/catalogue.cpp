@@ -28,6 +28,12 @@ bool needs(const Stage& stage, std::string_view fact)
 /// True for stages over rows.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 
+const Formula* first_unmet(const std::vector<Formula>& needs, const FormulaNames& names)
+{
+    const auto unmet = std::ranges::find_if(needs, [&](const auto& need) { return need.value(names) == 0; });
+    return unmet == needs.end() ? nullptr : &*unmet;
+}
+
 std::string explain(const Formula& need, const Stage& stage, const Problem& problem,
                     const FormulaNames& names)
 {
@@ -69,14 +75,15 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
     // The message also gives the sizes in the need, and the facts of which they are computed.
     auto words = words_of(text);
     for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
-        if (words.contains(size->first))
+        if (words.contains(size->first.text()))
             add_words(size->second.text(), words);
     const auto named = words_of(text);
     const auto facts = problem_facts(problem);
     std::string values;
-    for (const auto& [name, value] : names)
+    for (const auto name : names.names())
         if (named.contains(name) || (words.contains(name) && facts.contains(name)))
-            values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+            values +=
+                (values.empty() ? "" : ", ") + std::string(name) + " = " + std::to_string(names.at(name));
     return "needs " + text + ", and operator " + op.name + " has " + values;
 }
 
@@ -339,13 +346,15 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
     }
     if (has_rows(problem.op) && !is_for_rows(stage))
         return "folds columns of numbers, and operator " + problem.op.name + " has rows";
-    auto names = facts;
-    for (const auto& [size, formula] : stage.needs_sizes)
-        names[size] = formula.value(names);
-    for (const auto& need : stage.needs)
-        if (need.value(names) == 0)
-            return explain(need, stage, problem, names);
-    return std::nullopt;
+    const auto names = with_sizes(facts, stage.needs_sizes);
+    const auto* need = first_unmet(stage.needs, names);
+    return need == nullptr ? std::nullopt : std::optional(explain(*need, stage, problem, names));
+}
+
+bool Catalogue::serves(const Stage& stage, const Problem& problem, const FormulaNames& facts) const
+{
+    return served_form(stage, problem.form) && (!has_rows(problem.op) || is_for_rows(stage)) &&
+           first_unmet(stage.needs, with_sizes(facts, stage.needs_sizes)) == nullptr;
 }
 
 std::string Catalogue::usable(const Problem& problem, bool rungs) const
@@ -377,7 +386,7 @@ const Stage& Catalogue::rule_of_thumb_by(const FormulaNames& facts, const Proble
         if (stage.is_rung)
             continue;
         const auto its_rank = rank(stage, facts);
-        if ((best == nullptr || its_rank > best_rank) && !unmet(stage, problem, facts)) {
+        if ((best == nullptr || its_rank > best_rank) && serves(stage, problem, facts)) {
             best = &stage;
             best_rank = its_rank;
         }

@@ -53,6 +53,8 @@ public:
     /// Returns unmet(stage, problem) for a problem whose plan_facts() are known.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
+    /// Returns whether unmet() is none.
+    [[nodiscard]] bool serves(const Stage& stage, const Problem& problem, const FormulaNames& facts) const;
     /// Throws InputError unless `stage` can serve `problem`. The message gives the reason and the stages that
     /// can.
     void require(const Stage& stage, const Problem& problem) const;

@@ -21,8 +21,8 @@ int at_most(const std::vector<int>& values, std::int64_t bound)
 const Formula* first_violation(const Stage& stage, const Configuration& configuration,
                                const FormulaNames& facts)
 {
-    // Without facts, conditions cannot be evaluated if the stage has sizes.
-    if (facts.empty() && !stage.sizes.empty())
+    // Without facts, conditions on the sizes of an operator have no value.
+    if (stage.where.empty() || (facts.empty() && !stage.sizes.empty()))
         return nullptr;
     const auto names = names_of(stage, configuration, facts);
     const auto violated =
@@ -51,9 +51,7 @@ FormulaNames names_of(const Stage& stage, const Configuration& configuration, co
     FormulaNames names = facts;
     for (const auto& [name, value] : configuration)
         names[name] = value;
-    for (const auto& [name, formula] : stage.sizes)
-        names[name] = formula.value(names);
-    return names;
+    return with_sizes(std::move(names), stage.sizes);
 }
 
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts)

@@ -133,7 +133,7 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
         if (!is_known || !sizes.contains(number))
             throw SpecError(stage.place + ": number '" + number +
                             "' is neither a tunable nor a size above the last needs, suits, where or prefer");
-        values[number] = static_cast<int>(sizes.find(number)->second);
+        values[number] = static_cast<int>(sizes.at(number));
     }
     return values;
 }
@@ -142,13 +142,12 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
 /// size.
 int step_items_of(const Stage& stage, const FormulaNames& sizes)
 {
-    const auto found = sizes.find(kStepItemsSize);
-    if (found == sizes.end())
+    const auto* items = sizes.find(kStepItemsSize);
+    if (items == nullptr)
         return kFewestStepItems;
-    if (found->second != 4 && found->second != 8 && found->second != 16)
-        throw SpecError(
-            fmt::format("{}: step_items is {}; it must be 4, 8 or 16", stage.place, found->second));
-    return static_cast<int>(found->second);
+    if (*items != 4 && *items != 8 && *items != 16)
+        throw SpecError(fmt::format("{}: step_items is {}; it must be 4, 8 or 16", stage.place, *items));
+    return static_cast<int>(*items);
 }
 
 /// plan_facts() without the facts that differ between workloads.
@@ -231,10 +230,9 @@ std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration&
     return constants;
 }
 
-/// Adds kNAME of each size that does not depend on a workload nor, with numbers at launch, on a number. Skips
-/// sizes that `written` defines itself.
-void add_sizes(std::vector<NamedConstant>& constants,
-               const std::vector<std::pair<std::string, Formula>>& sizes, const Problem& problem,
+/// Adds kNAME of each size that depends on no workload and, with numbers at launch, on no number. Skips sizes
+/// that `written` defines itself.
+void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& sizes, const Problem& problem,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
                std::string_view written)
 {
@@ -245,10 +243,11 @@ void add_sizes(std::vector<NamedConstant>& constants,
     for (const auto& [name, formula] : sizes)
         if (formula.is_over(known)) {
             const auto value = known[name] = formula.value(known);
-            const bool is_own = name == kStepItemsSize ||  // the section of tiles defines it
-                                written.find(" " + constant_name(name) + " =") != std::string_view::npos;
+            const bool is_own =
+                name == kStepItemsSize ||  // the section of tiles defines it
+                written.find(" " + constant_name(name.text()) + " =") != std::string_view::npos;
             if (!is_own && std::in_range<int>(value))
-                constants.emplace_back(constant_name(name), static_cast<int>(value));
+                constants.emplace_back(constant_name(name.text()), static_cast<int>(value));
         }
 }
 

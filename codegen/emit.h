@@ -49,7 +49,7 @@ struct Emitted {
     /// are given, the host must then count items.
     bool counts_items = false;
     std::int64_t state_bytes;
-    std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order; a size may use earlier ones
+    std::vector<Size> sizes;  ///< evaluated in order; a size may use earlier ones
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     /// The `int` parameters of kernels, by name.

@@ -110,13 +110,16 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
 
 FormulaNames with_shape(FormulaNames facts, const Shape& shape)
 {
-    facts["num_elements"] = shape.num_elements;
-    facts["num_segments"] = shape.num_segments;
-    facts["longest_length"] = shape.longest;
-    facts["padded_elements"] = shape.padded;
-    facts["num_features"] = shape.num_features;
+    static const FormulaName num_elements("num_elements"), num_segments("num_segments"),
+        longest_length("longest_length"), padded_elements("padded_elements"), num_features("num_features"),
+        mean_length("mean_length");
+    facts[num_elements] = shape.num_elements;
+    facts[num_segments] = shape.num_segments;
+    facts[longest_length] = shape.longest;
+    facts[padded_elements] = shape.padded;
+    facts[num_features] = shape.num_features;
     constexpr std::int64_t kUnknownMean = 64;
-    facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
+    facts[mean_length] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
     return facts;
 }
 

@@ -30,11 +30,10 @@ SegmentForm read_form(const std::string& word, const std::string& place)
 std::pair<std::string, Formula> read_preference(const Stage& stage, const std::string& argument,
                                                 const std::string& place)
 {
-    auto preference = read_size(argument, place);
-    if (std::ranges::find(stage.tunables, preference.first, &Tunable::name) == stage.tunables.end())
-        throw SpecError(place + ": 'prefer' names '" + preference.first +
-                        "', which no 'tune' above declares");
-    return preference;
+    const auto [name, formula] = read_size(argument, place);
+    if (std::ranges::find(stage.tunables, name.text(), &Tunable::name) == stage.tunables.end())
+        throw SpecError(place + ": 'prefer' names '" + name.text() + "', which no 'tune' above declares");
+    return {name.text(), formula};
 }
 
 }  // namespace
@@ -48,7 +47,7 @@ Stage read_stage(std::string file, std::string text, const std::string& folder)
     stage.dialect = stage.file.starts_with("cpu/") ? Dialect::native : Dialect::cuda;
     stage.text = std::move(text);
     bool launches = false;
-    std::vector<std::pair<std::string, Formula>> sizes;
+    std::vector<Size> sizes;
     for (const auto& [word, argument, line, _] : directives_of(stage.text)) {
         const auto place = stage.place + ":" + std::to_string(line);
         if (word == "stage")
@@ -113,10 +112,7 @@ std::int64_t rank(const Stage& stage, const FormulaNames& facts)
 {
     if (!stage.suits)
         return 0;
-    auto names = facts;
-    for (const auto& [name, formula] : stage.suits_sizes)
-        names[name] = formula.value(names);
-    return stage.suits->value(names);
+    return stage.suits->value(with_sizes(facts, stage.suits_sizes));
 }
 
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives)

@@ -22,14 +22,12 @@ struct Stage {
     std::string after;   ///< the stage on which it improves; empty for a first stage
     std::string source;  ///< origin of the idea
     std::vector<SegmentForm> forms;
-    /// Conditions on the operator: associative, commutative, identity, state_bytes <= 64.
-    std::vector<Formula> needs;
-    std::vector<std::pair<std::string, Formula>> needs_sizes;  ///< `let` lines before the last `needs`
-    std::optional<Formula> suits;  ///< the stage's rank among the stages that can serve; uses plan_facts()
-    std::vector<std::pair<std::string, Formula>> suits_sizes;  ///< `let` lines before `suits`
+    std::vector<Formula> needs;     ///< on an operator: associative, commutative, identity, state_bytes <= 64
+    std::vector<Size> needs_sizes;  ///< `let` lines before the last `needs`
+    std::optional<Formula> suits;   ///< its rank among the stages that can serve; uses plan_facts()
+    std::vector<Size> suits_sizes;  ///< `let` lines before `suits`
     std::vector<Tunable> tunables;
-    std::vector<std::pair<std::string, Formula>>
-        sizes;                   ///< `let` lines before the last needs, suits, where or prefer
+    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or prefer
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
         prefer;                        ///< tunable, bound on its value; in order; use plan_facts()
@@ -50,7 +48,7 @@ std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 
 /// The directives that depend on the problem: sizes, scratch memory and launches.
 struct Plumbing {
-    std::vector<std::pair<std::string, Formula>> sizes;  ///< `//% let num_tiles = ...`, in order
+    std::vector<Size> sizes;  ///< `//% let num_tiles = ...`, in order
     std::vector<Scratch> scratch;
     std::vector<Launch> launches;
 };

@@ -90,7 +90,7 @@ void set_once(std::string& value, const std::string& word, const std::string& ar
     value = argument;
 }
 
-std::pair<std::string, Formula> read_size(const std::string& argument, const std::string& place)
+Size read_size(const std::string& argument, const std::string& place)
 {
     const auto [name, formula] = split_assignment(argument, place);
     return {name, Formula(place, formula)};

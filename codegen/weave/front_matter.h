@@ -46,7 +46,7 @@ void set_once(std::string& value, const std::string& word, const std::string& ar
               const std::string& place);
 
 /// Reads "NAME = FORMULA".
-std::pair<std::string, Formula> read_size(const std::string& argument, const std::string& place);
+Size read_size(const std::string& argument, const std::string& place);
 
 /// Reads "NAME : ELEMENT[COUNT] [zero]" with one of the given elements.
 Scratch read_scratch(const std::string& argument, const std::string& place,

@@ -166,8 +166,7 @@ private:
         last_number_ = place;
         if (std::ranges::find(numbers_, name) == numbers_.end())
             numbers_.push_back(name);
-        const auto at_launch = names_.find("at_launch");
-        if (at_launch != names_.end() && at_launch->second != 0)
+        if (const auto* at_launch = names_.find("at_launch"); at_launch != nullptr && *at_launch != 0)
             out.add(std::string(indent) + "int " + name + ",", line);
     }
 

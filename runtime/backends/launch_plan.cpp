@@ -30,12 +30,13 @@ Array item_offsets(const Segments& segments)
 /// Returns the value of a launch line's formula. Throws SpecError if it is less than `least` or more than
 /// `most`.
 std::int64_t value_within(const Formula& formula, const FormulaNames& names, std::int64_t least,
-                          std::int64_t most, const std::string& what, const std::string& rule)
+                          std::int64_t most, std::string_view what, const std::string& of,
+                          std::string_view rule)
 {
     const auto value = formula.value(names);
     if (value < least || value > most)
         throw SpecError(fmt::format(
-            "{}: {} is {}{}; {}", formula.place(), what, value,
+            "{}: the {} of {} is {}{}; {}", formula.place(), what, of, value,
             formula.text() == std::to_string(value) ? "" : ", by '" + formula.text() + "'", rule));
     return value;
 }
@@ -61,20 +62,21 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
         names.emplace("num_segments", sizes.num_segments);
     for (const auto& [name, value] : emitted.configuration)
         names.emplace(name, value);
-    for (const auto& [name, formula] : emitted.sizes)
-        names[name] = formula.value(names);
+    names = with_sizes(std::move(names), emitted.sizes);
 
     LaunchPlan plan;
+    plan.scratch.reserve(emitted.scratch.size());
+    plan.launches.reserve(emitted.launches.size());
     for (const auto& scratch : emitted.scratch) {
         const auto count = value_within(
             scratch.count, names, 0, std::numeric_limits<std::int64_t>::max() / scratch.element_bytes,
-            "the count of " + scratch.name, "scratch has 0 elements or more, of less than 2^63 bytes");
+            "count", scratch.name, "scratch has 0 elements or more, of less than 2^63 bytes");
         plan.scratch.push_back({scratch.name, count * scratch.element_bytes, scratch.zero, scratch.result});
     }
     for (const auto& launch : emitted.launches) {
-        const auto grid = value_within(launch.grid, names, 0, 2147483647, "the grid of " + launch.kernel,
+        const auto grid = value_within(launch.grid, names, 0, 2147483647, "grid", launch.kernel,
                                        "a grid has 0 to 2147483647 blocks");
-        const auto block = value_within(launch.block, names, 1, 1024, "the block of " + launch.kernel,
+        const auto block = value_within(launch.block, names, 1, 1024, "block", launch.kernel,
                                         "a block has 1 to 1024 threads");
         if (grid > 0)
             plan.launches.push_back(

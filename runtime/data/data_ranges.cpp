@@ -28,12 +28,24 @@ void for_parts(const Array& array, const Work& work)
 template <class T>
 std::pair<T, T> ends_of(const T* values, std::int64_t count)
 {
+    std::int64_t i = 0;
+    if constexpr (sizeof(T) == 8) {  // few processors compare several at once
+        T low = values[0], high = low, other_low = low, other_high = low;
+        for (; i + 2 <= count; i += 2) {
+            const T value = values[i], other = values[i + 1];
+            low = value < low ? value : low;
+            high = high < value ? value : high;
+            other_low = other < other_low ? other : other_low;
+            other_high = other_high < other ? other : other_high;
+        }
+        const T last = values[count - 1];
+        return {std::min({low, other_low, last}), std::max({high, other_high, last})};
+    }
     // Compilers vectorise separate lanes in loops of fixed length.
     constexpr std::int64_t kLanes = 64;
     std::array<T, kLanes> least, greatest;
     least.fill(values[0]);
     greatest.fill(values[0]);
-    std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes)
         for (std::int64_t lane = 0; lane < kLanes; ++lane) {
             const T value = values[i + lane];

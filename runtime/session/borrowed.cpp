@@ -13,15 +13,25 @@
 namespace segfold {
 namespace {
 
-Array borrow(const ArrayView& view, std::string_view what)
+/// Whether require_address() takes these.
+bool has_address(const void* data, std::int64_t length)
 {
+    return length >= 0 && length <= kMostLentElements && (data != nullptr || length == 0);
+}
+
+/// Messages name the array: "the offsets", "the elements of 'x'".
+Array borrow(const ArrayView& view, std::string_view what, std::string_view of = {})
+{
+    const auto name = [&] { return of.empty() ? std::string(what) : fmt::format("{} of '{}'", what, of); };
     if (view.place == Place::device)
         throw InputError(
             fmt::format("{} lie on a device; fold takes arrays of the host: make a plan for those of "
                         "a device",
-                        what));
-    require_type(what, view.type);
-    require_address(what, view.data, view.length);
+                        name()));
+    if (!is_type(view.type))
+        require_type(name(), view.type);
+    if (!has_address(view.data, view.length))
+        require_address(name(), view.data, view.length);
     return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
 }
 
@@ -329,8 +339,7 @@ Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, 
     require_inputs(op, inputs.size());
     Workload workload{op, {}, {}, num_features_of(op, inputs)};
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        workload.arrays.push_back(
-            borrow(inputs[i], fmt::format("the elements of '{}'", op.parameters[i].name)));
+        workload.arrays.push_back(borrow(inputs[i], "the elements", op.parameters[i].name));
     const auto num_elements = num_elements_of(op, inputs, segments);
     try {
         workload.segments = borrow_segments(segments, num_elements, std::move(room));

@@ -360,7 +360,7 @@ std::optional<Folded> SessionCore::fold_by_kept_plan(const Operator& op, std::sp
         const Segments none;
         deliver(results, sizes, fold->found ? *fold->found : none, segments, options.results);
         Folded folded(std::move(results), sizes.num_segments);
-        folded.plan_ = kept.text;
+        folded.plan_ = kept.text();
         folded.warnings_ = kept.plan->warnings();
         std::ranges::move(planned.told, std::back_inserter(folded.warnings_));
         return folded;

@@ -75,35 +75,41 @@ void require_options(const Operator& op, const PlanOptions& options)
 }  // namespace
 
 Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements)
-    : parts(std::move(made_of)), sizes(sizes_of_plan(parts.options, segments, num_elements))
+    : parts(std::make_shared<const PlanParts>(std::move(made_of))),
+      known_longest(parts->options.longest),
+      sizes(sizes_of_plan(parts->options, segments, num_elements))
 {
-    const auto* context = parts.backend->context();
+    const auto* context = parts->backend->context();
     is_on_device = context != nullptr;
     num_items = sizes.sizes.num_elements;
-    if (!parts.backend->runs_stages())
+    if (!parts->backend->runs_stages())
         return;
     if (sizes.form == SegmentForm::ranges)
         ranges = shape_of_ranges(segments, num_elements);
     count_items(sizes, ranges);
-    auto laws = plan_laws(parts.laws);
+    auto laws = plan_laws(parts->laws);
     auto problem = problem_of(sizes, laws);
     auto facts = plan_facts(problem);
-    basis = std::make_shared<const Basis>(Basis{std::move(laws), std::move(problem), std::move(facts)});
+    const bool asks_records = parts->chooser.asks_records_of(problem);
+    basis = std::make_shared<const Basis>(Basis{std::move(laws), std::move(problem), std::move(facts),
+                                                asks_records, std::make_shared<PlanPrograms>()});
     auto chosen = choose(sizes);
-    choice = std::make_shared<const PlanChoice>(*std::move(chosen.plan));
-    explanation = std::move(chosen.explanation);
+    program = basis->programs->add(*std::move(chosen.plan));
+    explanation = std::make_shared<const Explanation>(std::move(chosen.explanation));
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
-    scalar_doubt = doubt_of_scalars(parts.op, parts.laws.report);
+    scalar_doubt = doubt_of_scalars(parts->op, parts->laws.report);
     if (is_on_device)
-        device = std::make_unique<DevicePlan>(*context, parts.op, choice, sizes, parts.options);
+        device = std::make_unique<DevicePlan>(
+            *context, parts->op, std::shared_ptr<const PlanChoice>(program, choice()), sizes, parts->options);
     load_native();
 }
 
 Plan::State::State(const State& other)
     : parts(other.parts),
+      known_longest(other.known_longest),
       basis(other.basis),
-      choice(other.choice),
+      program(other.program),
       explanation(other.explanation),
       warnings(other.warnings),
       sizes(other.sizes),
@@ -120,8 +126,8 @@ Plan::State::State(const State& other)
 Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::optional<Shape>& read,
                    std::int64_t longest)
     : parts(other.parts),
+      known_longest(longest),
       basis(other.basis),
-      choice(other.choice),
       explanation(other.explanation),
       warnings(other.warnings),
       sizes(other_sizes),
@@ -130,19 +136,15 @@ Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::
       scalar_doubt(other.scalar_doubt),
       judged(other.judged)
 {
-    parts.options.longest = longest;
-    const auto& [laws, problem, facts] = *basis;
+    const auto& [laws, problem, facts, asks_records, programs] = *basis;
+    const auto& chooser = parts->chooser;
     const auto shape = shape_for(sizes);
-    const auto lookup = parts.chooser.look_up(problem, shape);
-    const auto* tuned = lookup.point ? &*lookup.point : nullptr;
-    const auto& request = parts.options.request;
-    const auto point =
-        planned_point(request, problem, with_shape(facts, shape), laws, *parts.chooser.catalogue, tuned);
-    if (point.stage->name != choice->stage->name || point.configuration != choice->emitted.configuration ||
-        point.is_tuned != choice->is_tuned) {
-        choice = std::make_shared<const PlanChoice>(
-            choice_of(point, request, problem, *parts.chooser.catalogue, parts.chooser.texts.get()));
-    }
+    const auto tuned = asks_records ? chooser.look_up(problem, shape).point : std::nullopt;
+    const auto& request = parts->options.request;
+    const auto point = planned_point(request, problem, with_shape(facts, shape), laws, *chooser.catalogue,
+                                     tuned ? &*tuned : nullptr);
+    program = programs->get(
+        point, [&] { return choice_of(point, request, problem, *chooser.catalogue, chooser.texts.get()); });
     load_native();
 }
 
@@ -151,26 +153,39 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    const bool knows_sizes = !is_found(sizes.form) && sizes.form != SegmentForm::ranges;
-    if (choice && choice->emitted.dialect == Dialect::native && knows_sizes &&
-        cpu::reason_without_compiler().empty())
-        native = std::make_unique<cpu::NativePlan>(parts.op, choice->emitted, sizes.sizes);
+    if (is_native() && sizes.form != SegmentForm::ranges)  // whose items a run counts
+        bind_native(sizes.sizes);
+}
+
+bool Plan::State::is_native() const
+{
+    return program && choice()->emitted.dialect == Dialect::native && !is_found(sizes.form) &&
+           cpu::reason_without_compiler().empty();
+}
+
+void Plan::State::bind_native(const SegmentSizes& to)
+{
+    native = std::make_unique<cpu::NativePlan>(program->native(parts->op), choice()->emitted, to);
+    native_sizes = to;
 }
 
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                               std::span<const MutableArrayView> results)
 {
-    auto workload = borrow_workload(parts.op, inputs, segments, offsets_room().take());
+    auto workload = borrow_workload(parts->op, inputs, segments, offsets_room().take());
     require_items(workload.segments);
-    if (native && sizes_of(workload.segments, workload.num_features) == sizes.sizes) {
+    if (is_native()) {
         check_workload(workload);
+        const auto given = sizes_of(workload.segments, workload.num_features);
+        if (!native || native_sizes != given)
+            bind_native(given);
         std::vector<std::uint64_t> columns, places, outputs;
         std::vector<std::int64_t> lengths;
         for (const auto& input : inputs) {
             columns.push_back(reinterpret_cast<std::uint64_t>(input.data));
             lengths.push_back(input.length);
         }
-        const auto arrays = segment_arrays(workload.segments, choice->emitted.form);
+        const auto arrays = segment_arrays(workload.segments, choice()->emitted.form);
         for (const auto& named : arrays)
             places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
         for (const auto& result : results)
@@ -182,11 +197,11 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
         return;
     }
     std::optional<PlanText> text;
-    if (choice)
-        text.emplace(choice->emitted, choice->stage->name);
+    if (choice())
+        text.emplace(choice()->emitted, choice()->stage->name);
     const auto found = [&] {
-        const std::lock_guard lock(*parts.turn);
-        return parts.backend->run(workload, text ? &*text : nullptr);
+        const std::lock_guard lock(*parts->turn);
+        return parts->backend->run(workload, text ? &*text : nullptr);
     }();
     for (std::size_t i = 0; i < results.size(); ++i)
         if (found[i].array.bytes() != 0)
@@ -218,7 +233,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
 {
     auto& state = this->state();
     const std::lock_guard lock(state.mutex);
-    const auto& op = state.parts.op;
+    const auto& op = state.parts->op;
     const auto place = state.is_on_device ? Place::device : Place::host;
     const auto& sizes = state.sizes.sizes;
     if (inputs.size() != op.parameters.size())
@@ -313,8 +328,8 @@ void Plan::require_sizes(const SegmentsView& segments, std::int64_t num_elements
 void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
 {
     const std::lock_guard lock(state().mutex);
-    require_place(state().parts, segments);
-    auto sizes = sizes_of_plan(state().parts.options, segments, num_elements);
+    require_place(*state().parts, segments);
+    auto sizes = sizes_of_plan(state().parts->options, segments, num_elements);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     state().count_items(sizes, ranges);
     if (ranges && !state().is_on_device)  // the wider text counts fewer items, too
@@ -326,7 +341,7 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     state().sizes = sizes;
     state().ranges = ranges;
     if (!overflowed && state().may_overflow(sizes))
-        std::ranges::move(overflow_warnings(state().parts.laws, state().parts.op, "a plan"),
+        std::ranges::move(overflow_warnings(state().parts->laws, state().parts->op, "a plan"),
                           std::back_inserter(state().warnings));
     state().load_native();
 }
@@ -336,11 +351,11 @@ std::optional<Plan> Plan::for_sizes(const SegmentsView& segments, std::int64_t n
 {
     const std::lock_guard lock(state().mutex);
     const auto& now = state();
-    if (!now.choice || now.is_on_device)
+    if (!now.choice() || now.is_on_device)
         return std::nullopt;
     require_longest(longest);
-    require_place(now.parts, segments);
-    auto sizes = sizes_of_plan(now.parts.options, segments, num_elements);
+    require_place(*now.parts, segments);
+    auto sizes = sizes_of_plan(now.parts->options, segments, num_elements);
     const auto read =
         sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     now.count_items(sizes, read);
@@ -368,7 +383,7 @@ void Plan::require_tables_read_inside(CUstream_st* stream)
     const auto tables = state().device->tables_read_outside(stream);
     if (!tables.empty())
         throw InputError(fmt::format("operator {} has read outside of {} '{}'; such reads give 0",
-                                     state().parts.op.name, tables.size() == 1 ? "the table" : "the tables",
+                                     state().parts->op.name, tables.size() == 1 ? "the table" : "the tables",
                                      fmt::join(tables, "', '")));
 }
 
@@ -387,17 +402,17 @@ bool Plan::takes_scalars(std::span<const ArrayView> inputs)
 
 const std::string& Plan::stage() const
 {
-    return state().choice ? state().choice->stage->name : state().nothing;
+    return state().choice() ? state().choice()->stage->name : state().nothing;
 }
 
 const std::string& Plan::source() const
 {
-    return state().choice ? state().choice->emitted.source : state().nothing;
+    return state().choice() ? state().choice()->emitted.source : state().nothing;
 }
 
 std::vector<std::pair<std::string, std::string>> Plan::explain() const
 {
-    if (!state().choice)
+    if (!state().choice())
         return {};
     const std::lock_guard lock(state().mutex);
     auto explanation = state().explained();

@@ -51,14 +51,14 @@ void require_stages(const PlanRequest& request, const Backend& backend)
 
 Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) const
 {
-    Problem problem = make_problem(parts.op, of.form, of.sizes.index_bits, laws);
-    problem.target = parts.backend->target();
+    Problem problem = make_problem(parts->op, of.form, of.sizes.index_bits, laws);
+    problem.target = parts->backend->target();
     if (of.form == SegmentForm::keys)
         problem.key_bytes = of.key_bytes;
     problem.has_ends = is_on_device;
     // A read outside of a table would end the process on the host, where the check costs little.
-    if (!parts.options.trusts_tables || !is_on_device)
-        for (const auto& parameter : parts.op.parameters)
+    if (!parts->options.trusts_tables || !is_on_device)
+        for (const auto& parameter : parts->op.parameters)
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
     return problem;
@@ -66,8 +66,8 @@ Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) c
 
 void Plan::State::require_scalars(std::span<const ArrayView> inputs)
 {
-    const auto& op = parts.op;
-    if (!choice || !is_in_doubt(scalar_doubt, op, inputs))
+    const auto& op = parts->op;
+    if (!choice() || !is_in_doubt(scalar_doubt, op, inputs))
         return;
     ScalarValues values;
     std::vector<std::string> words;
@@ -88,9 +88,9 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     }
     if (are_judged)
         return;
-    auto laws = plan_laws(laws_for_scalars(op, parts.laws.report, values, parts.assumed));
+    auto laws = plan_laws(laws_for_scalars(op, parts->laws.report, values, parts->assumed));
     // The text does without what other scalars refute, though these may not.
-    const auto of_all = plan_laws(parts.laws);
+    const auto of_all = plan_laws(parts->laws);
     laws.usable.associative = laws.usable.associative && of_all.usable.associative;
     laws.usable.commutative = laws.usable.commutative && of_all.usable.commutative;
     laws.usable.idempotent = laws.usable.idempotent && of_all.usable.idempotent;
@@ -99,27 +99,27 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     if (of_all.without_identity)
         laws.without_identity = of_all.without_identity;
     const auto problem = problem_of(sizes_at_choice, laws);
-    const auto unmet = parts.chooser.catalogue->unmet(*choice->stage, problem);
+    const auto unmet = parts->chooser.catalogue->unmet(*choice()->stage, problem);
     if (unmet || !laws.has_sound_identity ||
-        emit(problem, *choice->stage, choice->emitted.configuration, *parts.chooser.catalogue).source !=
-            choice->emitted.source) {
+        emit(problem, *choice()->stage, choice()->emitted.configuration, *parts->chooser.catalogue).source !=
+            choice()->emitted.source) {
         const auto lost = lost_laws(of_all, laws);
         throw InputError(
             fmt::format("the plan of {} relies on {} not hold with {}: {}; {} judges the scalars "
                         "of each run",
                         op.name, lost.size() > 1 ? "laws that do" : "a law that does", fmt::join(words, ", "),
                         lost.empty() ? unmet.value_or("identity") : fmt::format("{}", fmt::join(lost, ", ")),
-                        parts.fold_call));
+                        parts->fold_call));
     }
     judged = std::move(values);
 }
 
 OperatorLaws Plan::State::plan_laws(OperatorLaws laws) const
 {
-    const auto& options = parts.options;
-    laws = while_nothing_overflows(std::move(laws), parts.op);
+    const auto& options = parts->options;
+    laws = while_nothing_overflows(std::move(laws), parts->op);
     if (options.assumes_finite)
-        laws = on_finite_data(std::move(laws), parts.op);
+        laws = on_finite_data(std::move(laws), parts->op);
     if (!options.with_nan.empty() && depends_on_nan(laws))
         keep_order_of_nan(laws, options.with_nan);
     laws.knows_data = false;
@@ -137,34 +137,34 @@ bool Plan::State::may_overflow(const PlanSizes& of) const
 {
     const auto& uniform = of.sizes.uniform_length;
     const auto longest = of.form == SegmentForm::uniform ? uniform : of.sizes.num_elements;
-    return !parts.options.assumes_no_overflow && longest > parts.laws.most_elements &&
-           !broken_by_overflow(parts.laws, parts.op, KnownValues(), {longest, of.sizes.num_elements}).empty();
+    return !parts->options.assumes_no_overflow && longest > parts->laws.most_elements &&
+           !broken_by_overflow(parts->laws, parts->op, KnownValues(), {longest, of.sizes.num_elements})
+                .empty();
 }
 
 Shape Plan::State::shape_for(const PlanSizes& of) const
 {
-    const auto& options = parts.options;
     Shape shape{
         of.sizes.num_elements,
         is_found(of.form) ? std::max<std::int64_t>(1, of.sizes.num_elements / 64) : of.sizes.num_segments,
-        of.form == SegmentForm::uniform ? of.sizes.uniform_length : options.longest, of.sizes.num_features};
+        of.form == SegmentForm::uniform ? of.sizes.uniform_length : known_longest, of.sizes.num_features};
     if (of.form == SegmentForm::ranges && ranges && ranges->num_elements > 0) {
         shape = *ranges;
         shape.num_features = of.sizes.num_features;
-        shape.longest = std::max(shape.longest, options.longest);
+        shape.longest = std::max(shape.longest, known_longest);
     }
     return shape;
 }
 
 Chosen Plan::State::choose(const PlanSizes& of) const
 {
-    const auto& options = parts.options;
+    const auto& options = parts->options;
     std::optional<ScratchRoom> room;
     if (is_on_device) {
-        room = {{}, of.sizes, parts.backend->context()->info().multiprocessors, of.form};
+        room = {{}, of.sizes, parts->backend->context()->info().multiprocessors, of.form};
         if (!options.scratch.allocate)  // what the caller's allocator has nobody knows
             room->free_bytes = [this] {
-                return static_cast<std::int64_t>(parts.backend->context()->memory().free_bytes) +
+                return static_cast<std::int64_t>(parts->backend->context()->memory().free_bytes) +
                        (device ? device->scratch_bytes() : 0);
             };
     }
@@ -173,20 +173,20 @@ Chosen Plan::State::choose(const PlanSizes& of) const
     counted.num_elements = of.sizes.num_elements;
     counted.num_segments = of.sizes.num_segments;
     counted.has_wide_indices = of.sizes.index_bits == 64;
-    auto chosen =
-        segfold::choose(parts.chooser, {parts.op, basis->problem, shape_for(of), basis->laws, options.request,
-                                        compulsory_traffic(parts.op, counted, of.sizes.num_features),
-                                        room ? &*room : nullptr});
-    std::ranges::copy(segfold::warnings(parts.op), std::inserter(chosen.warnings, chosen.warnings.begin()));
+    auto chosen = segfold::choose(
+        parts->chooser,
+        {parts->op, basis->problem, shape_for(of), basis->laws, options.request,
+         compulsory_traffic(parts->op, counted, of.sizes.num_features), room ? &*room : nullptr});
+    std::ranges::copy(segfold::warnings(parts->op), std::inserter(chosen.warnings, chosen.warnings.begin()));
     if (may_overflow(of))
-        std::ranges::move(overflow_warnings(parts.laws, parts.op, "a plan"),
+        std::ranges::move(overflow_warnings(parts->laws, parts->op, "a plan"),
                           std::back_inserter(chosen.warnings));
     return chosen;
 }
 
 Explanation Plan::State::explained() const
 {
-    auto all = explanation;
+    auto all = *explanation;
     if (sizes == sizes_at_choice)
         return all;
     std::string now;

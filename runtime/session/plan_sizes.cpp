@@ -177,12 +177,12 @@ void Plan::State::count_items(PlanSizes& of, const std::optional<Shape>& counted
 
 void Plan::State::require_items(Segments& segments) const
 {
-    if (segments.form != SegmentForm::ranges || !choice)
+    if (segments.form != SegmentForm::ranges || !choice())
         return;
     if (segments.index_bits() > sizes.sizes.index_bits)
         throw InputError(fmt::format(
             "the plan of {} is for ranges of at most {} in all, and is given ranges of {}; make another plan",
-            parts.op.name, count_text(kMaxNarrowIndex, has_rows(parts.op) ? "row" : "element"),
+            parts->op.name, count_text(kMaxNarrowIndex, has_rows(parts->op) ? "row" : "element"),
             segfold::num_items(segments)));
     segments = with_index_bits(std::move(segments), sizes.sizes.index_bits);
 }
@@ -190,10 +190,10 @@ void Plan::State::require_items(Segments& segments) const
 void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
                       Place place)
 {
-    const auto& op = state.parts.op;
+    const auto& op = state.parts->op;
     const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
     const bool is_placed = !is_array || segments.first.place == place;
-    auto given = sizes_of_plan(state.parts.options, segments, num_elements);
+    auto given = sizes_of_plan(state.parts->options, segments, num_elements);
     if (counts_items(state, given))  // a run counts them, once they are checked
         given.sizes.index_bits = state.sizes.sizes.index_bits;
     if (is_placed && given == state.sizes)
@@ -230,7 +230,7 @@ void require_resizable(const Plan::State& state, const PlanSizes& given)
     throw InputError(
         fmt::format("the plan of {} is for {}, and resize() is given {}; it takes other numbers of "
                     "elements and segments, so make another plan",
-                    state.parts.op.name, text_of_way(now, names_bits), text_of_way(given, names_bits)));
+                    state.parts->op.name, text_of_way(now, names_bits), text_of_way(given, names_bits)));
 }
 
 }  // namespace segfold

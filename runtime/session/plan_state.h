@@ -10,6 +10,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/session/choice/choice.h"
+#include "runtime/session/choice/plan_program.h"
 #include "runtime/session/plan.h"
 
 namespace segfold {
@@ -58,27 +59,28 @@ class NativePlan;
 }
 
 struct Plan::State {
-    PlanParts parts;
-    std::mutex mutex = {};  ///< locked during run()
-    /// Facts on which a plan relies and for which its text is emitted. They are the same for all sizes.
+    std::shared_ptr<const PlanParts> parts;
+    std::int64_t known_longest = 0;  ///< elements of the longest segment of these sizes; see PlanOptions
+    std::mutex mutex = {};           ///< of run
+    /// What a plan relies on, and what its text is emitted for: the same for all sizes.
     struct Basis {
         OperatorLaws laws;
         Problem problem;
-        FormulaNames facts;  ///< facts of the problem in formulas
+        FormulaNames facts;  ///< of the problem
+        bool asks_records;   ///< they may choose the program
+        std::shared_ptr<PlanPrograms> programs;
     };
-    std::shared_ptr<const Basis> basis;        ///< null for a back end without stages
-    std::shared_ptr<const PlanChoice> choice;  ///< null for a back end without stages
-    Explanation explanation;
+    std::shared_ptr<const Basis> basis;  ///< null for a back end without stages, as the next two
+    std::shared_ptr<const PlanProgram> program;
+    std::shared_ptr<const Explanation> explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
-    PlanSizes sizes_at_choice;  ///< sizes before any resize(), for which the stage was chosen
-    /// For ranges on the host, the shape from which the sizes were taken.
-    std::optional<Shape> ranges = {};
-    /// For ranges, the elements in all of them; else the number of elements.
-    std::atomic<std::int64_t> num_items = 0;
-    std::unique_ptr<DevicePlan> device;  ///< null on the host
-    /// The program of the back end cpu, if the plan knows the sizes of the segments; else null.
-    std::unique_ptr<cpu::NativePlan> native;
+    PlanSizes sizes_at_choice;                ///< before any resize(): the stage was chosen for them
+    std::optional<Shape> ranges = {};         ///< of ranges on the host: those that the sizes were taken from
+    std::atomic<std::int64_t> num_items = 0;  ///< elements in all ranges, or elements
+    std::unique_ptr<DevicePlan> device;       ///< null on the host
+    std::unique_ptr<cpu::NativePlan> native;  ///< null elsewhere than on the back end cpu, and until a run
+    SegmentSizes native_sizes = {};           ///< that it is bound to
     bool is_on_device = false;
     /// Whether scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
@@ -92,8 +94,10 @@ struct Plan::State {
           std::int64_t longest);
     ~State();
 
-    /// Makes the indices of `of` wide enough for the items of all ranges on the host. If the items are not
-    /// counted, each range is assumed to have all elements.
+    /// What the program was chosen as; null for a back end without stages.
+    [[nodiscard]] const PlanChoice* choice() const { return program ? &program->choice : nullptr; }
+    /// Makes the indices of sizes wide enough for the items of all ranges on the host; where nobody has
+    /// counted them, each range may have all elements.
     void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
     /// Gives ranges on the host the plan's index width. Throws InputError if the ranges have more items than
     /// such an index can count.
@@ -113,6 +117,9 @@ struct Plan::State {
     /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
     void load_native();
+    /// Whether runs call a native text.
+    [[nodiscard]] bool is_native() const;
+    void bind_native(const SegmentSizes& to);
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);
 };

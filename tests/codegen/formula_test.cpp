@@ -91,6 +91,45 @@ TEST(Formula, TextThatIsNoExpressionIsShownWithItsPlace)
       ^  write <=)");
 }
 
+TEST(Formula, IsOverNamesThatAreAllThere)
+{
+    EXPECT_TRUE(Formula("x", "n > 5 ? block : min(zero, 1)").is_over(kNames));
+    EXPECT_FALSE(Formula("x", "n > 5 ? block : min(other, 1)").is_over(kNames));
+    EXPECT_FALSE(Formula("x", "pow(other)").is_over(kNames));
+}
+
+TEST(Formula, SizesMayUseEarlierOnes)
+{
+    const auto names = with_sizes(kNames, {{"half", Formula("x:1", "n / 2")},
+                                           {"n", Formula("x:2", "half + 1")},
+                                           {"last", Formula("x:3", "n")}});
+    EXPECT_EQ(names.at("half"), 500);
+    EXPECT_EQ(names.at("last"), 501) << "a size may have the name of a fact, which it hides";
+    EXPECT_THROW(with_sizes(kNames, {{"a", Formula("x:1", "b")}, {"b", Formula("x:2", "1")}}), SpecError);
+}
+
+TEST(FormulaNames, HaveWhatTheyWereGiven)
+{
+    FormulaNames names;
+    EXPECT_TRUE(names.empty());
+    const std::string text = "later";
+    names[text] = 3;
+    names["earlier"] = 4;
+    names.emplace("later", 5);
+    EXPECT_EQ(names.names(), (std::vector<std::string_view>{"earlier", "later"}));
+    EXPECT_EQ(names.at("later"), 3);
+    EXPECT_EQ(names.find("never given"), nullptr);
+    EXPECT_THROW((void)names.at("never given"), std::out_of_range);
+    const auto copy = names;
+    names.erase("later");
+    names.erase("never given");
+    EXPECT_FALSE(names.contains("later"));
+    EXPECT_EQ(names["later"], 0) << "nothing is left of an erased value";
+    EXPECT_EQ(copy.at("later"), 3);
+    EXPECT_EQ(FormulaName("later").text(), "later");
+    EXPECT_EQ(FormulaName("later"), FormulaName(text));
+}
+
 TEST(Formula, KeepsItsText) { EXPECT_EQ(Formula("x", "ceil_div(n,  2)").text(), "ceil_div(n,  2)"); }
 
 }  // namespace

@@ -75,8 +75,8 @@ TEST(Stage, KeepsPreferencesAndTheSizesTheySee)
     EXPECT_EQ(stage.prefer[0].second.text(), "first");
     EXPECT_EQ(stage.prefer[1].first, "b");
     ASSERT_EQ(stage.sizes.size(), 2u);
-    EXPECT_EQ(stage.sizes[0].first, "first");
-    EXPECT_EQ(stage.sizes[1].first, "second");
+    EXPECT_EQ(stage.sizes[0].first.text(), "first");
+    EXPECT_EQ(stage.sizes[1].first.text(), "second");
 }
 
 TEST(Stage, KeepsTheSizesThatNeedsSee)
@@ -86,7 +86,7 @@ TEST(Stage, KeepsTheSizesThatNeedsSee)
 //% let second = 3 * num_items
 )"));
     ASSERT_EQ(stage.needs_sizes.size(), 1u);
-    EXPECT_EQ(stage.needs_sizes[0].first, "first");
+    EXPECT_EQ(stage.needs_sizes[0].first.text(), "first");
     EXPECT_EQ(stage.sizes.size(), 1u) << "what a launch is not asked for";
 }
 
@@ -99,7 +99,7 @@ TEST(Stage, KeepsItsRankAndTheSizesAboveIt)
     ASSERT_TRUE(stage.suits);
     EXPECT_EQ(stage.suits->text(), "first > 4 ? 90 : -10");
     ASSERT_EQ(stage.suits_sizes.size(), 1u);
-    EXPECT_EQ(stage.suits_sizes[0].first, "first");
+    EXPECT_EQ(stage.suits_sizes[0].first.text(), "first");
     EXPECT_EQ(stage.sizes.size(), 1u) << "what a launch is not asked for";
     EXPECT_EQ(rank(stage, {{"num_segments", 2}}), -10);
     EXPECT_EQ(rank(stage, {{"num_segments", 3}}), 90);
@@ -179,7 +179,7 @@ TEST(Plumbing, ReadsSizesScratchAndLaunchesInOrder)
                                                         {"launch", "fold  grid = num_tiles  block = 256", 5},
                                                         {"launch", "fix grid = 1 block = max(32, 64)", 6}});
     ASSERT_EQ(plumbing.sizes.size(), 1u);
-    EXPECT_EQ(plumbing.sizes[0].first, "num_tiles");
+    EXPECT_EQ(plumbing.sizes[0].first.text(), "num_tiles");
     EXPECT_EQ(plumbing.sizes[0].second.value({{"num_items", 257}}), 2);
     ASSERT_EQ(plumbing.scratch.size(), 2u);
     EXPECT_EQ(plumbing.scratch[0].name, "totals");

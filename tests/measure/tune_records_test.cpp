@@ -72,6 +72,22 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text.replace(at, what.size(), with);
 }
 
+TEST(TuningRecords, SayWhetherTheyKnowAClass)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto here = row(scan(256, 8), at, 0.1);
+    auto wrong = here;
+    wrong.measurement.outcome = MeasurementOutcome::wrong;
+    const Problem ranges(standard_operator("sum"), SegmentForm::ranges);
+    const DeviceIdentity host{"a processor", 0};
+    EXPECT_TRUE(knows_class(RecordStore::of({here}), kHere, problem()));
+    EXPECT_TRUE(knows_class(RecordStore::of({here}), kElsewhere, problem())) << "seeds are of the class, too";
+    EXPECT_FALSE(knows_class(RecordStore::of({here}), kHere, ranges));
+    EXPECT_FALSE(knows_class(RecordStore::of({here}), host, problem()));
+    EXPECT_FALSE(knows_class(RecordStore::of({wrong}), kHere, problem()));
+    EXPECT_FALSE(knows_class(RecordStore::of({}), kHere, problem()));
+}
+
 TEST(TuningRecords, WhatIsWrittenIsReadAgain)
 {
     auto record = row(scan(256, 8), {1 << 20, 1 << 15, 64, 0, 1 << 22}, 0.125, TuningPhase::chosen);

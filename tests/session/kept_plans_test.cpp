@@ -6,12 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <numeric>
+#include <set>
 #include <thread>
 
+#include "codegen/catalogue.h"
 #include "dsl/text/parser.h"
 #include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/device_identity.h"
+#include "runtime/session/choice/lookup.h"
+#include "tests/common/files.h"
 #include "tests/common/front_door.h"
 
 namespace segfold::test::kept_plans_test {
@@ -96,6 +103,69 @@ TEST_F(KeptPlans, AllWaysToGiveSegments)
     for (const auto& segments : ways)
         (void)session.fold(op, {kValues}, segments);
     EXPECT_EQ(num_kept(op), kept);
+}
+
+TEST_F(KeptPlans, OtherSizesTakeProgramsThatAreThere)
+{
+    const auto op = with_body("own(x: f32) -> f32", kSum);
+    const auto program_of = [&](const std::vector<float>& x, std::int64_t length) {
+        const auto fold = std::make_shared<Fold>(
+            Fold{session.plans_of(op), {x}, uniform(length), static_cast<std::int64_t>(x.size())});
+        return session.plan_for(fold, [](std::int64_t, const auto& work) { work(); }).kept;
+    };
+    // The lengths lie on both sides of the ranks' borders, one after the other.
+    const std::int64_t lengths_of[] = {1, 700, 3, 64, 2000};
+    std::map<std::string, std::set<const std::string*>> programs;  // by what they are called
+    for (int count = 1; count <= 12; ++count)
+        for (const auto length : lengths_of) {
+            const std::vector<float> x(static_cast<std::size_t>(count * length), 0.1F);
+            expect_the_same(op, {x}, uniform(length));
+            const auto& text = program_of(x, length)->text();
+            programs[text].insert(&text);
+        }
+    EXPECT_GE(programs.size(), 2U);
+    for (const auto& [text, made] : programs)
+        EXPECT_EQ(made.size(), 1U) << text;
+}
+
+TEST_F(KeptPlans, OtherSizesHeedRecords)
+{
+    const TemporaryFolder folder;
+    setenv("SEGFOLD_TUNING_DIR", folder.file("").c_str(), 1);
+    const auto op = standard_operator("sum_f32");
+    const Problem problem(op, SegmentForm::uniform);
+    const auto& catalogue = Catalogue::native();
+    const auto& stage = catalogue.stage("lane_scan");
+    const Shape shape{4096, 64, 64, 1};
+    const Point point{stage.name, configure(stage, {{"lane_items", 128}}, plan_facts(problem, shape))};
+    const auto device = host_identity();
+    tune::RecordFile(tune::record_path(folder.file(""), device))
+        .append({device,
+                 "",
+                 "",
+                 op.name,
+                 tune::operator_hash(op),
+                 tune::class_of(problem),
+                 "uniform=64",
+                 shape,
+                 point,
+                 tune::stage_hash(stage, catalogue),
+                 tune::Phase::chosen,
+                 {tune::Outcome::correct, 0.1, {0.1, 0.1}, "", 1},
+                 1 << 14,
+                 "2026-11-22T04:33:35Z"});
+    session.forget_records();
+    const std::vector<float> x(1 << 17, 0.1F);
+    std::string tuned;
+    for (const std::size_t count : {std::size_t{1} << 17, std::size_t{4096}, std::size_t{8192}}) {
+        const ArrayView some(std::span(x).first(count));
+        expect_the_same(op, {some}, uniform(64));
+        if (count == 4096)
+            tuned = session.fold(op, {some}, uniform(64)).plan();
+    }
+    unsetenv("SEGFOLD_TUNING_DIR");
+    EXPECT_NE(tuned.find("lane_items=128"), std::string::npos) << tuned;
+    EXPECT_NE(tuned.find("tuning record"), std::string::npos) << tuned;
 }
 
 TEST_F(KeptPlans, OperatorsOfOneNameAreToldApart)

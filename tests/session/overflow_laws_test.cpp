@@ -2,7 +2,11 @@
 // folding from left to right and warns, or warns that it does not know the data.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "dsl/text/parser.h"
+#include "runtime/data/data_ranges.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/core.h"
@@ -64,6 +68,29 @@ void expect_in_order(const Operator& op, const std::vector<std::int32_t>& values
             EXPECT_EQ(folded.warnings()[0].find("block_per_segment, which is asked for") != std::string::npos,
                       stage.has_value());
         }
+}
+
+template <class T>
+void expect_ends_at_any_place(std::initializer_list<std::size_t> counts)
+{
+    for (const auto count : counts)
+        for (std::size_t place = 0; place < count; ++place)
+            for (const T end : {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}) {
+                std::vector<T> values(count, 5);
+                values[place] = end;
+                const T other = count == 1 ? end : T{5};
+                const auto found = values_in(Array::borrow(type_of_element<T>(), values.data(), count));
+                EXPECT_EQ(found, (Interval{std::min(end, other), std::max(end, other)}))
+                    << name(type_of_element<T>()) << ": " << place << " of " << count;
+            }
+}
+
+TEST(ValuesIn, EndsAreFoundAtAnyPlace)
+{
+    expect_ends_at_any_place<std::int64_t>({1, 2, 3, 4, 7});
+    expect_ends_at_any_place<std::uint64_t>({1, 2, 3, 4, 7});
+    expect_ends_at_any_place<int>({1, 63, 64, 65, 130});
+    expect_ends_at_any_place<std::uint8_t>({1, 64, 65});
 }
 
 TEST(OverflowLaws, CountsThatOverflowAreFoldedFromLeftToRight)

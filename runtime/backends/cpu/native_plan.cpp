@@ -13,21 +13,38 @@ namespace {
 /// Alignment of scratch memory: one cache line.
 constexpr std::size_t kAlignment = 64;
 
+std::size_t aligned(std::size_t place) { return (place + kAlignment - 1) / kAlignment * kAlignment; }
+
 }  // namespace
 
-NativePlan::NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
-    : program_(NativeProgram::of(emitted)), bound_(op, emitted, sizes, 1), outside_(op.parameters.size(), 0)
+NativeText::NativeText(const Operator& op, const Emitted& emitted)
+    : program_(NativeProgram::of(emitted)),
+      layout_(std::make_shared<const BoundLayout>(op, emitted)),
+      num_parameters_(op.parameters.size())
 {
+    for (const auto& launch : emitted.launches)
+        kernels_.emplace_back(launch.kernel, program_->kernel(launch.kernel));
+}
+
+NativePlan::NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted,
+                       const SegmentSizes& sizes)
+    : text_(std::move(text)), bound_(text_->layout_, emitted, sizes, 1), outside_(text_->num_parameters_, 0)
+{
+    std::size_t bytes = kAlignment;
+    for (const auto& buffer : bound_.scratch())
+        bytes += aligned(static_cast<std::size_t>(buffer.bytes));
+    scratch_.resize(bytes);
+    auto place = aligned(reinterpret_cast<std::uint64_t>(scratch_.data()));
     for (std::size_t i = 0; i < bound_.scratch().size(); ++i) {
-        const auto& buffer = bound_.scratch()[i];
-        auto& memory = scratch_.emplace_back(static_cast<std::size_t>(buffer.bytes) + kAlignment);
-        const auto place = reinterpret_cast<std::uint64_t>(memory.data());
-        scratch_addresses_.push_back((place + kAlignment - 1) / kAlignment * kAlignment);
-        bound_.bind_scratch(i, scratch_addresses_.back());
+        scratch_addresses_.push_back(place);
+        bound_.bind_scratch(i, place);
+        place += aligned(static_cast<std::size_t>(bound_.scratch()[i].bytes));
     }
     for (std::size_t i = 0; i < bound_.launches().size(); ++i) {
         const auto& launch = bound_.launches()[i];
-        Kernel kernel{program_->kernel(launch.kernel), launch.grid, {}};
+        const auto entry =
+            std::ranges::find(text_->kernels_, launch.kernel, &std::pair<std::string, NativeKernel>::first);
+        Kernel kernel{entry->second, launch.grid, {}};
         // Kernels take structs by reference, and scratch memory by its address.
         for (std::size_t k = 0; k < launch.parameters.size(); ++k) {
             const auto buffer =
@@ -65,7 +82,7 @@ void NativePlan::poison_scratch(std::uint8_t byte) { fill_scratch(false, byte); 
 
 void NativePlan::fill_scratch(bool is_zero, std::uint8_t byte)
 {
-    for (std::size_t i = 0; i < scratch_.size(); ++i)
+    for (std::size_t i = 0; i < scratch_addresses_.size(); ++i)
         if (bound_.scratch()[i].zero == is_zero)
             std::memset(reinterpret_cast<void*>(scratch_addresses_[i]), byte,
                         static_cast<std::size_t>(bound_.scratch()[i].bytes));

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/backends/bound_plan.h"
@@ -10,11 +12,32 @@
 
 namespace segfold::cpu {
 
+/// A text, loaded, with what its plans of all sizes share.
+class NativeText {
+public:
+    /// Throws DeviceError if the text does not compile.
+    NativeText(const Operator& op, const Emitted& emitted);
+
+    [[nodiscard]] const NativeProgram& program() const { return *program_; }
+
+private:
+    friend class NativePlan;
+
+    std::shared_ptr<const NativeProgram> program_;
+    std::shared_ptr<const BoundLayout> layout_;
+    std::vector<std::pair<std::string, NativeKernel>> kernels_;
+    std::size_t num_parameters_;
+};
+
 /// Runs a text on any arrays of its sizes. A run allocates nothing. Only one thread at a time may run it.
 class NativePlan {
 public:
     /// Throws DeviceError if the text does not compile.
-    NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes);
+    NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
+        : NativePlan(std::make_shared<const NativeText>(op, emitted), emitted, sizes)
+    {}
+    /// `text` is that of `emitted`.
+    NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
     /// Folds on all cores available to the process.
     ///
@@ -29,7 +52,7 @@ public:
     [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }
     /// Fills scratch memory with `byte`, except where zeros are needed.
     void poison_scratch(std::uint8_t byte);
-    [[nodiscard]] const NativeProgram& program() const { return *program_; }
+    [[nodiscard]] const NativeProgram& program() const { return text_->program(); }
     [[nodiscard]] std::int64_t scratch_bytes() const;
 
 private:
@@ -42,9 +65,9 @@ private:
     /// Fills either the scratch memory that must be zero before the first run, or all other.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
-    std::shared_ptr<const NativeProgram> program_;
+    std::shared_ptr<const NativeText> text_;
     BoundPlan bound_;
-    std::vector<std::vector<std::byte>> scratch_;
+    std::vector<std::byte> scratch_;
     std::vector<std::uint64_t> scratch_addresses_;
     std::vector<std::uint32_t> outside_;
     std::vector<Kernel> kernels_;

@@ -41,7 +41,7 @@ Json emit_document(const Problem& problem, const PlanChoice& plan)
                      {"chosen_by", plan.chosen_by()},    {"configuration", json_of(emitted.configuration)}};
     document["sizes"] = Json::object();
     for (const auto& [name, formula] : emitted.sizes)
-        document["sizes"][name] = formula.text();
+        document["sizes"][name.text()] = formula.text();
     document["scratch"] = Json::array();
     for (const auto& scratch : emitted.scratch)
         document["scratch"].push_back({{"name", scratch.name},

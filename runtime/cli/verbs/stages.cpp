@@ -98,7 +98,7 @@ std::string print_stage(const Stage& stage, std::size_t indent)
     add("layouts", join_forms(stage.forms));
     add("needs", stage.needs.empty() ? "nothing" : join_needs(stage.needs));
     for (const auto& [size, formula] : stage.suits_sizes)
-        add(size == stage.suits_sizes.front().first ? "let" : "", size + " = " + formula.text());
+        add(size == stage.suits_sizes.front().first ? "let" : "", size.text() + " = " + formula.text());
     if (stage.suits)
         add("suits", stage.suits->text());
     for (const auto& tunable : stage.tunables)
@@ -194,7 +194,7 @@ Json stages_json(const Stage& stage)
     if (stage.suits) {
         object["suits"] = {{"let", Json::object()}, {"rank", stage.suits->text()}};
         for (const auto& [size, formula] : stage.suits_sizes)
-            object["suits"]["let"][size] = formula.text();
+            object["suits"]["let"][size.text()] = formula.text();
     }
     object["tunables"] = Json::object();
     for (const auto& tunable : stage.tunables)

@@ -108,6 +108,11 @@ struct Chooser {
 
     /// Looks the problem up in the records.
     [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape) const;
+    /// Whether they may choose the plan of a problem.
+    [[nodiscard]] bool asks_records_of(const Problem& problem) const
+    {
+        return records && knows_class(*records, *device, problem);
+    }
 };
 
 /// The arguments of a choice.

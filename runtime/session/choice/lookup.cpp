@@ -86,6 +86,31 @@ std::string rank_text(const Measured& measured, const TuningRecord& row)
                        plans, faster, faster == 1 ? "is not" : "none is");
 }
 
+/// The correct rows of a problem's class that GPUs have, or hosts: neither has anything to tell the other.
+class RowsOfClass {
+public:
+    RowsOfClass(const DeviceIdentity& device, const Problem& problem)
+        : is_on_host_(is_host(device)), wanted_(class_here(class_of(problem)))
+    {}
+
+    [[nodiscard]] bool has(const TuningRecord& record) const
+    {
+        return is_host(record.device) == is_on_host_ &&
+               record.measurement.outcome == MeasurementOutcome::correct &&
+               class_here(record.problem) == wanted_;
+    }
+
+private:
+    static bool is_host(const DeviceIdentity& device) { return device.compute_capability == 0; }
+    [[nodiscard]] ProblemClass class_here(const ProblemClass& problem) const
+    {
+        return is_on_host_ ? folded_on_host(problem) : problem;
+    }
+
+    bool is_on_host_;
+    ProblemClass wanted_;
+};
+
 class RecordSearcher {
 public:
     RecordSearcher(const RecordStore& store, const Question& question) : store_(store), question_(question)
@@ -130,17 +155,9 @@ private:
 
     void gather()
     {
-        const auto is_host = [](const DeviceIdentity& device) { return device.compute_capability == 0; };
-        const bool is_on_host = is_host(question_.device);
-        const auto class_here = [&](const ProblemClass& problem) {
-            return is_on_host ? folded_on_host(problem) : problem;
-        };
-        const auto wanted = class_here(class_of(question_.problem));
+        const RowsOfClass rows(question_.device, question_.problem);
         for (const auto& record : store_.rows()) {
-            if (is_host(record.device) != is_on_host)
-                continue;  // records of GPUs say nothing about the host, and vice versa
-            if (class_here(record.problem) != wanted ||
-                record.measurement.outcome != MeasurementOutcome::correct)
+            if (!rows.has(record))
                 continue;
             auto [known, is_new] = objections_.try_emplace(record.point);
             if (is_new)
@@ -390,6 +407,12 @@ double distance(const Shape& first, const Shape& second)
 Lookup look_up(const RecordStore& store, const Question& question)
 {
     return RecordSearcher(store, question).run();
+}
+
+bool knows_class(const RecordStore& store, const DeviceIdentity& device, const Problem& problem)
+{
+    const RowsOfClass rows(device, problem);
+    return std::ranges::any_of(store.rows(), [&](const auto& record) { return rows.has(record); });
 }
 
 bool is_same(const Shape& first, const Shape& second)

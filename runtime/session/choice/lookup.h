@@ -56,6 +56,9 @@ struct Question {
 /// person has pinned one or a search has chosen one since.
 Lookup look_up(const RecordStore& store, const Question& question);
 
+/// Whether a row is of the class of `problem`: without one, look_up() gives no point for any shape.
+bool knows_class(const RecordStore& store, const DeviceIdentity& device, const Problem& problem);
+
 /// The distance of two shapes in look_up(), in doublings; infinite between different numbers of features.
 double distance(const Shape& first, const Shape& second);
 

@@ -38,12 +38,15 @@ std::string key_of(const PlanOptions& options)
 }
 
 KeptPlan::KeptPlan(PlanKey made_for, Plan made)
-    : key(std::move(made_for)), plan(std::make_shared<Plan>(std::move(made)))
+    : key(std::move(made_for)),
+      plan(std::make_shared<Plan>(std::move(made))),
+      num_segments(plan->state().sizes.sizes.num_segments)
+{}
+
+const std::string& KeptPlan::text() const
 {
     const auto& state = plan->state();
-    num_segments = state.sizes.sizes.num_segments;
-    if (state.choice)
-        text = fmt::format("{} ({})", state.choice->text(), state.choice->chosen_by());
+    return state.program ? state.program->text : state.nothing;
 }
 
 void Fold::find_segments()

@@ -50,8 +50,10 @@ struct KeptPlan {
 
     PlanKey key;
     std::shared_ptr<Plan> plan;
-    std::string text;  ///< as Folded::plan()
-    std::int64_t num_segments = 0;
+    std::int64_t num_segments;
+
+    /// As Folded::plan().
+    [[nodiscard]] const std::string& text() const;
 };
 
 /// The plan of a fold, and what its data change of it, as warnings.

@@ -93,7 +93,7 @@ NotSpared look_at(const std::shared_ptr<const Fold>& fold, FoldAsks asks, std::i
     return *found;
 }
 
-/// The values of scalars that may mean other laws than those of all values, as a text; empty where none may.
+/// The bytes of scalars that may mean other laws than those of all values, as a text; empty where none may.
 std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
 {
     std::string text;
@@ -103,8 +103,8 @@ std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
         const auto& input = fold.inputs[i];
         if (!fold.op().parameters[i].scalar)
             continue;
-        const auto value = value_at(input.type, input.data, 0);
-        text += fmt::format(" {}:{:x}:{:x}", i, value.bits, std::bit_cast<std::uint64_t>(value.real));
+        text += ' ';
+        text.append(static_cast<const char*>(input.data), size_bytes(input.type));
     }
     return text;
 }
