@@ -176,9 +176,9 @@ TEST(CheckShapes, ATextForTheOldestDevicesIsAmongThem)
         Session session(std::make_unique<Watching>(all), {});
         const auto op = standard_operator("sum_i32");
         regress::CheckRequest request;
-        request.stages = {&session.catalogue().stage(stage)};
+        request.stages = {&core(session).catalogue().stage(stage)};
         request.proof.seconds = 0;
-        regress::take_standard_data(request, op, session.catalogue(), session.backend());
+        regress::take_standard_data(request, op, core(session).catalogue(), core(session).backend());
         std::set<bool> are_old;
         std::size_t i = 0;
         for (const auto& outcome : regress::check_operator(session, op, request).matrix.outcomes) {

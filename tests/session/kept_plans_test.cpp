@@ -110,8 +110,8 @@ TEST_F(KeptPlans, OtherSizesTakeProgramsThatAreThere)
     const auto op = with_body("own(x: f32) -> f32", kSum);
     const auto program_of = [&](const std::vector<float>& x, std::int64_t length) {
         const auto fold = std::make_shared<Fold>(
-            Fold{session.plans_of(op), {x}, uniform(length), static_cast<std::int64_t>(x.size())});
-        return session.plan_for(fold, [](std::int64_t, const auto& work) { work(); }).kept;
+            Fold{core(session).plans_of(op), {x}, uniform(length), static_cast<std::int64_t>(x.size())});
+        return core(session).plan_for(fold, [](std::int64_t, const auto& work) { work(); }).kept;
     };
     // The lengths lie on both sides of the ranks' borders, one after the other.
     const std::int64_t lengths_of[] = {1, 700, 3, 64, 2000};
@@ -139,26 +139,26 @@ TEST_F(KeptPlans, OtherSizesHeedRecords)
     const Shape shape{4096, 64, 64, 1};
     const Point point{stage.name, configure(stage, {{"lane_items", 128}}, plan_facts(problem, shape))};
     const auto device = host_identity();
-    tune::RecordFile(tune::record_path(folder.file(""), device))
+    RecordFile(record_path(folder.file(""), device))
         .append({device,
                  "",
                  "",
                  op.name,
-                 tune::operator_hash(op),
-                 tune::class_of(problem),
+                 operator_hash(op),
+                 class_of(problem),
                  "uniform=64",
                  shape,
                  point,
-                 tune::stage_hash(stage, catalogue),
-                 tune::Phase::chosen,
-                 {tune::Outcome::correct, 0.1, {0.1, 0.1}, "", 1},
+                 stage_hash(stage, catalogue),
+                 TuningPhase::chosen,
+                 {MeasurementOutcome::correct, 0.1, {0.1, 0.1}, "", 1},
                  1 << 14,
                  "2026-11-22T04:33:35Z"});
     session.forget_records();
     const std::vector<float> x(1 << 17, 0.1F);
     std::string tuned;
     for (const std::size_t count : {std::size_t{1} << 17, std::size_t{4096}, std::size_t{8192}}) {
-        const ArrayView some(std::span(x).first(count));
+        const ArrayView some = std::span(x).first(count);
         expect_the_same(op, {some}, uniform(64));
         if (count == 4096)
             tuned = session.fold(op, {some}, uniform(64)).plan();
