@@ -1,30 +1,29 @@
 //% piece finished
-[[gnu::always_inline]] static inline Finished finished(const Results& @results @, Index @segment @)
+[[gnu::always_inline]] static inline Finished finished(const Results&@results@, Index@segment@)
 {
-    return
-    {
-        //% each result
-        results.@name @[ segment ],
-        //% end
+    return {
+//% each result
+        results.@name@[segment],
+//% end
     };
 }
 
 //% piece map_item
 // Maps the element at `index` of the input with the results of its segment, and writes its outputs.
-[[gnu::always_inline]] static inline void map_item(const Inputs& @inputs @, const Results& results,
-                                                   const Finished& @total @, Index index, Index @position @,
-                                                   Index @segment @, Index @length @)
+[[gnu::always_inline]] static inline void map_item(const Inputs&@inputs@, const Results& results,
+                                                   const Finished&@total@, Index index, Index@position@,
+                                                   Index@segment@, Index@length@)
 {
-    const Mapped mapped = map_element(@arguments @);
-    //% each output
-    results.@name @[ index ] = mapped.@name @;
-    //% end
+    const Mapped mapped = map_element(@arguments@);
+//% each output
+    results.@name@[index] = mapped.@name@;
+//% end
 }
 
 //% piece gather_feature
 // A feature of an entry of a table; zero where the entry lies outside, which is noted.
-[[gnu::always_inline]] static inline @type
-    @gather_feature(const @table @& table, i64 entry, Index feature, Index num_features)
+[[gnu::always_inline]] static inline @type@ gather_feature(const @table@& table, i64 entry, Index feature,
+                                                          Index num_features)
 {
     if (u64(entry) < u64(table.length))
         return table.at[entry * num_features + feature];
@@ -35,17 +34,17 @@
 //% piece map_feature
 // Maps a feature of the element at `index` of the input with that of the results of its segment, and writes
 // its outputs.
-[[gnu::always_inline]] static inline void map_feature(const Inputs& @inputs @, const Results& results,
-                                                      Index index, Index @position @, Index segment,
-                                                      Index @length @, Index feature, Index num_features)
+[[gnu::always_inline]] static inline void map_feature(const Inputs&@inputs@, const Results& results,
+                                                      Index index, Index@position@, Index segment,
+                                                      Index@length@, Index feature, Index num_features)
 {
     const i64 place = i64(index) * num_features + feature;
     [[maybe_unused]] const i64 total = i64(segment) * num_features + feature;
-    //% each seen
-    (void)@value @;
-    //% end
-    const Mapped mapped = map_element(@arguments @);
-    //% each output
-    results.@name @[ place ] = mapped.@name @;
-    //% end
+//% each seen
+    (void)@value@;
+//% end
+    const Mapped mapped = map_element(@arguments@);
+//% each output
+    results.@name@[place] = mapped.@name@;
+//% end
 }

@@ -102,8 +102,9 @@ public:
                 throw;
             outcome.fault =
                 error.what();  // no element reads outside: the usual problem would check the table
-        } catch (const InternalError& error) {  // borders of the parts do not fit together
-            if (!request_.is_spread())
+        } catch (const InternalError& error) {
+            // The borders of the parts do not fit together, or the kernel has found other segments.
+            if (!request_.is_spread() && !is_found(problem.form))
                 throw;
             outcome.fault = error.what();
         }

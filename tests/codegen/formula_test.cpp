@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/weave/formula_names.h"
 #include "dsl/error.h"
 
 namespace segfold::formula_test {

@@ -491,8 +491,7 @@ TEST(Session, APlanOutlivesASessionWithStagesOfItsOwn)
     std::vector<int> sums(4);
     copy.run({kValues}, offsets(kOffsets), {sums});
     EXPECT_EQ(sums, (std::vector{8, 6, 0, 22}));
-    const std::vector<int> ends = {0, 9};
-    copy.resize(offsets(ends), 9);
+    copy.resize(offsets(std::vector<int>{0, 9}), 9);
     const auto facts = copy.explain();  // explain() chooses among the session's stages again
     EXPECT_EQ(std::ranges::count(facts, "resized", &std::pair<std::string, std::string>::first), 1);
 }
