@@ -90,15 +90,15 @@ bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 /// Marks the report's law as refuted by `example`, which comes from the data.
 void refute(LawReport& report, Law law, CounterExample example)
 {
-    for (auto& finding : report.findings)
-        if (finding.law == law) {
-            LawFinding refuted;
-            refuted.law = law;
-            refuted.verdict = Verdict::refuted;
-            refuted.cases = finding.cases;
-            finding = std::move(refuted);
-            finding.counter_example = std::move(example);
-        }
+    const auto finding = std::ranges::find(report.findings, law, &LawFinding::law);
+    if (finding == report.findings.end())
+        return;
+    LawFinding refuted;
+    refuted.law = law;
+    refuted.verdict = Verdict::refuted;
+    refuted.cases = finding->cases;
+    refuted.counter_example = std::move(example);
+    *finding = std::move(refuted);
 }
 
 /// Tries the identity on all elements. Returns true if it holds. Otherwise adds the counter-example to the
