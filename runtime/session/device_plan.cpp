@@ -330,6 +330,16 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
     for (const auto& result : results)
         addresses_.push_back(address(result.data));
     program_.arguments().bind_results(addresses_);
+    // Ranges may leave elements out, and no kernel stores the outputs of those.
+    if (sizes_.kind == LayoutKind::ranges)
+        for (const auto& result : results.last(op_.outputs.size())) {
+            const auto bytes =
+                static_cast<std::size_t>(sizes_.sizes.num_elements * sizes_.sizes.num_features) *
+                size_bytes(result.type);
+            if (bytes != 0)
+                cuda::check(cuda::driver().cuMemsetD8Async(address(result.data), 0, bytes, handle(stream)),
+                            "cuMemsetD8Async");
+        }
     // No kernel runs, so nothing else writes the number of segments.
     if (is_found(sizes_.form) && sequence_.empty())
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,

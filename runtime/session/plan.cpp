@@ -190,6 +190,12 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
             places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
         for (const auto& result : results)
             outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
+        // No kernel stores the outputs of elements that ranges leave out.
+        if (given.num_items < given.num_elements)
+            for (const auto& result : results.last(workload.op.outputs.size()))
+                std::memset(result.data, 0,
+                            static_cast<std::size_t>(given.num_elements * given.num_features) *
+                                size_bytes(result.type));
         native->run(columns, lengths, places, outputs);
         refuse_noted_reads(workload, native->outside());
         if (workload.segments.offsets.data() != segments.first.data)

@@ -41,6 +41,34 @@ TEST_F(SessionOnGpu, PlansTakeEveryLayoutOnTheDevice)
             }
 }
 
+/// Nobody has cleared the arrays that a plan is given.
+TEST_F(SessionOnGpu, ElementsInNoSegmentAreToldZero)
+{
+    const auto op = parse_operator("behind", R"(operator behind(x: u32) -> each u64 {
+        state last: u32  lift x  combine(earlier, later) later  empty 0  map u64(last) * 100 + u64(x) })");
+    Lent lent;
+    lent.buffers.reserve(8);
+    const auto by = [&](std::vector<std::int32_t> values) {
+        return lent.lend(*context_, Array::of<std::int32_t>(Type::i32, std::span(std::as_const(values))));
+    };
+    const auto x = [&] {
+        auto view = by({1, 2, 3, 4, 5, 6, 7, 8});
+        view.type = Type::u32;
+        return view;
+    }();
+    const auto segments = ranges(by({5, 1, 4}), by({7, 3, 4}));
+    auto plan = session_->plan(op, segments, 8);
+    for (int run = 0; run < 2; ++run) {
+        const auto told = lent.lend_mutable(*context_, Type::u64, 8);
+        plan.run({x}, segments, {told});
+        context_->synchronize();
+        const auto array = read(told, 8);
+        const auto values = array.as<std::uint64_t>();
+        EXPECT_EQ(std::vector(values.begin(), values.end()),
+                  (std::vector<std::uint64_t>{0, 302, 303, 0, 0, 706, 707, 0}));
+    }
+}
+
 TEST_F(SessionOnGpu, LargeArraysFoldOnTheDevice)
 {
     for (const std::string layout : {"geometric:mean=32", "giant:half", "zipf:exponent=1.9"})

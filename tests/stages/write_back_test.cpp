@@ -4,16 +4,19 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
+#include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
 #include "runtime/session/validation.h"
+#include "tests/common/front_door.h"
 #include "tests/common/message_of.h"
 #include "tests/common/stage_cases.h"
 #include "tests/stages/write_back_cases.h"
@@ -375,6 +378,38 @@ TEST(WriteBackOnSimt, ElementsInNoSegmentAreZero)
         EXPECT_STREQ(error.what(),
                      "segments 0 and 1 share element 6, and operator told_back gives each element one "
                      "output; give ranges that do not overlap");
+    }
+}
+
+/// Nobody has cleared the arrays that a plan is given.
+TEST(WriteBack, PlansStoreZeroForElementsInNoSegment)
+{
+    const auto op = parse_operator("behind", R"(operator behind(x: row u32) -> each u64 {
+        state last: u32  lift x  combine(earlier, later) later  empty 0  map u64(last) * 100 + u64(x) })");
+    const std::vector<std::int32_t> begins = {8, 2, 6}, ends = {10, 5, 6};
+    const std::int64_t num_elements = 12, width = 3;
+    std::vector<std::uint32_t> x(num_elements * width);
+    std::iota(x.begin(), x.end(), 1u);
+    std::vector<std::uint64_t> expected(x.size(), 0);
+    for (std::size_t s = 0; s < begins.size(); ++s)
+        for (std::int64_t i = begins[s]; i < ends[s]; ++i)
+            for (std::int64_t k = 0; k < width; ++k) {
+                const auto at = static_cast<std::size_t>(i * width + k);
+                const auto last = static_cast<std::size_t>((ends[s] - 1) * width + k);
+                expected[at] = x[last] * 100 + x[at];
+            }
+    expected.push_back(77);  // lies behind the outputs
+    const auto segments = segfold::ranges(std::span(begins), std::span(ends));
+    for (const std::string backend : {"cpu", "simt", "reference"}) {
+        if (backend == "cpu" && !cpu::reason_without_compiler().empty())
+            continue;
+        auto session = session_on(backend);
+        auto plan = session.plan(op, segments, num_elements, {.num_features = width});
+        for (int run = 0; run < 2; ++run) {
+            std::vector<std::uint64_t> told(expected.size(), 77);
+            plan.run({rows_of(std::span(x), width)}, segments, {std::span(told)});
+            EXPECT_EQ(told, expected) << backend;
+        }
     }
 }
 
