@@ -101,18 +101,17 @@ PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request
         request.num_elements.reset();
     if (layout.has_runs && has_rows(op) && !request.num_features)
         request.num_features = kOddFeatures;
-    auto prepared = make_checked_workload(op, request);
-    if (!layout.recast)
-        return prepared;
-    auto segments = prepared.workload.segments.copy();
-    if (layout.has_runs)
-        segments = with_runs(segments, layout.has_ones, op.allows_empty());
-    auto recast = *layout.recast == SegmentForm::offsets  ? std::move(segments)
-                  : *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
-                                                          : given_as(*layout.recast, segments);
-    const int bits = request.index_bits.value_or(recast.index_bits());
-    prepared.workload.segments = with_index_bits(std::move(recast), bits);
-    return prepared;
+    if (layout.recast)
+        request.recast = [&](Segments segments) {
+            if (layout.has_runs)
+                segments = with_runs(segments, layout.has_ones, op.allows_empty());
+            switch (*layout.recast) {
+                case SegmentForm::offsets: return segments;
+                case SegmentForm::ranges: return backwards(segments, op.map.has_value());
+                default: return given_as(*layout.recast, segments);
+            }
+        };
+    return make_checked_workload(op, request);
 }
 
 }  // namespace segfold::regress

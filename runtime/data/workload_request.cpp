@@ -335,6 +335,8 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
     std::optional<Array> places;
     if (request.sorts_keys)
         places = sort_by_keys(op, resolved.segments, arrays);
+    if (request.recast)
+        resolved.segments = request.recast(std::move(resolved.segments));
     if (request.index_bits)
         resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);

@@ -1,5 +1,6 @@
 #pragma once
 // Reads and generates the data for a run.
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct WorkloadRequest {
     /// be requested by name. Columns and tables need a range of values, or a number of elements if the
     /// segments alone are given; segments need the name of a generated layout.
     bool generates = true;
+    /// Changes the segments before anything is generated for them; absent: they stay.
+    std::function<Segments(Segments)> recast = {};
     bool takes_inputs = true;  ///< the verb has a flag --input, which messages may mention
 };
 

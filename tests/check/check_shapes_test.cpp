@@ -1,4 +1,5 @@
 // The data that a check and relations make: what a stage may stumble over must be among it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -120,6 +121,28 @@ TEST(CheckShapes, AHandfulOfElementsIsAmongThem)
         const auto few = std::ranges::find(all, lengths, &Seen::lengths);
         ASSERT_NE(few, all.end()) << stage;
         EXPECT_EQ(few->configuration, few->smallest) << stage;
+    }
+}
+
+/// Tables that are read by what segments decide: the layouts change lengths and numbers of segments.
+TEST(CheckShapes, TablesAreLongEnoughForEveryLayout)
+{
+    for (const auto& [lift, rest] :
+         std::vector<std::pair<std::string, std::string>>{{"i64(t[position])", ""},
+                                                          {"i64(t[segment])", ""},
+                                                          {"i64(x)", "map s + i64(t[length])"},
+                                                          {"i64(x)", "map s + i64(t[position])"},
+                                                          {"i64(x)", "map s + i64(t[segment])"}}) {
+        const auto part = lift + " " + rest;
+        const auto output = rest.starts_with("map") ? "each i64" : "i64";
+        const auto op = parse_operator(
+            "reads", fmt::format("operator reads(x: i32, t: table i32) -> {} {{ state s: i64 = 0 "
+                                 "lift {} * i64(x) combine(a, b) a + b {} }}",
+                                 output, lift, rest));
+        for (const auto& layout : regress::standard_layouts(op, 3100))
+            EXPECT_NO_THROW((void)regress::make_check_workload(op, {}, layout, 3100))
+                << part << ", " << layout.name;
+        EXPECT_FALSE(seen_by_check(op, "warp_per_segment").empty()) << part;
     }
 }
 
