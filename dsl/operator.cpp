@@ -144,6 +144,14 @@ bool uses_name(const Block& block, std::string_view name)
     });
 }
 
+bool reads(const Block& block, std::string_view parameter)
+{
+    return any_node(block, [&](const ExpressionNode& node) {
+        return (node.kind == ExpressionKind::name || node.kind == ExpressionKind::gather) &&
+               node.name == parameter;
+    });
+}
+
 bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
 // True if combine never rounds, and other parts round only f32 and f64, by single + - * / and sqrt that no

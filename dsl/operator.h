@@ -121,6 +121,9 @@ Operator without_map(Operator op);
 /// True if an expression of the block uses `name`: index, position, segment or length.
 bool uses_name(const Block& block, std::string_view name);
 
+/// True if an expression of the block reads a parameter: a column, a scalar or a table.
+bool reads(const Block& block, std::string_view parameter);
+
 /// Advice for an operator that gives empty segments no result: "give its state fields an identity ...".
 std::string advice_on_empty_segments(const Operator& op);
 

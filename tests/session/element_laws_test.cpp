@@ -260,6 +260,28 @@ TEST(ElementLaws, AnElementThatIsNotFiniteLeavesTheIdentityOut)
     EXPECT_TRUE(laws().without_identity);
 }
 
+/// No state depends on what map alone reads.
+TEST(ElementLaws, WhatMapAloneReadsLeavesTheIdentityIn)
+{
+    auto session = session_on("reference");
+    const auto without_identity = [&](const std::string& lift, const std::string& map, float x) {
+        const auto op = parse_operator(
+            "shifted",
+            "operator shifted(x: f32, bias: f32, t: table f32) -> each f32 { state m: f32 = lowest(f32)  "
+            "lift " +
+                lift + "  combine(a, b) max(a, b)  map " + map + " }");
+        const auto infinity = std::numeric_limits<float>::infinity();
+        const std::vector<float> column = {1, x, 3}, others = {0, -infinity, 1};
+        return core(session)
+            .laws(borrow_workload(op, std::vector<ArrayView>{column, others, others}, whole()))
+            .without_identity.has_value();
+    };
+    EXPECT_FALSE(without_identity("x", "m + bias + t[position]", 2));
+    EXPECT_TRUE(without_identity("x", "m + bias + t[position]", -std::numeric_limits<float>::infinity()));
+    EXPECT_TRUE(without_identity("x + bias", "m + bias + t[position]", 2));
+    EXPECT_TRUE(without_identity("x + t[i32(x) % 3]", "m + bias + t[position]", 2));
+}
+
 Operator greatest(const std::string& parameters, const std::string& identity, const std::string& lift)
 {
     return parse_operator("greatest.seg", "operator greatest(" + parameters +
