@@ -155,15 +155,18 @@ void BoundPlan::write(const BoundLayout::Slot& slot, std::span<const std::uint64
         put(slot.pointers[i], addresses[i]);
 }
 
-void BoundPlan::bind_inputs(std::span<const std::uint64_t> addresses, std::span<const std::int64_t> lengths,
-                            std::uint64_t outside)
+void BoundPlan::bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length)
 {
-    write(layout_->slots_[BoundLayout::inputs], addresses);
+    put(layout_->slots_[BoundLayout::inputs].pointers.at(parameter), address);
+    if (const auto& [place, is_row] = layout_->inputs_[parameter]; place != BoundLayout::kNowhere)
+        put(place, length / (is_row ? num_features_ : 1));
+}
+
+void BoundPlan::bind_outside(std::uint64_t address)
+{
     for (std::size_t i = 0; i < layout_->inputs_.size(); ++i)
-        if (const auto& [place, is_row] = layout_->inputs_[i]; place != BoundLayout::kNowhere) {
-            put(place, lengths[i] / (is_row ? num_features_ : 1));
-            put(place + sizeof(std::int64_t), outside + i * sizeof(std::uint32_t));
-        }
+        if (const auto place = layout_->inputs_[i].length_at; place != BoundLayout::kNowhere)
+            put(place + sizeof(std::int64_t), address + i * sizeof(std::uint32_t));
 }
 
 }  // namespace segfold

@@ -79,14 +79,11 @@ public:
     [[nodiscard]] const std::vector<ScratchBuffer>& scratch() const { return plan_.scratch; }
     [[nodiscard]] const std::vector<KernelLaunch>& launches() const { return plan_.launches; }
 
-    /// Fills the kernels' struct Inputs.
-    ///
-    ///   addresses  of the arrays of the operator's parameters
-    ///   lengths    of the same arrays, in elements; used for checked tables
-    ///   outside    address of one `unsigned` per parameter; for a checked table it must be 0 before a
-    ///              launch, and is 1 after one that read outside of the table
-    void bind_inputs(std::span<const std::uint64_t> addresses, std::span<const std::int64_t> lengths,
-                     std::uint64_t outside);
+    /// Binds the array of a parameter. `length` is in numbers; kernels get it if they check a table.
+    void bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length);
+    /// Binds one `unsigned` per parameter. For a checked table it must be 0 before a launch, and is 1 after
+    /// one that read outside of the table.
+    void bind_outside(std::uint64_t address);
     /// Fills the kernels' struct Segments. The addresses are those of segment_arrays(), then those of
     /// found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses)

@@ -83,7 +83,7 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
 /// Returns the bytes of a struct that holds these addresses as pointers.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
-/// Throws InputError if one of `words` is not 0. They are the words that BoundPlan::bind_inputs() calls
+/// Throws InputError if one of `words` is not 0. They are the words that BoundPlan::bind_outside() calls
 /// `outside`.
 void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
 

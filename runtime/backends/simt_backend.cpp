@@ -176,11 +176,10 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     require_room(workload, emitted, plan.scratch(), compile_options.shadow_check);
     Buffers inputs, segments, outputs;
     const auto form = emitted.form;
-    std::vector<std::int64_t> lengths;
     for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
         inputs.add_input(buffer_name(workload.op, workload.op.parameters[i].name, "input"),
                          workload.arrays[i], shifted_elements);
-        lengths.push_back(static_cast<std::int64_t>(workload.arrays[i].length()));
+        plan.bind_input(i, inputs.addresses.back(), static_cast<std::int64_t>(workload.arrays[i].length()));
     }
     std::vector<std::uint32_t> outside(workload.arrays.size(), 0);
     Buffer outside_words = upload<std::uint32_t>("outside", std::span(std::as_const(outside)));
@@ -193,7 +192,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     for (const auto& [name, array] : results)
         outputs.add(upload_array(buffer_name(workload.op, name, "result"), array));
 
-    plan.bind_inputs(inputs.addresses, lengths, address(outside_words));
+    plan.bind_outside(address(outside_words));
     plan.bind_segments(segments.addresses);
     plan.bind_results(outputs.addresses);
     std::vector<Buffer> scratch;

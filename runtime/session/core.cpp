@@ -354,7 +354,7 @@ std::optional<Folded> SessionCore::fold_by_kept_plan(const Operator& op, std::sp
         std::vector<MutableArrayView> into;
         for (auto& [name, array] : results)
             into.push_back({array.type(), array.data(), static_cast<std::int64_t>(array.length())});
-        kept.plan->run(fold->inputs, fold->segments, into);
+        kept.plan->run(inputs, fold->segments, into);
         if (fold->found && fold->found->keys)
             results.keys = fold->found->keys->copy();
         const Segments none;

@@ -180,7 +180,6 @@ void DevicePlan::allocate()
     sequence_.prepare();
     addresses_.reserve(
         std::max({op_.parameters.size(), op_.results.size() + op_.outputs.size(), std::size_t{3}}));
-    lengths_.reserve(op_.parameters.size());
     context_.synchronize();
 }
 
@@ -317,15 +316,13 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
     bind_segments(segments);
     if (options_.validates_segments)
         validate(segments, stream);
-    addresses_.clear();
-    lengths_.clear();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& input = inputs[i];
-        addresses_.push_back(input.place == Place::device ? address(input.data)
-                                                          : write_scalar(i, input, stream));
-        lengths_.push_back(input.length);
+        program_.arguments().bind_input(
+            i, input.place == Place::device ? address(input.data) : write_scalar(i, input, stream),
+            input.length);
     }
-    program_.arguments().bind_inputs(addresses_, lengths_, words_ ? words_->address() : 0);
+    program_.arguments().bind_outside(words_ ? words_->address() : 0);
     addresses_.clear();
     for (const auto& result : results)
         addresses_.push_back(address(result.data));

@@ -79,7 +79,6 @@ private:
     Making making_;
     cuda::LaunchSequence sequence_;
     std::vector<std::uint64_t> addresses_;
-    std::vector<std::int64_t> lengths_;
     std::int64_t scratch_bytes_ = 0;
     bool has_stream_ = false;
     CUstream_st* stream_ = nullptr;

@@ -179,12 +179,9 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
         const auto given = sizes_of(workload.segments, workload.num_features);
         if (!native || native_sizes != given)
             bind_native(given);
-        std::vector<std::uint64_t> columns, places, outputs;
-        std::vector<std::int64_t> lengths;
-        for (const auto& input : inputs) {
-            columns.push_back(reinterpret_cast<std::uint64_t>(input.data));
-            lengths.push_back(input.length);
-        }
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            native->bind_input(i, inputs[i].data, inputs[i].length);
+        std::vector<std::uint64_t> places, outputs;
         const auto arrays = segment_arrays(workload.segments, choice()->emitted.form);
         for (const auto& named : arrays)
             places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
@@ -196,7 +193,7 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
                 std::memset(result.data, 0,
                             static_cast<std::size_t>(given.num_elements * given.num_features) *
                                 size_bytes(result.type));
-        native->run(columns, lengths, places, outputs);
+        native->run(places, outputs);
         refuse_noted_reads(workload, native->outside());
         if (workload.segments.offsets.data() != segments.first.data)
             offsets_room().give(std::move(workload.segments.offsets));

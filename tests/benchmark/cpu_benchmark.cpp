@@ -182,8 +182,8 @@ void measure(const Operator& op, const Row& row, std::span<const float> values, 
         places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
     for (auto& result : results)
         outputs.push_back(reinterpret_cast<std::uint64_t>(result.data()));
-    const std::uint64_t inputs[] = {reinterpret_cast<std::uint64_t>(values.data())};
-    const std::int64_t lengths[] = {std::ssize(values)};
+    for (auto& plan : plans)
+        plan.bind_input(0, values.data(), std::ssize(values));
 
     std::vector<int> keys(values.size());
     for (std::int64_t s = 0; s < segments.num_segments; ++s)
@@ -201,7 +201,7 @@ void measure(const Operator& op, const Row& row, std::span<const float> values, 
         }
         reading.take([&] { sink = read_by_all(values); });
         for (std::size_t i = 0; i < plans.size(); ++i)
-            taken[i].take([&] { plans[i].run(inputs, lengths, places, outputs); });
+            taken[i].take([&] { plans[i].run(places, outputs); });
         thrust_times.take([&] { run_thrust(op.state.size() == 1, keys, values, sums, moments); });
         // OpenMP's threads wait for their next loop on the cores for some milliseconds.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -249,7 +249,7 @@ TEST(DeviceSegments, RangesNeedNoOffsets)
         auto first = filled("begins", begins), last = filled("ends", ends);
         Buffer results("results", begins.size() * sizeof(std::uint32_t));
         const auto place = [](Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); };
-        plan.bind_inputs(std::array{place(elements)}, std::array{std::int64_t{kElements}}, 0);
+        plan.bind_input(0, place(elements), kElements);
         plan.bind_segments(std::array{place(first), place(last)});
         plan.bind_results(std::array{place(results)});
         const auto& launch = plan.launches().front();

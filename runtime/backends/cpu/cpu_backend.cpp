@@ -43,16 +43,18 @@ public:
           native_(workload.op, emitted, sizes_of(workload.segments, workload.num_features)),
           layout_(segment_arrays(workload.segments, emitted.form))
     {
-        for (const auto& array : workload.arrays) {
-            inputs_.push_back(address(array));
-            lengths_.push_back(static_cast<std::int64_t>(array.length()));
-        }
+        for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+            bind_input(i, workload.arrays[i].data());
         for (const auto& named : layout_)
             segments_.push_back(address(named.array));
     }
 
     [[nodiscard]] cpu::NativePlan& native() { return native_; }
-    [[nodiscard]] std::vector<std::uint64_t>& inputs() { return inputs_; }
+    /// Binds another copy of the array of a parameter.
+    void bind_input(std::size_t parameter, const void* data)
+    {
+        native_.bind_input(parameter, data, static_cast<std::int64_t>(workload_.arrays[parameter].length()));
+    }
 
     /// Runs the fold. Throws InputError if the text has read outside of a checked table.
     void run(Results& results)
@@ -60,7 +62,7 @@ public:
         outputs_.clear();
         for (const auto& named : results)
             outputs_.push_back(address(named.array));
-        native_.run(inputs_, lengths_, segments_, outputs_);
+        native_.run(segments_, outputs_);
         refuse_noted_reads(workload_, native_.outside());
     }
 
@@ -68,8 +70,7 @@ private:
     const Workload& workload_;
     cpu::NativePlan native_;
     std::vector<NamedArray> layout_;
-    std::vector<std::uint64_t> inputs_, segments_, outputs_;
-    std::vector<std::int64_t> lengths_;
+    std::vector<std::uint64_t> segments_, outputs_;
 };
 
 class CpuBackend : public Backend {
@@ -159,7 +160,7 @@ private:
         if (circumstances.shifted_elements != 0)
             for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
                 copies.emplace_back(workload.arrays[i], circumstances.shifted_elements);
-                bound.inputs()[i] = copies.back().place;
+                bound.bind_input(i, reinterpret_cast<const void*>(copies.back().place));
             }
         fold([&] { bound.run(results); });
         return results;

@@ -30,6 +30,7 @@ NativePlan::NativePlan(std::shared_ptr<const NativeText> text, const Emitted& em
                        const SegmentSizes& sizes)
     : text_(std::move(text)), bound_(text_->layout_, emitted, sizes, 1), outside_(text_->num_parameters_, 0)
 {
+    bound_.bind_outside(reinterpret_cast<std::uint64_t>(outside_.data()));
     std::size_t bytes = kAlignment;
     for (const auto& buffer : bound_.scratch())
         bytes += aligned(static_cast<std::size_t>(buffer.bytes));
@@ -61,11 +62,14 @@ NativePlan::NativePlan(std::shared_ptr<const NativeText> text, const Emitted& em
     }
 }
 
-void NativePlan::run(std::span<const std::uint64_t> inputs, std::span<const std::int64_t> lengths,
-                     std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results)
+void NativePlan::bind_input(std::size_t parameter, const void* data, std::int64_t length)
+{
+    bound_.bind_input(parameter, reinterpret_cast<std::uint64_t>(data), length);
+}
+
+void NativePlan::run(std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results)
 {
     std::ranges::fill(outside_, 0);
-    bound_.bind_inputs(inputs, lengths, reinterpret_cast<std::uint64_t>(outside_.data()));
     bound_.bind_segments(segments);
     bound_.bind_results(results);
     try {

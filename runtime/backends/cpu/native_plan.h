@@ -39,14 +39,13 @@ public:
     /// `text` is that of `emitted`.
     NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
-    /// Folds on all cores available to the process.
+    /// Binds the array of a parameter for the next runs. `length` is in numbers.
+    void bind_input(std::size_t parameter, const void* data, std::int64_t length);
+    /// Folds the bound inputs on all cores available to the process.
     ///
-    ///   inputs    the address of an array for each parameter
-    ///   lengths   the length of each of these arrays, in elements
     ///   segments  the addresses of segment_arrays() in the text's form
     ///   results   the address of an array for each result field
-    void run(std::span<const std::uint64_t> inputs, std::span<const std::int64_t> lengths,
-             std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
+    void run(std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
 
     /// One word per parameter: nonzero if the last run read past that table's end. For refuse_noted_reads().
     [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }

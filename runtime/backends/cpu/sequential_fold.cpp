@@ -49,14 +49,13 @@ SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
     workload.segments = segments.copy();
     SequentialFold fold{allocate_results(workload, emitted.form), {}};
     const auto layout = segment_arrays(segments, emitted.form);
-    std::vector<std::uint64_t> inputs, places, results;
-    for (const auto* column : columns)
-        inputs.push_back(address(column));
+    std::vector<std::uint64_t> places, results;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        plan.bind_input(i, address(columns[i]), 0);  // no table is checked
     for (const auto& named : layout)
         places.push_back(address(named.array.data()));
     for (const auto& named : fold.results)
         results.push_back(address(named.array.data()));
-    plan.bind_inputs(inputs, {}, 0);
     plan.bind_segments(places);
     plan.bind_results(results);
 

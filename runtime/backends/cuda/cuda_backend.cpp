@@ -166,7 +166,9 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     auto& state = *state_;
     auto& arguments = state.program.arguments();
     const auto& inputs = resident.inputs();
-    arguments.bind_inputs(inputs.addresses, inputs.lengths, resident.outside_address());
+    for (std::size_t i = 0; i < inputs.addresses.size(); ++i)
+        arguments.bind_input(i, inputs.addresses[i], inputs.lengths[i]);
+    arguments.bind_outside(resident.outside_address());
     arguments.bind_segments(resident.segments_as(emitted.form).addresses);
     arguments.bind_results(resident.result_arrays().addresses);
     state.program.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {

@@ -56,7 +56,7 @@ public:
     /// comparing two plans shows what both omit. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
     /// Address of the words in which kernels note reads outside of checked tables; see
-    /// BoundPlan::bind_inputs().
+    /// BoundPlan::bind_outside().
     [[nodiscard]] std::uint64_t outside_address() const { return outside_.address(); }
     /// Copies the results to the host. If kernels find the segments, cuts them to the number found. Throws
     /// InputError if a plan has read outside of a checked table since this object was made.

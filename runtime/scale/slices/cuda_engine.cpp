@@ -168,11 +168,11 @@ public:
     {
         cuda::Program program(texts_.at(&launch.plan), launch.workload.op, launch.plan.emitted,
                               sizes_of(launch.workload.segments), context_.info().multiprocessors);
-        std::vector<std::int64_t> lengths;
-        for (const auto& array : launch.workload.arrays)
-            lengths.push_back(static_cast<std::int64_t>(array.length()));
         auto& arguments = program.arguments();
-        arguments.bind_inputs(launch.inputs, lengths, launch.outside);
+        for (std::size_t i = 0; i < launch.inputs.size(); ++i)
+            arguments.bind_input(i, launch.inputs[i],
+                                 static_cast<std::int64_t>(launch.workload.arrays[i].length()));
+        arguments.bind_outside(launch.outside);
         arguments.bind_segments(launch.segments);
         arguments.bind_results(launch.results);
         program.bind_scratch([&](std::size_t place, const ScratchBuffer& buffer) {

@@ -42,7 +42,7 @@ public:
         std::span<const std::uint64_t> inputs;
         std::span<const std::uint64_t> segments;  ///< as BoundPlan::bind_segments() takes them
         std::span<const std::uint64_t> results;
-        /// Address of one word for each parameter, as BoundPlan::bind_inputs() takes it.
+        /// Address of one word for each parameter, as BoundPlan::bind_outside() takes it.
         std::uint64_t outside = 0;
     };
 
