@@ -44,7 +44,8 @@ bool keep_finite(DataRanges& ranges)
 bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
 {
     const auto* finding = report.find(Law::identity);
-    return finding != nullptr && (finding->nan_differs || is_among(laws.refuted_by_nan, Law::identity));
+    return finding != nullptr && (finding->nan_differs || laws.is_neutral_on_finite ||
+                                  is_among(laws.refuted_by_nan, Law::identity));
 }
 
 }  // namespace
@@ -225,20 +226,7 @@ OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
 {
     if (!depends_on_data(laws) && !depends_on_nan(laws))
         return laws;
-    DataRanges ranges;
-    for (const auto& parameter : op.parameters) {
-        if (parameter.table)
-            continue;
-        const auto type = parameter.type;
-        const auto highest = is_float(type) ? highest_float(type) : 0;
-        ranges.push_back(is_float(type)
-                             ? ColumnRange{FieldValue{type, 0, -highest}, FieldValue{type, 0, highest}, true}
-                             : ColumnRange{FieldValue{type, lowest_integer(type)},
-                                           FieldValue{type, highest_integer(type)}});
-    }
-    auto options = kPatientLawOptions;
-    options.data = &ranges;
-    const auto found = check_laws(op, options);
+    const auto found = check_on_finite_elements(op);
     if (!laws.has_sound_identity)
         laws.has_sound_identity = laws.spares_data = !found.refuted(Law::identity);
     laws.without_identity.reset();

@@ -11,6 +11,9 @@ inline constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0,
 /// Returns the operator with zero in place of each NaN in a lifted state.
 [[nodiscard]] Operator without_nan(Operator op);
 
+/// Searches among elements without infinities and NaN; tables may have any values.
+[[nodiscard]] LawReport check_on_finite_elements(const Operator& op, const ScalarValues* scalars = nullptr);
+
 [[nodiscard]] bool has_floats(const Operator& op);
 
 /// Returns for which values of the scalars the finding leaves its law in doubt.

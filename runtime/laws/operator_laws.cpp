@@ -88,9 +88,12 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
             if (laws.report.refuted(law) && !but_for_nan.refuted(law))
                 laws.refuted_by_nan.push_back(law);
     }
+    if (laws.report.refuted(Law::identity) && has_floats(op) && !contains(laws.refuted_by_nan, Law::identity))
+        laws.is_neutral_on_finite = !check_on_finite_elements(op, options.scalars).refuted(Law::identity);
     laws.refuted_by_overflow = refuted_by_overflow_alone(op, laws.report, options);
     const auto holds = [&](Law law) {
-        return !laws.report.refuted(law) || contains(laws.refuted_by_nan, law);
+        return !laws.report.refuted(law) || contains(laws.refuted_by_nan, law) ||
+               (law == Law::identity && laws.is_neutral_on_finite);
     };
     for (const auto law : assumed)
         if (!holds(law))
@@ -117,6 +120,25 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
 }
 
 }  // namespace
+
+LawReport check_on_finite_elements(const Operator& op, const ScalarValues* scalars)
+{
+    DataRanges ranges;
+    for (const auto& parameter : op.parameters) {
+        if (parameter.table)
+            continue;
+        const auto type = parameter.type;
+        const auto highest = is_float(type) ? highest_float(type) : 0;
+        ranges.push_back(is_float(type)
+                             ? ColumnRange{FieldValue{type, 0, -highest}, FieldValue{type, 0, highest}, true}
+                             : ColumnRange{FieldValue{type, lowest_integer(type)},
+                                           FieldValue{type, highest_integer(type)}});
+    }
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    options.scalars = scalars;
+    return check_laws(op, options);
+}
 
 OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op)
 {

@@ -23,9 +23,10 @@ namespace segfold {
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
-    bool has_sound_identity = true;   ///< false: the identity is refuted and cannot be relied on
-    bool has_sound_append = true;     ///< false: append is refuted, and lift and combine take its place
-    std::vector<Law> refuted_by_nan;  ///< relied on although NaN refutes them
+    bool has_sound_identity = true;     ///< false: the identity is refuted and cannot be relied on
+    bool has_sound_append = true;       ///< false: append is refuted, and lift and combine take its place
+    std::vector<Law> refuted_by_nan;    ///< relied on although NaN refutes them
+    bool is_neutral_on_finite = false;  ///< the identity is refuted, but not among finite elements
     /// Names the data with NaN, as in "'x' has NaN", if these NaN keep associativity from being relied on.
     std::optional<std::string> with_nan = {};
     /// Laws that only overflow refutes, and on which nothing relies: see while_nothing_overflows().

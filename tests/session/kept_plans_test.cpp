@@ -218,6 +218,34 @@ TEST_F(KeptPlans, InfinitiesAndNanAreSeen)
     }
 }
 
+/// lowest(f32) is neutral for a greatest value, except for -inf.
+TEST_F(KeptPlans, AnIdentityThatInfinitiesAloneRefuteIsNotTriedEachTime)
+{
+    const auto op =
+        with_body("own_spread(x: f32) -> f32",
+                  "state { s: f32 = 0; m: f32 = lowest(f32) }  lift { s = x; m = x }  combine(a, b) { s "
+                  "= a.s + b.s; m = max(a.m, b.m) }  finish s - m");
+    std::vector<float> x(64);
+    std::iota(x.begin(), x.end(), 0.0F);
+    for (const float other : {0.5F, -kInfinity, 1.5F, kNan, kInfinity, 2.5F}) {
+        x[16] = other;
+        expect_the_same(op, {x}, uniform(8));
+        const auto folded = session.fold(op, {x}, uniform(8));
+        EXPECT_EQ(folded.warnings().size(), std::isfinite(other) ? 0U : 1U) << other;
+        EXPECT_GT(num_kept(op), 0U);
+        if (other == -kInfinity) {
+            EXPECT_EQ(folded.values<float>()[2], -kInfinity) << "-inf + 17 + ... - 23";
+        }
+    }
+    // A plan, which knows no data, takes a stage that needs no identity.
+    auto plan = session.plan(op, uniform(8), 64);
+    x[16] = -kInfinity;
+    std::vector<float> found(8);
+    plan.run({std::span<const float>(x)}, uniform(8), {std::span(found)});
+    EXPECT_EQ(found[2], -kInfinity);
+    EXPECT_EQ(found[3], 24 + 25 + 26 + 27 + 28 + 29 + 30 + 31 - 31);
+}
+
 TEST_F(KeptPlans, ScalarsThatRefuteALawAreSeen)
 {
     const auto op =

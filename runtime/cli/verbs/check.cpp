@@ -61,13 +61,16 @@ prove::ProofOptions proof_options(const Arguments& arguments)
     return options;
 }
 
-/// Notes that only NaN refutes a law.
+/// Notes laws that only NaN refutes, or elements that are not finite.
 std::string nan_note(const OperatorLaws& laws)
 {
     std::string names;
     for (const auto law : laws.refuted_by_nan)
         names += (names.empty() ? "" : ", ") + std::string(name(law));
-    return names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
+    std::string note = names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
+    if (laws.is_neutral_on_finite)
+        note += "among finite elements not refuted: identity\n";
+    return note;
 }
 
 /// Notes which prover was used, or why none was.
