@@ -11,7 +11,8 @@ namespace segfold {
 /// Tunable name -> value, for every tunable of a stage.
 using Configuration = std::map<std::string, int, std::less<>>;
 
-/// Names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes computed from both.
+/// Names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes computed from facts and
+/// tunables.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
 /// The default configuration: each tunable has its first value. If a `prefer` line of the stage gives a

@@ -32,7 +32,7 @@ FormulaNames with_shape(FormulaNames facts, const Shape& shape);
 /// Bytes of one element in all columns that `lift` reads.
 std::int64_t element_bytes(const Operator& op);
 
-/// Size of the operator's State as the emitted text declares it.
+/// Size in bytes of the operator's State, as the emitted text declares it.
 std::int64_t state_bytes(const Operator& op);
 
 }  // namespace segfold

@@ -39,8 +39,8 @@ struct EmittedProbe {
 /// file and line.
 Probe read_probe(std::string file, std::string text, const std::string& folder = "");
 
-/// Gives every tunable its chosen value, or its first. Throws InputError for a name or value that the probe
-/// does not have, and for values that a `where` line excludes.
+/// Sets every tunable to its chosen value, else to its first. Throws InputError for a name or value that the
+/// probe does not have, and for values that a `where` line excludes.
 Configuration configure(const Probe& probe, const std::map<std::string, int>& chosen);
 
 /// Writes the CUDA text of a probe. It is a pure function. Throws SpecError if the file is faulty.

@@ -31,7 +31,7 @@ enum class ExpressionKind : std::uint8_t {
     gather,       ///< table[index]
 };
 
-/// Which state a field belongs to.
+/// The state that a field belongs to.
 enum class Operand : std::uint8_t { earlier, later, state };
 
 /// Limits of check(): deepest nesting of one expression, and most nodes in one operator.
@@ -65,7 +65,7 @@ struct ExpressionNode {
 class Expression {
 public:
     Expression() = default;
-    /// Takes a bool only. Without this constraint pointers would convert to truth values.
+    /// Only for a bool. Without this constraint pointers would convert to truth values.
     template <std::same_as<bool> Bool>
     Expression(Bool value) : Expression(from_bool(value))
     {}

@@ -30,7 +30,7 @@ bool may_be_sum(const Operator& op, const Expression& expression);
 
 /// True for an i32 that may be the result of arithmetic, in this expression or elsewhere.
 ///
-/// Before sm_100, NVRTC may widen -x to 64 bits as the widened ~x plus 1, which is wrong if -x wraps.
+/// Before sm_100, NVRTC may compute i64(-x) as i64(~x) + 1, which is wrong if -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
 
 /// True if a compiler may see constants in both operands. It then folds the minimum of 0 and -0 to either of

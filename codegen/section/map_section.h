@@ -19,8 +19,8 @@ inline constexpr std::string_view kMapKernel = "map_elements";
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect);
 
-/// The operator as map sees it: over rows that on one feature, in which every read of a table of rows is a
-/// column.
+/// The operator as map sees it. An operator over rows becomes the operator on one feature, with a column in
+/// place of every read of a table of rows.
 Operator mapped_operator(const Operator& op);
 
 /// True if map reads a table or a scalar.
@@ -33,8 +33,8 @@ struct TablesOfMap {
 };
 TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed);
 
-/// The names that a map uses, directly or through its locals, those of tables included. Locals that read a
-/// table count as used.
+/// The names that a map uses, directly or through its locals, tables included. Locals that read a table count
+/// as used.
 std::set<std::string> names_of_map(const Block& map);
 
 /// Bytes that a fused stage keeps for each segment of a tile: results, and locals that are the same for all

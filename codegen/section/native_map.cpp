@@ -22,7 +22,7 @@ struct MapArguments {
     std::vector<std::string> parameters, given;
 };
 
-/// The text of a feature of an entry of a table of rows.
+/// Text that reads the current feature of the row that `read` takes from a table.
 std::string feature_of(const Problem& problem, const RowOperator& rows, const RowRead& read)
 {
     const auto table = "inputs." + cuda_identifier(read.table);

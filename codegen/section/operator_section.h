@@ -31,7 +31,7 @@ bool tells_empty(const Operator& op);
 /// A parameter of the operator as one of a function: a column's value, or a table.
 std::string function_parameter(const std::vector<std::string>& checked_tables, const Parameter& parameter);
 
-/// True if `lift` reads the parameter, a column or a table.
+/// True if `lift` reads `parameter`, which is a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 
 /// True if `lift` reads a table other than a scalar.

@@ -17,7 +17,7 @@ const Parameter* kept_column(const Operator& op);
 /// element of four or eight bytes, and the target copies asynchronously.
 bool copies_items(const Problem& problem);
 
-/// Number of items that a lane takes at a time, unless the stage states another.
+/// Number of items that a lane takes at a time, unless the stage states a number.
 constexpr int kFewestStepItems = 4;
 
 /// Pieces that must stand after the parts, because they call parts/elements/warp_tile.cuh: Tile, copy_tile(),

@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// A name in formulas. The process numbers them, so that a name is looked up by its number.
+/// A name in a formula. Each name has one number in the process; lookups use it as an index.
 class FormulaName {
 public:
     template <std::convertible_to<std::string_view> Text>

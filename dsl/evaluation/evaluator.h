@@ -12,7 +12,7 @@ namespace segfold {
 /// Working precision rounds as the types demand. Wide precision holds every float in long double.
 ///
 /// Lift decides alike in both precisions: comparisons, conversions to integers and to narrower floats, floor,
-/// ceil and round use the values of working precision. So both precisions fold the same elements, and only
+/// ceil and round use the values of working precision. Both precisions then fold the same elements, and only
 /// the sums are wide.
 enum class Precision : std::uint8_t { working, wide };
 

@@ -254,7 +254,7 @@ struct Machine {
         return in_single(type) ? static_cast<Real>(slot.single) : slot.real;
     }
 
-    /// Sets a slot to a constant, which has the value that its type holds even in wide precision.
+    /// Sets a slot to a constant, rounded to the constant's type even in wide precision.
     static constexpr void set_constant(Value& slot, const Constant& constant)
     {
         if (constant.type == Type::f64)

@@ -27,7 +27,7 @@ struct Interval {
 /// All values of an integer type or of bool.
 [[nodiscard]] Interval values_of(Type type);
 
-/// The smallest interval that contains both.
+/// The smallest interval that contains both arguments.
 [[nodiscard]] Interval hull(const Interval& left, const Interval& right);
 
 /// The integers that both contain.
@@ -36,8 +36,8 @@ struct Interval {
 /// Range of the integers of `exact` after they wrap in `type`. As a bool, all but 0 become 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
-/// Range of `left SYMBOL right` if both operands have type `type`. Symbols are those of arithmetic, bits,
-/// shifts and comparisons.
+/// Range of `left SYMBOL right` if both operands have type `type`. SYMBOL is an operation of arithmetic, on
+/// bits, a shift or a comparison.
 ///
 /// The interval contains every possible value, and may contain others.
 [[nodiscard]] Interval binary_values(std::string_view symbol, Type type, const Interval& left,

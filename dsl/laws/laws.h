@@ -174,7 +174,7 @@ bool is_neutral_to_any_lifted(const Operator& op);
 /// Removes the identity: the operator becomes a semigroup, and a state of no elements is absent. An empty
 /// segment gives the result of `empty`, or, if there is none, finish of the removed identity.
 ///
-/// Results are unchanged if the identity is neutral. If it is not, results are those of a fold that begins
+/// Results are unchanged if the identity is neutral. Otherwise results become those of a fold that begins
 /// with the first element. An operator without identity is returned unchanged.
 Operator without_identity(Operator op);
 

@@ -49,9 +49,9 @@ public:
     [[nodiscard]] virtual std::string description() const = 0;
     /// True if it runs emitted text. Back ends that do not know no stages and take no plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
-    /// The dialect of the stages that it runs; native stages are those of Catalogue::native().
+    /// The dialect of the stages that it runs: CUDA's, or the native dialect of Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
-    /// True if it interprets the operator instead of running a stage's text, because no compiler is there.
+    /// True if no compiler exists here, so that it interprets the operator instead of running a stage's text.
     [[nodiscard]] virtual bool interprets() const { return false; }
     /// A remark for users on how it runs here: a sentence without its final dot, or empty.
     [[nodiscard]] virtual std::string note() const { return {}; }

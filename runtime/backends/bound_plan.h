@@ -15,7 +15,7 @@
 
 namespace segfold {
 
-/// Where the arguments of a text's kernels lie. It serves workloads of all sizes.
+/// Places of the arguments of a text's kernels. Serves workloads of all sizes.
 class BoundLayout {
 public:
     BoundLayout(const Operator& op, const Emitted& emitted);
@@ -39,7 +39,7 @@ private:
     };
     enum Fixed : std::uint8_t { inputs, segments, results };
 
-    /// Begins a slot behind the others.
+    /// Begins a slot behind all earlier slots.
     void begin(std::string name);
     /// Adds a value to the last slot and returns its place.
     template <class T>
@@ -62,14 +62,14 @@ private:
 /// The launches of a plan for workloads of one size. Arrays are bound to it by address.
 ///
 /// The constructor lays out everything; binding again only writes addresses and allocates nothing. Addresses
-/// are those of the device that runs the kernels.
+/// must be valid on the device that runs the kernels.
 class BoundPlan {
 public:
     /// Throws InternalError if a size is impossible.
     BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
         : BoundPlan(std::make_shared<const BoundLayout>(op, emitted), emitted, sizes, num_multiprocessors)
     {}
-    /// `layout` is that of the operator and the text.
+    /// `layout` must be made of the same operator and text.
     BoundPlan(std::shared_ptr<const BoundLayout> layout, const Emitted& emitted, const SegmentSizes& sizes,
               int num_multiprocessors);
     BoundPlan(BoundPlan&&) noexcept = default;
@@ -87,7 +87,7 @@ public:
     ///              launch, and is 1 after one that read outside of the table
     void bind_inputs(std::span<const std::uint64_t> addresses, std::span<const std::int64_t> lengths,
                      std::uint64_t outside);
-    /// Fills the kernels' struct Segments. The addresses are those of segment_arrays(), then those of
+    /// Fills the kernels' struct Segments. `addresses` follow the order of segment_arrays(), then of
     /// found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses)
     {

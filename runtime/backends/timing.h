@@ -51,7 +51,8 @@ struct TimingFacts {
     std::string compiler;  ///< "NVRTC 13.0"
 };
 
-/// Which places of the result arrays are filled. Peers that fold by key skip segments without elements.
+/// The places of the result arrays that a plan or peer fills. Peers that fold by key skip segments without
+/// elements.
 struct Filled {
     bool is_by_key = false;     ///< fills only segments that have elements
     bool is_compacted = false;  ///< the i-th filled segment is at place i
@@ -154,8 +155,8 @@ public:
     /// Starts a kernel that reads this many bytes of memory that nothing else uses.
     virtual void read(std::size_t bytes) = 0;
 
-    /// Times `repeats` launches, one after the other, after `warmups` untimed ones. `flush` fills the cache
-    /// with other, clean lines before each launch, outside of the time.
+    /// Times `repeats` launches in a row, after `warmups` untimed launches. `flush` fills the cache with
+    /// other, clean lines before each launch, outside of the time.
     [[nodiscard]] virtual std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
                                                    bool flush) = 0;
     /// Times the launches in turn (A B A B), `samples` rounds after `dropped` uncounted rounds.

@@ -23,12 +23,12 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostVectorItems = 16;
 
-/// Which configuration of a stage runs. `careful`: the next to the smallest, with a text for the oldest
+/// The configuration with which a stage runs. `careful`: the next to the smallest, with a text for the oldest
 /// devices that checks every read of a table.
 enum class Plan : std::uint8_t { of_a_run, smallest, next, careful };
 
-/// Returns how many elements a stage uses on a layout that gives no number. All stages use the same if the
-/// data determine it.
+/// Returns the number of elements on which a stage runs. If neither layout nor data give one, each stage has
+/// its own; else it is the request's for all stages.
 std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
 {
     const auto kind = layout.layout.kind;

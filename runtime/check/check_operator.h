@@ -114,9 +114,9 @@ struct Check {
 /// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome,
 /// not an error.
 ///
-/// `progress` is called with each step; it may be empty. With ranks, all ranks must call this, and all get
-/// the same outcomes; laws and faults are those of rank 0. Throws InputError if the back end has no stages or
-/// the data cannot be made, DeviceError if the device fails.
+/// `progress` is called with each step; it may be empty. With ranks, all ranks must call this and get the
+/// same outcomes; only rank 0 judges laws and finds faults. Throws InputError if the back end has no stages
+/// or the data cannot be made, DeviceError if the device fails.
 [[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
                                    const std::function<void(const std::string&)>& progress = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// How many elements a stage needs to run all of its loops more than once.
+// The number of elements with which a stage runs all of its loops more than once.
 #include <cstdint>
 
 #include "codegen/catalogue.h"

@@ -24,7 +24,8 @@ namespace {
 
 using Elements = std::vector<std::vector<FieldValue>>;  ///< [element][column]
 
-/// Copies of each list of elements, one after the other, so they lie at many places of a tile.
+/// Number of copies of each list of elements. With many copies in a row, the list lies at many places of a
+/// tile.
 constexpr std::size_t kOccurrences = 36;
 /// Most elements before a segment that does not show the fault alone.
 constexpr std::size_t kMostBefore = 36;
@@ -300,7 +301,7 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);
             if (!found)
                 continue;
-            // Takes the segment alone, or after enough elements to lie where it did in its tile.
+            // Tries the segment alone, then behind other elements, so that it lies where it did in its tile.
             const auto at = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment)];
             const auto end = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment) + 1];
             for (std::size_t before = 0; before <= kMostBefore; ++before) {

@@ -51,7 +51,7 @@ struct RelationOutcome {
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// Which relations to try with which stages.
+/// The relations to try, and the stages to try them with.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;

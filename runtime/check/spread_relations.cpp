@@ -49,7 +49,7 @@ Segments segments_of_blocks(SegmentForm form)
     return whole_segments(n);
 }
 
-/// With a fixed order, the bits must be those of one slice.
+/// With a fixed order, results must have the same bits as with one slice.
 std::optional<Breach> attempt_reproducible(Trial& trial, Spread spread)
 {
     if (trial.stage().name != kReproducibleStage)

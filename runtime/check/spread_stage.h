@@ -32,7 +32,7 @@ struct SpreadStage {
 /// The device that folds a rank's share.
 struct RankDevice {
     SliceDevice device;
-    /// For a GPU: copies slices while others are folded.
+    /// For a GPU: makes an engine that copies a slice while an earlier slice is folded.
     std::function<std::unique_ptr<SliceEngine>()> make_engine = {};
 };
 /// Makes a device of a back end. If it has no engine, its runs use `circumstances`.

@@ -23,7 +23,7 @@ constexpr int kOtherMultiprocessors = 7;
 constexpr std::int64_t kBehind = 60000;  // elements behind: enough for grids that depend on the device
 constexpr std::int64_t kMore = 90000;    // elements behind in the larger size
 
-/// Segments, some of which are compared.
+/// Lengths of segments, and the segments that are compared.
 struct Arrangement {
     std::vector<std::int64_t> lengths;
     std::vector<std::int64_t> watched;  ///< their indices in `lengths`

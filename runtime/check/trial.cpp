@@ -23,7 +23,7 @@ constexpr std::array<std::int64_t, 16> kBorders = {1,   2,   31,  32,  33,  63, 
                                                    127, 128, 129, 255, 256, 1023, 1024, 1025};
 constexpr std::array<std::int64_t, 8> kUniformLengths = {1, 2, 7, 31, 32, 33, 64, 100};
 
-/// Random streams used for the data. Relations use others.
+/// Random streams for the data. Relations use other streams.
 enum Stream : std::uint64_t { kLengths = 100, kUniform, kFirst };
 
 Array index_array(const std::vector<std::int64_t>& values)

@@ -15,10 +15,10 @@
 
 namespace segfold::regress {
 
-/// What fills scratch memory where its first contents must not matter.
+/// Fills scratch memory whose first contents must not matter.
 inline constexpr std::uint8_t kScratchPoison = 0xcd;
 
-/// Which configuration of a stage runs.
+/// The configuration with which a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< that of a run
     smallest  ///< with small tiles and few blocks, so that little data crosses many borders and loops go

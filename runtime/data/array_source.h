@@ -45,7 +45,7 @@ public:
     }
     /// True if several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
-    /// Name in messages, such as that of a file.
+    /// Name in messages, such as the name of a file.
     [[nodiscard]] virtual std::string where() const = 0;
     /// A text that differs between arrays. For a file it is made of its name, size and time and of a hash of
     /// its ends; for an array in memory, of all its elements.

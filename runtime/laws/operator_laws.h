@@ -143,7 +143,7 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// Returns the laws for a stream, which does not know its data.
 [[nodiscard]] OperatorLaws on_stream(OperatorLaws laws, const Operator& op);
 
-/// Returns the laws for data of which nothing is known except that all values are finite.
+/// Returns the laws for data whose values are all finite and otherwise unknown.
 [[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
 
 /// Whether the operator claims a law. It always claims associativity, and an identity if it states one.

@@ -18,7 +18,8 @@ inline constexpr Paint kQuiet{"quiet", "#555555", "#a8adb3"};
 inline constexpr Paint kAxis{"axis", "#777777", "#8a9098"};
 inline constexpr Paint kGrid{"grid", "#dddddd", "#33383f"};
 
-/// Colours of measured numbers, the same in every chart: by the GPU's events, and by the host's clock.
+/// Colours of numbers that the GPU's events measured, and of numbers that the host's clock measured. They are
+/// the same in every chart.
 inline constexpr Paint kMeasured{"measured", "#d55e00", "#f28038"};
 inline constexpr Paint kHostClock{"host-clock", "#e69f00", "#f5c04a"};
 /// Colours of published numbers, by device. The first is the same in every chart.

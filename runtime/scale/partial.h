@@ -106,8 +106,8 @@ private:
     ///
     /// With JoinOrder::blocks the state consists of nodes of a binary tree over the segment's blocks. A node
     /// of level l covers 2^l blocks, and its first block is a multiple of 2^l. Two halves of a node are
-    /// combined as soon as both are known, so there are at most two nodes of each level, and they depend on
-    /// the blocks alone. With JoinOrder::as_cut there is one node.
+    /// combined as soon as both halves are known, so a state has at most two nodes of each level, which
+    /// depend on the blocks alone. With JoinOrder::as_cut there is one node.
     struct State {
         struct Node {
             std::int64_t level = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What a fold of a workload is to do, and what it leaves; internal.
+// Request for a fold of a workload, and its outcome; internal.
 #include <cstdint>
 #include <functional>
 #include <optional>

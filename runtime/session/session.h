@@ -20,7 +20,7 @@ class Backend;
 class SessionCore;
 struct OperatorLaws;
 
-/// What a session is made with.
+/// Settings of a session.
 struct SessionOptions {
     std::string backend = "auto";    ///< "cuda", "cpu", "simt", "reference", "thrust"; auto: a GPU, else cpu
     std::optional<int> device = {};  ///< ordinal of a GPU

@@ -50,7 +50,8 @@ struct Options {
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for messages
 };
 
-/// Returns options whose schedule and block order depend on the seed. Neighbouring seeds differ in both.
+/// Returns options whose schedule and block order depend on the seed. Neighbouring seeds give different
+/// schedules and orders.
 Options options_from_seed(std::uint64_t seed);
 
 /// Grid and block shape of a launch.

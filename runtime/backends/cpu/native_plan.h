@@ -36,7 +36,7 @@ public:
     NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
         : NativePlan(std::make_shared<const NativeText>(op, emitted), emitted, sizes)
     {}
-    /// `text` is that of `emitted`.
+    /// `text` must be the compiled text of `emitted`.
     NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
     /// Folds on all cores available to the process.

@@ -22,7 +22,7 @@ class Ahead {
 public:
     /// The cache must outlive this object. 0 `threads` means one per core, at most 16.
     explicit Ahead(CompileCache& cache, unsigned threads = 0);
-    /// Waits for running compilations and drops the others.
+    /// Waits for running compilations and drops compilations that have not begun.
     ~Ahead();
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;

@@ -41,8 +41,8 @@ public:
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
-    /// Returns the arrays of segment_arrays() in a form that the segments have, then those of found_arrays().
-    /// The first call for a form copies them.
+    /// Returns segment_arrays(), in a form that the segments have, then found_arrays(). The first call for a
+    /// form copies them.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
     /// Returns the arrays in the form that the host knows: never flags or keys.
     [[nodiscard]] const ResidentArrays& segments() const

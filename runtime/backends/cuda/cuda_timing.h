@@ -68,8 +68,8 @@ private:
     friend class TimedResident;
 };
 
-/// Casts `timing` to that of a GPU. Throws DeviceError if it belongs to another back end; `what` names what
-/// needs a GPU.
+/// Casts `timing` to CudaTiming. Throws DeviceError if it belongs to another back end; the message says that
+/// `what` needs a GPU.
 [[nodiscard]] CudaTiming& cuda_timing(Timing& timing, std::string_view what);
 
 /// Returns the workload that a CudaTiming has placed.

@@ -1,7 +1,7 @@
 #pragma once
 // The CUDA driver and NVRTC, opened at run time. This file is the only list of their entry points.
 //
-// No CUDA header is needed: the few types and prototypes below are those of cuda.h and nvrtc.h.
+// No CUDA header is needed: the few types and prototypes below are copied from cuda.h and nvrtc.h.
 #include <cstddef>
 #include <filesystem>
 #include <source_location>

@@ -15,8 +15,8 @@ namespace segfold::bench {
 /// elements are rows.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
-/// Returns how far a floating-point result may lie from another, relative to the largest of both values and
-/// 1.
+/// Returns the largest distance of two floating-point results that agree, relative to the largest of both
+/// magnitudes and 1.
 ///
 /// It is wide enough for any order of association over the values that a bench generates. It is narrow enough
 /// to show an element too many or too few in all but the longest segments. Results of is_exact operators, and
@@ -38,9 +38,9 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 /// kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
 class Agreements {
 public:
-    /// `workload` must have its arrays if it is small enough to be judged. `columns` are those of a large
-    /// workload in host memory, one per parameter, or none. All of these and `placed` must outlive this
-    /// object. If the operator is not associative, only the reference's order is right.
+    /// `workload` must have its arrays if it is small enough to be judged. For a large workload, `columns`
+    /// are its columns in host memory, one per parameter, or none. All of these and `placed` must outlive
+    /// this object. If the operator is not associative, only the reference's order is right.
     Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
                bool is_associative = true);
     ~Agreements();

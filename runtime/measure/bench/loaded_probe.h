@@ -15,7 +15,7 @@ struct ProbeRequest {
     int repeats = 21;
 };
 
-/// Measures probes one after the other. Inputs stay on the GPU as long as they are large enough.
+/// Measures probes in turn. Inputs stay on the GPU as long as they are large enough.
 class Probes {
 public:
     /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.

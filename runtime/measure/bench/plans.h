@@ -16,7 +16,7 @@ struct AskedPlan {
     std::map<std::string, int> settings = {};
 };
 
-/// Which plans of a problem to measure.
+/// Selects the plans of a problem that are measured.
 struct PlanSelection {
     /// Request for the plan that a run would take. A reproducible one is measured as an additional plan.
     PlanRequest chosen = {};

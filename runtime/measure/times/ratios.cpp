@@ -407,8 +407,8 @@ struct TimeBench::State {
         return {&*named, *stage};
     }
 
-    /// Runs `work`; a failure becomes the reason to leave the case out. If the device refuses further work,
-    /// waiting for it throws.
+    /// Runs `work`. If it throws DeviceError, the case is left out with that reason. Throws DeviceError if
+    /// the device accepts no more work.
     template <class Work>
     void attempt(TimeCase& one, Work work)
     {

@@ -15,7 +15,7 @@ public:
 
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
-    /// This rank's place among those of its host.
+    /// The place of this rank among the ranks on its host.
     [[nodiscard]] virtual int local_rank() const = 0;
     /// Returns the bytes of all ranks, in their order. Collective.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;

@@ -57,7 +57,7 @@ struct PreparedSlice {
     std::vector<SlicePiece> pieces = {};
 };
 
-/// Folds slices of one problem on one device, one after the other.
+/// Folds slices of one problem on one device, in their order.
 class SliceFolder {
 public:
     /// `problem` must outlive it.

@@ -31,8 +31,8 @@ enum class BaseTable : std::uint8_t {
     position,  ///< for pieces, one entry each: the place of its first element in its segment
 };
 
-/// An operator on a part of the elements. Its parameters are those of the original operator, then the tables
-/// `bases` of i64.
+/// An operator on a part of the elements. Its parameters are the original operator's, then the tables `bases`
+/// of i64.
 struct PartOperator {
     Operator op;
     std::vector<BaseTable> bases = {};  ///< the tables that were added, in their order

@@ -14,9 +14,9 @@ namespace segfold {
 
 /// Folds a workload slice by slice; slices are dealt to the devices, which run at the same time.
 ///
-/// The results are those of a fold in one piece: the order of the elements is kept, whatever the operator is.
-/// If combine() rounds, the last bits depend on the cuts; with a reproducible plan they depend on the data
-/// alone, and are the same for any number of slices and of devices. `problem.typical` need not be filled.
+/// The order of the elements is kept, whatever the operator is, so the results equal those of a fold in one
+/// piece up to rounding. If combine() rounds, the last bits depend on the cuts; with a reproducible plan they
+/// depend on the data alone, not on the number of slices or devices. `problem.typical` need not be filled.
 /// Throws InputError for rows of features and for write-back.
 [[nodiscard]] FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem,
                                   const Workload& workload, std::int64_t num_slices);

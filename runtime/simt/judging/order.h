@@ -25,7 +25,7 @@ void acquire(Worker& worker, const Place& flag);
 /// is certainly over.
 void defer_flag(Worker& worker, const Place& flag);
 
-/// Merges the knowledge of all threads of the block. All of these must be at a barrier.
+/// Merges what all threads of the block know. All threads must be at a barrier.
 void order_block(Worker& worker, Block& block);
 
 /// Orders all accesses so far of a cluster's blocks before their later ones. All threads must have been

@@ -2,7 +2,7 @@
 // lines, so it uses nothing but the language.
 #pragma once
 
-/// What the threads that meet at a block barrier compute together.
+/// The value that the threads at a block barrier compute together.
 enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,

@@ -30,7 +30,7 @@ public:
     /// Opens the folder, and makes it with mode 0700 if it does not exist.
     ///
     /// Throws InputError with the reason if it cannot be made or read, is a link, belongs to another user, or
-    /// may be written by others.
+    /// may be written by other users.
     Folder(std::filesystem::path path, std::uint64_t most_bytes);
     ~Folder();
     Folder(const Folder&) = delete;

@@ -37,7 +37,7 @@ struct Compiled {
 
 struct Variant;  // compile_batch.h
 
-/// Lets the process keep memory that a compilation frees, so the next one can use it.
+/// Makes the process keep memory that a compilation frees, so that the next one can use it.
 ///
 /// Programs that compile much should call it at their start: new pages cost 3 to 4 ms per compilation.
 void keep_memory_for_compilations();

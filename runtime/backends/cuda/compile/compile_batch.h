@@ -11,13 +11,13 @@
 
 namespace segfold::cuda {
 
-/// A program that may be compiled together with others.
+/// A program that may share a compilation with other programs.
 struct Variant {
     CompileRequest request;
     std::vector<std::string> kernels;  ///< the names of all kernels of the source, each declared extern "C"
 };
 
-/// True if a source can be compiled together with others.
+/// True if a source can be compiled together with other sources.
 ///
 /// False if it includes files, asks for files or the time, or has a directive other than `#pragma unroll`,
 /// because macros and other pragmas would affect the texts that follow.
