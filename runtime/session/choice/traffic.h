@@ -25,8 +25,8 @@ struct Traffic {
 /// The compulsory bytes of a fold.
 ///
 /// Tables are not counted: the data decide how much of a table is read, and how much of that comes from
-/// caches. A fold's share of the ceiling is therefore never given too large. A column that lift does not read
-/// is not counted. Of ranges with gaps only the items inside count; an element in several ranges counts once.
+/// caches. The share of the ceiling is therefore never overestimated. A column that lift does not read is not
+/// counted. Of ranges with gaps only the items inside count; an element in several ranges counts once.
 /// `read_as` is the form to which the segments were converted before, if any.
 [[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments,
                                          std::int64_t num_features = 1,
