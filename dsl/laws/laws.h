@@ -17,7 +17,7 @@ enum class Law : std::uint8_t { associative, identity, commutative, idempotent, 
 /// Name of a law, such as "associative".
 std::string_view name(Law law);
 
-/// How reliable a law is, from most to least.
+/// Reliability of a law, from most to least.
 enum class Verdict : std::uint8_t {
     proved,                          ///< proved for every reachable state by a theorem prover
     proved_while_nothing_overflows,  ///< proved as long as no integer leaves its type

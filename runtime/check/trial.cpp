@@ -203,7 +203,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     const PlanText plan{text, stage_.name};
     auto varied = circumstances;
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
-    ++varied.round;  // draws the first schedule, too
+    ++varied.round;  // round 0 would not draw a schedule
     return setting_.backend.run(workload, &plan, varied);
 }
 

@@ -47,8 +47,7 @@ struct OperatorLaws {
     bool spares_data = false;  ///< the identity is refuted, but not by values in the data
     /// Number of elements that were tried, and of all elements, if spares_data is set. 0: none was tried.
     std::int64_t num_tried = 0, num_elements = 0;
-    /// Why the operator runs without its identity: it is neutral only on finite values, and some are not
-    /// finite.
+    /// The reason to run without the identity: it is neutral only on finite values, and some are not finite.
     std::optional<std::string> without_identity = {};
     /// False if the data are unknown, as for a plan or a stream; without_identity is then only a precaution.
     bool knows_data = true;

@@ -51,7 +51,7 @@ struct Entry {
     bool is_host = false;       ///< ran on the CPU: times are the host's, and there is no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
     Outcome outcome = Outcome::measured;
-    /// Why it was abandoned or left out, what failed, or what its time leaves out.
+    /// The reason why it was abandoned or left out, its fault, or the work that its time does not include.
     std::string reason;
     Quartiles milliseconds;  ///< measured on the GPU
     int runs = 0;

@@ -14,7 +14,7 @@ namespace segfold::bench {
 /// have one column, and use the same type for elements, states and results, as in a sum of integers.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
-/// How values are copied.
+/// The way in which values are copied.
 struct TransferMethod {
     bool is_pinned = false;  ///< from page-locked host memory
     bool to_host = false;    ///< from the GPU to the host

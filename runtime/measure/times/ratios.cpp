@@ -44,7 +44,7 @@ struct Choice {
     std::string reason;
 };
 
-/// How thoroughly cases are measured.
+/// The repeats of a measurement, and its limits.
 struct Effort {
     int rounds, samples, dropped;
     bool has_cut_off = true;

@@ -36,7 +36,7 @@ public:
     virtual PlanMeasurement validate(const Point& point) = 0;
 };
 
-/// How a search chooses points.
+/// The rule by which a search chooses points.
 enum class Strategy : std::uint8_t {
     /// Every point if the budget allows; else seeds, then the best points and their neighbours.
     automatic,

@@ -43,7 +43,7 @@ public:
     /// else the toolkit's own. Throws InputError if named headers are missing or require a newer nvcc.
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
-    /// Why no peer can be compiled, in one sentence; empty if peers can.
+    /// Returns the reason why no peer can be compiled, in one sentence; empty if peers can be compiled.
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] const std::filesystem::path& nvcc() const { return nvcc_; }
     /// The version of the headers, as in "CCCL 3.0.1".
