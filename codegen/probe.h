@@ -20,7 +20,7 @@ struct Probe {
     std::string text;            ///< the file, directives included
 };
 
-/// CUDA text of a probe, and what its only launch needs.
+/// CUDA text of a probe, with the arguments and shape of its only launch.
 ///
 /// Formulas may use num_elements and the tunables. A parameter has the name of the buffer to which it points,
 /// or is the int `num_elements`.

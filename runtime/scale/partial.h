@@ -91,8 +91,8 @@ public:
     /// Throws InternalError if the part's begin or end cuts a segment.
     void require_whole() const;
 
-    /// Moves the results out of this partial, which can still be joined. They belong to the segments that
-    /// begin and end in this part, without the results that an earlier call took.
+    /// Moves the results of segments that begin and end in this part out of the partial, except results that
+    /// an earlier call took. The partial can still be joined.
     [[nodiscard]] SegmentResults take_results();
 
     /// Returns bytes for another process: 80, 16 + 8 F for each node of a state of F fields, and the results.

@@ -1,5 +1,5 @@
 #pragma once
-// Segments known by their begins: flags, keys, and one whole segment of unknown length.
+// Cursors for segments that are given by their begins: flags, keys, and one whole segment of unknown length.
 #include "runtime/scale/segment_cursor.h"
 
 namespace segfold {

@@ -38,7 +38,7 @@ struct Resources {
     int spill_bytes = 0;
     int shared_bytes = 0;
     int local_bytes = 0;  ///< stack of a thread: spills and indexed arrays
-    /// Resident threads of a multiprocessor / most possible, for the kernel with most blocks.
+    /// Resident threads of a multiprocessor / the most possible, for the kernel with most blocks.
     double occupancy = 0;
 };
 

@@ -56,7 +56,7 @@ public:
     /// Lists the files, most recently used first, without files that a writer has not finished.
     [[nodiscard]] std::vector<FileInfo> list() const;
 
-    /// Removes unfinished files of writers that were stopped. With `even_young`, also removes recent ones.
+    /// Removes unfinished files of writers that were stopped. With `even_young`, also removes recent files.
     void remove_unfinished(bool even_young) const;
 
 private:

@@ -419,7 +419,7 @@ void CompileCache::prepare_each(std::span<const CompileRequest> requests, unsign
         try {
             (void)get(requests[i]);
         } catch (...) {
-            // The caller that needs it compiles it again and gets the error.
+            // A caller that needs this program compiles it again and gets the error.
         }
     });
 }

@@ -39,7 +39,7 @@ struct PeerLibrary {
 /// The CUDA toolkit that compiles peers.
 class PeerToolkit {
 public:
-    /// Searches toolkit_folders() for nvcc. Takes the headers in `cccl`, else those that $SEGFOLD_CCCL names,
+    /// Searches toolkit_folders() for nvcc. Uses the headers in `cccl`, else in the folder $SEGFOLD_CCCL,
     /// else the toolkit's own. Throws InputError if named headers are missing or require a newer nvcc.
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 

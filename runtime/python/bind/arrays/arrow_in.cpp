@@ -145,7 +145,7 @@ public:
         }
         return elements;
     }
-    /// Returns the lists as segments of the elements. Offsets that no chunk holds as they are get written to
+    /// Returns the lists as segments of the elements. If no chunk holds fitting offsets, writes offsets to
     /// `made`.
     [[nodiscard]] SegmentsView segments(Array& made) const
     {
