@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The sizes of a problem, as far as they are known when a stage is chosen.
+/// The sizes of a problem that are known when a stage is chosen.
 struct Shape {
     std::int64_t num_elements = 0;  ///< counts an element once for each segment that covers it
     std::int64_t num_segments = 0;

@@ -10,7 +10,8 @@
 
 namespace segfold {
 
-/// The kernel's name, and the parts that contain it for numbers and for rows. It is launched last.
+/// The parts that contain the kernel of write-back for numbers and for rows, and the kernel's name. The
+/// kernel is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
@@ -29,7 +30,7 @@ bool map_uses_tables(const Operator& op);
 /// The tables and scalars of numbers that map reads, as parameters and arguments of functions.
 struct TablesOfMap {
     std::vector<std::string> parameters, arguments;
-    bool gathers = false;  ///< one of them is no scalar
+    bool gathers = false;  ///< true if one of them is a table, not a scalar
 };
 TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed);
 

@@ -9,8 +9,8 @@ namespace segfold {
 /// The columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// The column whose elements already are states: `lift` returns the element unchanged. Null if lift does
-/// anything else, or without an identity.
+/// The column whose elements already are states, because `lift` returns the element unchanged. Null if `lift`
+/// does anything else, or if the operator has no identity.
 const Parameter* kept_column(const Operator& op);
 
 /// True if items may be copied straight to where their states belong, bypassing registers: each state is an

@@ -21,7 +21,7 @@ public:
     {}
 
     [[nodiscard]] const std::string& text() const { return kept_->first; }
-    /// A small number; equal names have equal ones.
+    /// A small number. Equal names have equal numbers.
     [[nodiscard]] std::size_t number() const { return kept_->second; }
     bool operator==(const FormulaName&) const = default;
 

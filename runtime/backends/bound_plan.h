@@ -49,7 +49,7 @@ private:
     void end_struct_with_pointers();
     [[nodiscard]] const Slot& slot(std::string_view name) const;
 
-    std::vector<Slot> slots_;       ///< first those of Fixed
+    std::vector<Slot> slots_;       ///< the slots of Fixed come first
     std::vector<std::byte> bytes_;  ///< without sizes and addresses
     std::vector<Input> inputs_;
     std::vector<std::size_t> scratch_at_;  ///< the place of the address of each scratch buffer
@@ -84,7 +84,7 @@ public:
     ///   addresses  of the arrays of the operator's parameters
     ///   lengths    of the same arrays, in elements; used for checked tables
     ///   outside    address of one `unsigned` per parameter; for a checked table it must be 0 before a
-    ///              launch, and is 1 after one that read outside of the table
+    ///              launch, and is 1 after a launch that read outside of the table
     void bind_inputs(std::span<const std::uint64_t> addresses, std::span<const std::int64_t> lengths,
                      std::uint64_t outside);
     /// Fills the kernels' struct Segments. `addresses` follow the order of segment_arrays(), then of

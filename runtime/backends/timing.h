@@ -63,7 +63,7 @@ struct Filled {
     std::function<std::vector<std::int32_t>()> places_on_host = {};  ///< copies `places` to the host
 };
 
-/// Differences between values and kept ones.
+/// Differences between the values of a result field and the kept values.
 struct Difference {
     unsigned long long bits = 0;       ///< number of values that differ in some bit
     unsigned long long beyond = 0;     ///< number of values that differ by more than the tolerance
@@ -96,8 +96,8 @@ public:
     virtual void keep_results() = 0;
     /// Returns the kept results in host memory.
     [[nodiscard]] virtual Results kept_results() const = 0;
-    /// Compares a result field with the kept one, without copying to the host. Floating-point values count as
-    /// near if they differ by at most `tolerance` times the largest of both and 1; such differences count
+    /// Compares a result field with the kept values, without copying to the host. Floating-point values count
+    /// as near if they differ by at most `tolerance` times the largest of both and 1; such differences count
     /// only in `bits`.
     [[nodiscard]] virtual Difference difference(std::size_t field, double tolerance,
                                                 const Filled& filled) = 0;
@@ -131,9 +131,9 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) = 0;
     /// Copies the arrays to separate memory.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
-    /// Places a workload, which must outlive the result. Columns may be longer than the workload. Its own
-    /// `arrays` are used only to find the element that read outside of a checked table. The caller must deal
-    /// with empty segments. Throws DeviceError if memory does not suffice.
+    /// Places a workload, which must outlive the result. Columns may be longer than the workload.
+    /// `workload.arrays` are used only to find the element that read outside of a checked table. The caller
+    /// must deal with empty segments. Throws DeviceError if memory does not suffice.
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
         const Workload& workload, std::shared_ptr<const LoadedArrays> arrays) = 0;
 

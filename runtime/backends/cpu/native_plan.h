@@ -1,5 +1,5 @@
 #pragma once
-// A native text, loaded, with the memory and the arguments for workloads of one size.
+// A loaded native text, with memory and arguments for workloads of one size.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace segfold::cpu {
 
-/// A text, loaded, with what its plans of all sizes share.
+/// A loaded text, with the data that its plans of all sizes share.
 class NativeText {
 public:
     /// Throws DeviceError if the text does not compile.
@@ -62,7 +62,7 @@ private:
         std::vector<void*> arguments;
     };
 
-    /// Fills either the scratch memory that must be zero before the first run, or all other.
+    /// Fills the scratch memory that must be zero before the first run, or all other scratch memory.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
     std::shared_ptr<const NativeText> text_;

@@ -25,8 +25,8 @@ struct Variant {
 
 /// Joins the variants to one text. Each has a namespace of its own, `variant_3` for the fourth.
 ///
-/// Its kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each program's
-/// name and line numbers.
+/// A variant's kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each
+/// program's name and line numbers.
 [[nodiscard]] std::string batch_source(std::span<const Variant> variants);
 
 /// The result of compiling one variant.
@@ -35,7 +35,7 @@ struct BatchOutcome {
     std::exception_ptr failure;  ///< the error that compile() would throw; null if it succeeded
 };
 
-/// Compiles variants together; those that cannot share a program are compiled alone.
+/// Compiles variants together, except variants that cannot share a program, which are compiled alone.
 ///
 /// The variants of a program have the same architecture, options and dynamic shared arrays. They share the
 /// image and the warnings. Each gets the report of its own kernels, under their own names, and an equal part
