@@ -95,7 +95,8 @@ public:
     /// an earlier call took. The partial can still be joined.
     [[nodiscard]] SegmentResults take_results();
 
-    /// Returns bytes for another process: 80, 16 + 8 F for each node of a state of F fields, and the results.
+    /// Returns bytes for another process: 80 bytes, 16 + 8 F for each node of a state of F fields, then the
+    /// results.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
     /// Throws InputError for damaged bytes, and for bytes of another fold or version.
     [[nodiscard]] static Partial from_bytes(std::shared_ptr<const Joining> joining,

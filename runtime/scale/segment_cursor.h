@@ -80,7 +80,7 @@ private:
     std::vector<std::int64_t> own_;
     Array read_;  ///< the ends, if `own_` is empty
     std::int64_t first_end_ = 0, length_ = 0;
-    std::size_t num_alike_ = 0;  ///< if not 0, there are so many ends, given by the two numbers above
+    std::size_t num_alike_ = 0;  ///< if not 0: number of ends, which the two numbers above give
 };
 
 /// The segments between two elements.

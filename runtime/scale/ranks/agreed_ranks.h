@@ -12,7 +12,7 @@ namespace segfold {
 /// these the same collective calls.
 class AgreedRanks : public Communicator {
 public:
-    /// `ranks` must outlive it.
+    /// `ranks` must outlive this object.
     explicit AgreedRanks(Communicator& ranks) : ranks_(ranks) {}
 
     /// Calls `work`, which may make collective calls. If `work` throws on a rank, every rank throws an error

@@ -22,8 +22,8 @@ namespace segfold {
                                   const Workload& workload, std::int64_t num_slices);
 
 /// The problem of a session's fold in slices. The caller fills `typical` and `checked_tables`. The session
-/// must outlive it. `has_pieces_alone`: cuts divide all segments, and the plan that is wished for is of their
-/// pieces. Throws SpecError for an operator that is not associative.
+/// must outlive it. `has_pieces_alone` is true if cuts divide all segments; the requested plan is then the
+/// plan of the pieces. Throws SpecError for an operator that is not associative.
 [[nodiscard]] SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaws laws,
                                          const FoldWishes& wishes, bool has_pieces_alone);
 
