@@ -66,7 +66,7 @@ struct Comparison {
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
-    /// Number of other segments that hold no wrong value but one that cannot be judged, because its bound
+    /// Number of other segments that hold no wrong value, but a value that cannot be judged because its bound
     /// exceeds a quarter of it. With several features, this is the largest number, as for overflow.
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;

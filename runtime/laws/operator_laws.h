@@ -41,8 +41,8 @@ struct OperatorLaws {
     bool assumes_associative = false;  ///< the user vouches for associativity
     bool is_remembered = false;        ///< the report comes from an earlier proof
     bool takes_undeclared = false;     ///< commutativity is relied on as proved, though not declared
-    /// No search refutes the identity, except by NaN, but elements of the data may. A fold tries it on some
-    /// of them.
+    /// True if no search refutes the identity, except by NaN, but elements of the data may refute it. A fold
+    /// tries the identity on some elements.
     bool doubts_identity = false;
     bool spares_data = false;  ///< the identity is refuted, but not by values in the data
     /// Number of elements that were tried, and of all elements, if spares_data is set. 0: none was tried.

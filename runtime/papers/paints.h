@@ -27,7 +27,7 @@ inline constexpr std::array kPublished = {Paint{"published", "#0072b2", "#4fa8e0
                                           Paint{"published-2", "#009e73", "#2cc295"},
                                           Paint{"published-3", "#4d4d4d", "#b5b5b5"}};
 /// Colours of lines, which shapes distinguish as well. None is the colour of measured numbers or of the first
-/// published ones. Most are Okabe and Ito's, which people with any colour vision can distinguish.
+/// published numbers. Most are Okabe and Ito's, which people with any colour vision can distinguish.
 inline constexpr std::array kLines = {
     Paint{"line-1", "#009e73", "#2cc295"}, Paint{"line-2", "#cc79a7", "#e097c0"},
     Paint{"line-3", "#4d4d4d", "#b5b5b5"}, Paint{"line-4", "#56b4e9", "#7cc7f2"},

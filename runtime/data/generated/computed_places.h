@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// Facts about an operator's arrays, of which some may not be made yet.
+/// Facts about an operator's arrays. Some of the arrays may not be made yet.
 struct KnownPlaces {
     /// Range of index, position, segment or an existing array; none for an array yet to be made.
     std::function<std::optional<Interval>(const std::string& name)> values;

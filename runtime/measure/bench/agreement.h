@@ -32,10 +32,10 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 ///
 /// Small workloads are compared with the reference.
 ///
-/// Large ones stay in place and are compared bit for bit with the first results seen. If bits differ in a
-/// field of an operator that rounds, `tolerance` applies. Two orders of association may differ by more if a
-/// segment's elements nearly cancel or partial results are much larger than the last. Such segments, at most
-/// kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
+/// Large workloads stay in place and are compared bit for bit with the first results seen. If bits differ in
+/// a field of an operator that rounds, `tolerance` applies. Two orders of association may differ by more if a
+/// segment's elements nearly cancel or partial results are much larger than the final result. Such segments,
+/// at most kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
 class Agreements {
 public:
     /// `workload` must have its arrays if it is small enough to be judged. For a large workload, `columns`

@@ -63,7 +63,7 @@ struct Entry {
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// The program was loaded from an earlier compilation, and the time is of that one.
+    /// True if the program was loaded from an earlier compilation, whose time is given.
     bool is_compiled_before = false;
     Agreement agreement;
 };
@@ -81,7 +81,7 @@ struct WorkloadRecord {
     std::int64_t num_features = 1;     ///< length of a row
     int index_bits = 32;
     Traffic traffic;
-    /// The L2 was emptied before every run, because the data would fit into it.
+    /// True if the L2 was emptied before every run, because the data would fit into it.
     bool is_flushed = false;
     double preparation_seconds = 0;
     std::vector<Entry> entries;

@@ -41,8 +41,8 @@ public:
     /// Times a method by events and by the host's clock, `repeats` times or as often as two seconds allow.
     ///
     /// Copied data are compared with the original, and a fold with the fold of one host thread. A difference
-    /// makes the entry a failure without times. The entry's bytes are those copied. Throws InputError if the
-    /// elements cannot be cut into equal chunks, DeviceError if memory does not suffice.
+    /// makes the entry a failure without times. The entry's bytes are the copied bytes. Throws InputError if
+    /// the elements cannot be cut into equal chunks, DeviceError if memory does not suffice.
     [[nodiscard]] Entry measure(const std::string& row, const TransferMethod& method,
                                 const TransferFold& fold, int repeats);
 

@@ -65,7 +65,7 @@ using Remeasure = std::function<Rounds(const TimeCase& of)>;
 ///
 /// A case is suspect if the U test rejects equality after Holm's correction and the medians differ by at
 /// least `least_effect` and by more than the noise of either side. Suspects are measured again, and all
-/// measurements must agree. A case is ambiguous if they do not, or if it is noisy or has few samples.
+/// measurements must agree. A case is ambiguous if they disagree, or if it is noisy or has few samples.
 ///
 /// If `now` lacks times that the baseline has, the case is over the cut-off, perhaps only this once, so it is
 /// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. It is worse

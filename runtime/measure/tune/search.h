@@ -17,7 +17,7 @@ struct Trial {
     PlanMeasurement measurement;
 };
 
-/// Returns the fastest correct trial; of two equal ones the earlier. Null if there is none.
+/// Returns the fastest correct trial; of two equally fast trials the earlier. Null if there is none.
 const Trial* fastest(std::span<const Trial> trials);
 
 /// Measures points.

@@ -44,8 +44,8 @@ public:
     /// Reads a file without marking it as used.
     [[nodiscard]] std::optional<std::string> peek(const std::string& name) const;
 
-    /// Writes a file, replacing any of that name. Then removes the least recently used files while the bytes
-    /// exceed the bound.
+    /// Writes a file, and replaces a file of that name. Then removes the least recently used files while the
+    /// bytes exceed the bound.
     ///
     /// Returns an empty text, or the reason of a failure, which leaves the folder as it was.
     [[nodiscard]] std::string write(const std::string& name, std::string_view bytes);

@@ -32,7 +32,8 @@ struct PeerLibrary {
     int (*fold)(PeerCall*) = nullptr;
     const char* (*error_text)(int) = nullptr;
     double compile_seconds = 0;
-    /// Taken from the folder of compiled peers; `compile_seconds` is the time that it took then.
+    /// True if taken from the folder of compiled peers. `compile_seconds` is then the time of that
+    /// compilation.
     bool is_compiled_before = false;
 };
 

@@ -26,7 +26,7 @@ public:
 /// The compilation of a peer.
 struct PeerBuild {
     double seconds = 0;
-    /// True if loaded from an earlier compilation; `seconds` is that one's time.
+    /// True if loaded from an earlier compilation; `seconds` is then its time.
     bool is_compiled_before = false;
 };
 

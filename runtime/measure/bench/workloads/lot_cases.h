@@ -38,7 +38,7 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 /// title line.
 std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles);
 
-/// Prints geometric mean, worst and deciles of such shares in a line or two; "" if there are none.
+/// Prints geometric mean, worst and deciles of chosen_shares() in a line or two; "" if there are none.
 std::string print_deciles(std::vector<double> shares);
 
 }  // namespace segfold::bench

@@ -38,7 +38,7 @@ struct SweepListener {
 };
 
 /// Returns the bytes of scratch memory per element that the measured plans need on the request's generated
-/// data. Plans run in turn, so this is the need of the neediest plan.
+/// data. Plans run in turn, so this is the largest need of any plan.
 [[nodiscard]] double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
                                         const SweepRequest& request);
 
