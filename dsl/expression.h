@@ -103,7 +103,7 @@ Expression make_conditional(Expression condition, Expression yes, Expression no,
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
 
-/// Symbol of conversions `T(x)` and `Acc(x)` in a generic text. check() removes those that convert nothing.
+/// Symbol of conversions `T(x)` and `Acc(x)` in a generic text. check() removes conversions to the same type.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 

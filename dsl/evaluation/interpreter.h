@@ -74,7 +74,7 @@ constexpr std::uint64_t count_ones(std::uint64_t bits)
     return count;
 }
 
-/// Number of zeros above the highest one, within the type's width; the width itself for 0.
+/// Number of clear bits above the highest set bit, within the type's width; the width itself for 0.
 constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 {
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;

@@ -11,7 +11,7 @@
 namespace segfold {
 
 /// A law of combine or append. An operator always claims associativity. It claims `identity` if its state has
-/// one, `append` if it has that part, and the others if it declares them.
+/// one, `append` if it has that part, and the other laws if it declares them.
 enum class Law : std::uint8_t { associative, identity, commutative, idempotent, append };
 
 /// Name of a law, such as "associative".
