@@ -9,7 +9,7 @@
 
 namespace segfold::bench {
 
-/// Arguments of a peer's function. The emitted text has the same struct (codegen/peer.cpp).
+/// Arguments of a peer's function. The emitted text has the same struct (kernels/vocabulary/peer.cuh).
 struct PeerCall {
     const void* inputs = nullptr;
     const void* results = nullptr;
