@@ -72,7 +72,7 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
     if (text.starts_with("cc "))
         return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
                std::to_string(cc % 10);
-    // The message also gives the sizes in the need, and the facts of which they are computed.
+    // The message also gives the sizes in the need, and the facts from which the sizes are computed.
     auto words = words_of(text);
     for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
         if (words.contains(size->first.text()))
@@ -114,8 +114,8 @@ std::vector<std::string> kernel_files(const std::filesystem::path& root)
     return paths;
 }
 
-/// Removes the files of vocabulary/ from `paths`. A copy of kernels/ holds them too, and they must equal
-/// those of the program.
+/// Removes the files of vocabulary/ from `paths`. A copy of kernels/ holds them too; each must equal the
+/// program's own file.
 void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::string>& paths)
 {
     constexpr std::string_view kFolder = "vocabulary/";
@@ -143,8 +143,8 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
-/// Requires a stage to have the name of its file. Otherwise a file could replace one stage but bear the name
-/// of another.
+/// Requires a stage to have the name of its file. Otherwise a file could replace one stage but bear another
+/// stage's name.
 void require_name_of_file(const Stage& stage)
 {
     const auto name = std::filesystem::path(stage.file).stem().string();

@@ -58,9 +58,9 @@ public:
     /// Throws InputError unless `stage` can serve `problem`. The message gives the reason and the stages that
     /// can.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The default stage: of all stages that can serve, the one whose `suits` gives the greatest rank. Of
-    /// equal ranks, the first in stages() wins. Rungs of the ladder do not count. Throws InputError if no
-    /// stage can serve.
+    /// The default stage: the stage that can serve and whose `suits` gives the greatest rank. If ranks are
+    /// equal, the first in stages() wins. Rungs of the ladder do not count. Throws InputError if no stage can
+    /// serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
     /// Returns rule_of_thumb() for a problem whose plan_facts() are known.
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;

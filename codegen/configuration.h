@@ -11,14 +11,15 @@ namespace segfold {
 /// Tunable name -> value, for every tunable of a stage.
 using Configuration = std::map<std::string, int, std::less<>>;
 
-/// Names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes computed from both.
+/// Names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes computed from facts and
+/// tunables.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
-/// The default configuration: each tunable has its first value. If a `prefer` line of the stage gives a
-/// bound, it has the greatest value up to that bound, or the least value if all are above.
+/// The default configuration: each tunable has its first value. If a `prefer` line of the stage bounds a
+/// tunable, it has the greatest value up to the bound, or its least value if all are above.
 ///
-/// `facts` are the plan_facts(). If they are empty, `prefer` lines do not apply. In a stage with `let` lines,
-/// neither do its `where` lines.
+/// `facts` are the plan_facts(). If they are empty, `prefer` lines do not apply; in a stage with `let` lines,
+/// `where` lines do not apply either.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
 /// Throws InputError for a tunable that the stage does not have, or a value that it does not list. Does not

@@ -7,18 +7,18 @@ namespace segfold {
 /// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.
 bool is_costly(const Operator& op);
 
-/// True if combine() is long compared with a call. CUDA texts then hold one copy, and all places call it.
+/// True if combine() is long compared with a call. CUDA texts then hold one copy, and every place calls it.
 ///
-/// With a copy in each place, NVRTC took seconds for a plan. An append that the author wrote is copied all
-/// the same.
+/// With a copy in each place, NVRTC took seconds for a plan. An append that the author wrote is still copied
+/// to each place.
 bool is_called(const Operator& op);
 
 /// True if the fields of the state differ in size and the smallest has fewer than four bytes. Compilers do
 /// not vectorise loops over lanes that combine such states.
 bool has_mixed_fields(const Operator& op);
 
-/// True if the state has so many fields that native texts hold one copy of combine(), and all places call it.
-/// With a copy in each place, a compiler took minutes.
+/// True if the state has so many fields that native texts hold one copy of combine(), and every place calls
+/// it. With a copy in each place, a compiler took minutes.
 bool has_many_fields(const Operator& op);
 
 /// True if combine calls a function of the C library. Loops over lanes then call it for one lane at a time.

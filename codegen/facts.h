@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The sizes of a problem, as far as they are known when a stage is chosen.
+/// The sizes of a problem that are known when a stage is chosen.
 struct Shape {
     std::int64_t num_elements = 0;  ///< counts an element once for each segment that covers it
     std::int64_t num_segments = 0;
@@ -32,7 +32,7 @@ FormulaNames with_shape(FormulaNames facts, const Shape& shape);
 /// Bytes of one element in all columns that `lift` reads.
 std::int64_t element_bytes(const Operator& op);
 
-/// Size of the operator's State as the emitted text declares it.
+/// Size in bytes of the operator's State, as the emitted text declares it.
 std::int64_t state_bytes(const Operator& op);
 
 }  // namespace segfold

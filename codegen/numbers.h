@@ -3,11 +3,11 @@
 
 namespace segfold {
 
-/// How a text gets the numbers that `//% number NAME` declares.
+/// The way in which a text gets the numbers that `//% number NAME` declares.
 ///
 /// `constant` writes them into the text, which then runs faster. `at_launch` passes them as kernel
-/// parameters: one compiled text then serves all configurations that differ only in numbers, and a tuner
-/// compares many of these.
+/// parameters: one compiled text then serves all configurations that differ only in numbers, as a tuner
+/// needs.
 enum class Numbers { constant, at_launch };
 
 }  // namespace segfold

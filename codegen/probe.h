@@ -20,7 +20,7 @@ struct Probe {
     std::string text;            ///< the file, directives included
 };
 
-/// CUDA text of a probe, and what its only launch needs.
+/// CUDA text of a probe, with the arguments and shape of its only launch.
 ///
 /// Formulas may use num_elements and the tunables. A parameter has the name of the buffer to which it points,
 /// or is the int `num_elements`.
@@ -39,8 +39,8 @@ struct EmittedProbe {
 /// file and line.
 Probe read_probe(std::string file, std::string text, const std::string& folder = "");
 
-/// Gives every tunable its chosen value, or its first. Throws InputError for a name or value that the probe
-/// does not have, and for values that a `where` line excludes.
+/// Sets every tunable to its chosen value, else to its first. Throws InputError for a name or value that the
+/// probe does not have, and for values that a `where` line excludes.
 Configuration configure(const Probe& probe, const std::map<std::string, int>& chosen);
 
 /// Writes the CUDA text of a probe. It is a pure function. Throws SpecError if the file is faulty.

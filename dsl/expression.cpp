@@ -178,7 +178,7 @@ Expression make_limit(std::string name, Type type, Position position)
 
 Expression make_unary(std::string symbol, Expression argument, Position position)
 {
-    // A minus before a number belongs to the number. So the lowest integer can be written, and `-1` is a
+    // A minus before a number belongs to the number, so the lowest integer can be written, and `-1` is a
     // literal.
     const bool number = symbol == "-" && argument.has_value() &&
                         (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);

@@ -31,7 +31,7 @@ enum class ExpressionKind : std::uint8_t {
     gather,       ///< table[index]
 };
 
-/// Which state a field belongs to.
+/// The state that a field belongs to.
 enum class Operand : std::uint8_t { earlier, later, state };
 
 /// Limits of check(): deepest nesting of one expression, and most nodes in one operator.
@@ -65,7 +65,7 @@ struct ExpressionNode {
 class Expression {
 public:
     Expression() = default;
-    /// Takes a bool only. Without this constraint pointers would convert to truth values.
+    /// Only for a bool. Without this constraint pointers would convert to truth values.
     template <std::same_as<bool> Bool>
     Expression(Bool value) : Expression(from_bool(value))
     {}
@@ -103,7 +103,7 @@ Expression make_conditional(Expression condition, Expression yes, Expression no,
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
 
-/// Symbol of conversions `T(x)` and `Acc(x)` in a generic text. check() removes those that convert nothing.
+/// Symbol of conversions `T(x)` and `Acc(x)` in a generic text. check() removes conversions to the same type.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 

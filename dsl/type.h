@@ -19,7 +19,7 @@ inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type:
                                       Type::u8,      Type::u16, Type::u32, Type::u64, Type::f16,
                                       Type::bf16,    Type::f32, Type::f64};
 
-/// True if `type` is one of kTypes. A cast of a wrong number may give another value.
+/// True if `type` is one of kTypes. A cast of an arbitrary number may give another value.
 constexpr bool is_type(Type type) { return static_cast<std::size_t>(type) < kTypes.size(); }
 
 /// Throws InputError for a value outside of kTypes. `what` tells where the value was found.

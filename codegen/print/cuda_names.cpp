@@ -60,8 +60,8 @@ constexpr std::string_view kTaken[] = {
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",
 };
 
-/// Names that emitted text must not use: those in kTaken, those declared at file scope in kernels/, and those
-/// that a stage declares in its `number` lines.
+/// Names that emitted text must not use: the names in kTaken, the names declared at file scope in kernels/,
+/// and the names that a stage declares in its `number` lines.
 const Identifiers& taken_names()
 {
     static const Identifiers& names = lasting([] {

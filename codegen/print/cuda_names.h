@@ -1,5 +1,5 @@
 #pragma once
-// Names in CUDA text: of the language's types, and of the user's variables.
+// Names in CUDA text for the language's types and the user's variables.
 #include <string>
 #include <string_view>
 #include <vector>

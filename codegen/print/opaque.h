@@ -17,7 +17,7 @@ inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16;
 /// negative.
 bool is_place(const ExpressionNode& node);
 
-/// Hides how the int `text` was computed from the compiler.
+/// Hides from the compiler how the int `text` was computed.
 inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
 
 /// True if a compiler may take a narrow operation for a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
@@ -30,13 +30,13 @@ bool may_be_sum(const Operator& op, const Expression& expression);
 
 /// True for an i32 that may be the result of arithmetic, in this expression or elsewhere.
 ///
-/// Before sm_100, NVRTC may widen -x to 64 bits as the widened ~x plus 1, which is wrong if -x wraps.
+/// Before sm_100, NVRTC may compute i64(-x) as i64(~x) + 1, which is wrong if -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
 
-/// True if a compiler may see constants in both operands. It then folds the minimum of 0 and -0 to either of
-/// them.
+/// True if a compiler may see constants in both operands. The compiler then folds the minimum of 0 and -0 to
+/// either of them.
 ///
-/// Two fields do not count, because they are constants only in the identity.
+/// False for two fields, because they are constants only in the identity.
 bool may_be_constants(const Operator& op, const Expression& left, const Expression& right);
 
 }  // namespace segfold

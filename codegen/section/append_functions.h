@@ -10,8 +10,8 @@ namespace segfold {
 /// True if texts have a function append(): the operator has an append, and its lift reads no table.
 bool has_append(const Operator& op);
 
-/// True if append() takes the parameter, a column or a scalar. Without identity, append() lifts the first
-/// element of a run, so it takes everything that lift takes.
+/// True if append() takes `parameter`, which is a column or a scalar. Without identity, append() calls lift()
+/// for the first element of a run, so it takes all arguments of lift().
 bool append_uses(const Operator& op, const Parameter& parameter);
 /// True if append() takes `place`, which is index, position or segment.
 bool append_uses(const Operator& op, std::string_view place);

@@ -22,8 +22,8 @@ std::string atomic_combine_text(const Operator& op);
 /// Returns the warp reduction that does the same as combine(), such as "__reduce_add_sync"; none if there is
 /// no such function.
 ///
-/// The conditions are those of atomic_function(), for integers of 32 bits. GPUs before compute capability 8.0
-/// have no such reductions.
+/// The conditions of atomic_function() hold here too, for integers of 32 bits. GPUs before compute capability
+/// 8.0 have no such reductions.
 std::optional<std::string> warp_function(const Operator& op);
 
 /// Returns the text of `redux(state)`, which reduces the states of a warp's lanes and gives every lane the

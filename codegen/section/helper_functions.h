@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Returns all of these in the order in which they must stand; most files need none.
+/// Returns all these pieces in the order in which they must stand. Most texts need none of them.
 std::vector<Piece> helper_pieces(Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

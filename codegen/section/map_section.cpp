@@ -36,7 +36,7 @@ Holes holes_of_array(const std::string& name, Type type, const char* chunk)
     return holes;
 }
 
-/// Adds the names that the expression uses, those of tables included.
+/// Adds the names that the expression uses, tables included.
 void add_names_of(const Expression& expression, std::set<std::string>& names)
 {
     if (expression->kind == ExpressionKind::name || expression->kind == ExpressionKind::gather)
@@ -45,8 +45,8 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
         add_names_of(argument, names);
 }
 
-/// The definitions of map's locals for which `is_here` is true, as far as `used` has them. A local that reads
-/// a table is evaluated even if it is unused, since that shows reads past the table's end.
+/// Emits the definitions of map's locals for which `is_here` is true and which `used` holds. A local that
+/// reads a table is emitted even if it is unused, because its evaluation shows reads past the table's end.
 template <class IsHere>
 std::string definitions(const Problem& problem, const Operator& op, const IsHere& is_here,
                         const std::set<std::string>& used, Dialect dialect = Dialect::cuda)
@@ -106,7 +106,7 @@ std::vector<const Let*> lets_of_segment(const Operator& op)
     return lets;
 }
 
-/// Where the names of a map are needed.
+/// The names of a map, by where each is needed.
 struct NamesByPlace {
     std::vector<const Let*> lets;    ///< locals that are the same for all elements of a segment
     std::set<std::string> once;      ///< the names of these locals

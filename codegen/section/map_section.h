@@ -10,7 +10,8 @@
 
 namespace segfold {
 
-/// The kernel's name, and the parts that contain it for numbers and for rows. It is launched last.
+/// The parts that contain the kernel of write-back for numbers and for rows, and the kernel's name. The
+/// kernel is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
@@ -19,8 +20,8 @@ inline constexpr std::string_view kMapKernel = "map_elements";
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect);
 
-/// The operator as map sees it: over rows that on one feature, in which every read of a table of rows is a
-/// column.
+/// The operator as map sees it. An operator over rows becomes the operator on one feature, with a column in
+/// place of every read of a table of rows.
 Operator mapped_operator(const Operator& op);
 
 /// True if map reads a table or a scalar.
@@ -29,12 +30,12 @@ bool map_uses_tables(const Operator& op);
 /// The tables and scalars of numbers that map reads, as parameters and arguments of functions.
 struct TablesOfMap {
     std::vector<std::string> parameters, arguments;
-    bool gathers = false;  ///< one of them is no scalar
+    bool gathers = false;  ///< true if one of them is a table, not a scalar
 };
 TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed);
 
-/// The names that a map uses, directly or through its locals, those of tables included. Locals that read a
-/// table count as used.
+/// The names that a map uses, directly or through its locals, tables included. Locals that read a table count
+/// as used.
 std::set<std::string> names_of_map(const Block& map);
 
 /// Bytes that a fused stage keeps for each segment of a tile: results, and locals that are the same for all

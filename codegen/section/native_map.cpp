@@ -22,7 +22,7 @@ struct MapArguments {
     std::vector<std::string> parameters, given;
 };
 
-/// The text of a feature of an entry of a table of rows.
+/// Text that reads the current feature of the row that `read` takes from a table.
 std::string feature_of(const Problem& problem, const RowOperator& rows, const RowRead& read)
 {
     const auto table = "inputs." + cuda_identifier(read.table);
@@ -79,7 +79,7 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, Hole
         for (const auto* used : {"total", "results"})
             holes.values[used] = std::string(" ") + used;
     }
-    const auto all = names_of_map(*op.map);  // has those by which rows of tables are found, too
+    const auto all = names_of_map(*op.map);  // also the names that select rows of tables
     for (const std::string place : {"index", "position", "segment", "length"}) {
         if (all.contains(place))
             holes.values[place] = " " + place;

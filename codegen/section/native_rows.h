@@ -1,5 +1,5 @@
 #pragma once
-// Emits native functions on rows of features, which find, lift, finish and store rows.
+// Emits the native functions that find, lift, finish and store rows of features.
 #include <vector>
 
 #include "codegen/section/operator_section.h"

@@ -6,8 +6,8 @@
 
 namespace segfold {
 
-/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and how
-/// far ahead data are prefetched.
+/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and the
+/// distance of prefetches.
 std::vector<NamedConstant> native_constants();
 
 /// Returns the 16-bit formats, and the small functions that printed expressions call, in the order in which

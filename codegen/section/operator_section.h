@@ -28,10 +28,10 @@ std::string table_name(Type type);
 /// True if store() uses a segment's length only to tell whether the segment is empty.
 bool tells_empty(const Operator& op);
 
-/// A parameter of the operator as one of a function: a column's value, or a table.
+/// Declares a parameter of the operator as a parameter of a function: a column's value, or a table.
 std::string function_parameter(const std::vector<std::string>& checked_tables, const Parameter& parameter);
 
-/// True if `lift` reads the parameter, a column or a table.
+/// True if `lift` reads `parameter`, which is a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 
 /// True if `lift` reads a table other than a scalar.

@@ -98,7 +98,7 @@ Holes map_holes(const Problem& problem, const RowOperator& rows, bool kept, cons
 {
     const auto& op = problem.op;
     const auto needed = names_of_map(*rows.op.map);
-    const auto loaded = names_of_map(*op.map);  // has those by which rows of tables are found, too
+    const auto loaded = names_of_map(*op.map);  // also the names that select rows of tables
     Holes holes{{{"inputs", ""}, {"row", ""}, {"row_results", ""}},
                 {{"number", {}},
                  {"row", {}},

@@ -1,5 +1,5 @@
 #pragma once
-// Emits functions for kernels over rows of features, which load, lift, finish and store rows.
+// Emits the functions that load, lift, finish and store rows of features in kernels.
 #include <functional>
 #include <set>
 #include <string>
@@ -22,11 +22,12 @@ std::set<std::string> names_of_place(const RowRead& read);
 std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
                            Dialect dialect);
 
-/// Returns the call of that function; `column_value` is the text of a column's number.
+/// Returns a call of the function that place_function() returns; `column_value` gives the text of a column's
+/// number.
 std::string place_call(const RowOperator& rows, const RowRead& read,
                        const std::function<std::string(const std::string& column)>& column_value);
 
-/// Returns the call of that function with the numbers of a Row.
+/// The same, with the numbers of a Row.
 std::string place_call(const RowOperator& rows, const RowRead& read);
 
 }  // namespace segfold

@@ -9,15 +9,15 @@ namespace segfold {
 /// The columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// The column whose elements already are states: `lift` returns the element unchanged. Null if lift does
-/// anything else, or without an identity.
+/// The column whose elements already are states, because `lift` returns the element unchanged. Null if `lift`
+/// does anything else, or if the operator has no identity.
 const Parameter* kept_column(const Operator& op);
 
 /// True if items may be copied straight to where their states belong, bypassing registers: each state is an
 /// element of four or eight bytes, and the target copies asynchronously.
 bool copies_items(const Problem& problem);
 
-/// Number of items that a lane takes at a time, unless the stage states another.
+/// Number of items that a lane takes at a time, unless the stage states a number.
 constexpr int kFewestStepItems = 4;
 
 /// Pieces that must stand after the parts, because they call parts/elements/warp_tile.cuh: Tile, copy_tile(),

@@ -38,7 +38,7 @@ std::string comment_line(std::string_view line)
     return text.empty() ? "//\n" : fmt::format("{}{}\n", kCommentMark, text);
 }
 
-/// Finds the comments of a text, one after the other.
+/// Finds the comments of a text in their order.
 class CommentReader {
 public:
     explicit CommentReader(std::string_view source) : source_(source) {}

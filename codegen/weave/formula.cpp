@@ -216,7 +216,7 @@ private:
 namespace {
 
 /// Reads the formula at `place` of a stage's file. The parser counts columns from the beginning of the
-/// formula, not of the line. So the message names only the line, and its excerpt shows the column.
+/// formula, not of the line. The message therefore names only the line; its excerpt shows the column.
 Expression read(const std::string& place, const std::string& text)
 {
     try {

@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// A name in formulas. The process numbers them, so that a name is looked up by its number.
+/// A name in a formula. Each name has one number in the process; lookups use it as an index.
 class FormulaName {
 public:
     template <std::convertible_to<std::string_view> Text>
@@ -21,7 +21,7 @@ public:
     {}
 
     [[nodiscard]] const std::string& text() const { return kept_->first; }
-    /// A small number; equal names have equal ones.
+    /// A small number. Equal names have equal numbers.
     [[nodiscard]] std::size_t number() const { return kept_->second; }
     bool operator==(const FormulaName&) const = default;
 

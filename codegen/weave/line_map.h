@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// Lines taken from a file: for each, its number in that file; 0 for an added blank line.
+/// For each line taken from a file, its number in that file; 0 for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;

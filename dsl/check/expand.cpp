@@ -76,7 +76,8 @@ std::optional<bool> compare(std::string_view symbol, std::int64_t a, std::int64_
     return std::nullopt;
 }
 
-/// Value of an operation on counters; none for other operands, or if check() must refuse the operation.
+/// Computes an operation on loop counters and constants. Returns none if no operand is a counter, if the
+/// value is unknown, or if check() must refuse the operation.
 std::optional<Expression> folded(const ExpressionNode& node)
 {
     const auto& arguments = node.arguments;

@@ -273,8 +273,8 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// The type of a value for a result that declares its type; none for a plain number, which takes that
-    /// type.
+    /// The type of a value for a result that declares its type. None for a plain number, because it gets the
+    /// declared type.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 

@@ -330,7 +330,7 @@ Term Recorder::add_output(std::string name, Type type, Position at)
     return {Expression(), home_, false, std::move(name)};
 }
 
-/// Gives locals of plain numbers their C++ type if they are never used.
+/// Sets the type of each unused local that holds a plain number to the number's C++ type.
 void Recorder::settle_lets()
 {
     for (const auto& [block, place, type] : untyped_lets_)

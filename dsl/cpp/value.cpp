@@ -23,7 +23,8 @@ std::string describe(const Home& home)
     return (home.part.empty() ? "" : home.part + " of ") + "operator '" + home.op + "'";
 }
 
-/// The home of a value made of two others. Throws SpecError if no part of one definition may use both.
+/// The home of a value that is computed from values with the homes `left` and `right`. Throws SpecError if no
+/// part of a definition may use both values.
 HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
 {
     if (!right || left == right)

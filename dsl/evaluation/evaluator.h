@@ -12,7 +12,7 @@ namespace segfold {
 /// Working precision rounds as the types demand. Wide precision holds every float in long double.
 ///
 /// Lift decides alike in both precisions: comparisons, conversions to integers and to narrower floats, floor,
-/// ceil and round use the values of working precision. So both precisions fold the same elements, and only
+/// ceil and round use the values of working precision. Both precisions then fold the same elements, and only
 /// the sums are wide.
 enum class Precision : std::uint8_t { working, wide };
 
@@ -67,7 +67,7 @@ private:
     static Frame make_frame(const Program& program);
     /// Runs lift in its frame. The inputs must be in their slots. Messages name the element `index`.
     void run_lift(std::int64_t index);
-    /// `element` is the one that is mapped; the other parts that run here read no tables.
+    /// For map, `element` is the mapped element. No other part that runs here reads tables.
     void run(Frame& frame, Value* out, std::int64_t element = 0);
     [[noreturn]] void report(const Outcome& outcome, std::int64_t element, bool in_map = false) const;
 
@@ -78,7 +78,7 @@ private:
     std::vector<Slot<double>> deciding_;
 };
 
-/// The message about a table that `element` reads outside of its length, in lift or `in_map`.
+/// The message about a table that `element` reads past its end, in map if `in_map`, else in lift.
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
                             std::int64_t element, bool in_map = false);
 

@@ -74,7 +74,7 @@ constexpr std::uint64_t count_ones(std::uint64_t bits)
     return count;
 }
 
-/// Number of zeros above the highest one, within the type's width; the width itself for 0.
+/// Number of clear bits above the highest set bit, within the type's width; the width itself for 0.
 constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 {
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
@@ -254,7 +254,7 @@ struct Machine {
         return in_single(type) ? static_cast<Real>(slot.single) : slot.real;
     }
 
-    /// Sets a slot to a constant, which has the value that its type holds even in wide precision.
+    /// Sets a slot to a constant, rounded to the constant's type even in wide precision.
     static constexpr void set_constant(Value& slot, const Constant& constant)
     {
         if (constant.type == Type::f64)

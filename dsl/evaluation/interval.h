@@ -27,17 +27,17 @@ struct Interval {
 /// All values of an integer type or of bool.
 [[nodiscard]] Interval values_of(Type type);
 
-/// The smallest interval that contains both.
+/// The smallest interval that contains both arguments.
 [[nodiscard]] Interval hull(const Interval& left, const Interval& right);
 
-/// The integers that both contain.
+/// The integers that lie in both intervals.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
 /// Range of the integers of `exact` after they wrap in `type`. As a bool, all but 0 become 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
-/// Range of `left SYMBOL right` if both operands have type `type`. Symbols are those of arithmetic, bits,
-/// shifts and comparisons.
+/// Range of `left SYMBOL right` if both operands have type `type`. SYMBOL is an arithmetic or bitwise
+/// operation, a shift or a comparison.
 ///
 /// The interval contains every possible value, and may contain others.
 [[nodiscard]] Interval binary_values(std::string_view symbol, Type type, const Interval& left,

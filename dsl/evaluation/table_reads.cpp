@@ -321,7 +321,7 @@ bool rounds(const Expression& expression, const std::vector<Let>& lets)
     return std::ranges::any_of(node.arguments, [&](const auto& argument) { return rounds(argument, lets); });
 }
 
-/// True if the first argument decides which others are evaluated.
+/// True if the value of the first argument decides which further arguments are evaluated.
 bool chooses(const ExpressionNode& node)
 {
     return node.kind == ExpressionKind::conditional || node.symbol == "&&" || node.symbol == "||";

@@ -21,9 +21,8 @@ struct ReadRanges {
 /// Names the tables that lift or map of some element may read past their ends, in the order of the
 /// parameters.
 ///
-/// A result may be any value of its type. Every other table is read inside its length by any elements in the
-/// ranges. In the sides of `?:`, `&&` and
-/// `||`, the condition narrows the ranges of names and of equal expressions.
+/// A result may be any value of its type. Elements in the ranges read every other table inside its length. In
+/// the sides of `?:`, `&&` and `||`, the condition narrows the ranges of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
 /// For each column, in the order of the parameters without tables: true if it decides where `lift` or `map`

@@ -1,5 +1,5 @@
 #pragma once
-// Values for trials, made of the constants in the operator's text. A comparison with 100 calls for elements
+// Values for trials, made from the constants in the operator's text. A comparison with 100 calls for elements
 // 99 to 101.
 #include <vector>
 

@@ -114,7 +114,7 @@ bool is_element(const ReachedState& state)
     return alike;
 }
 
-/// Joins the states on one line if `one_line` is set and they are short, else one below the other.
+/// Joins the states on one line if `one_line` is set and they are short; else each has its own line.
 std::string print_states(const std::vector<std::string>& states, bool one_line)
 {
     std::string line;

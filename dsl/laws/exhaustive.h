@@ -31,7 +31,7 @@ public:
     [[nodiscard]] Exhaustion try_all(Equation equation, Deadline deadline) const;
 
 private:
-    /// How a state was first reached: by an element that was combined to the right of another state.
+    /// The first way to reach a state: an element, combined to the right of state `earlier` if given.
     struct Origin {
         std::optional<int> earlier;
         Element element;

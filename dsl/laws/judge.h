@@ -47,7 +47,7 @@ constexpr std::size_t num_states(Equation equation)
 }
 
 /// The recipes of a case, one for each state of the equation. Their elements follow one another in one
-/// segment. The first has place number `place` of LawMachine::places().
+/// segment, from place number `place` of LawMachine::places() on.
 struct LawCase {
     std::array<Recipe, 3> recipes;
     std::size_t place = 0;
@@ -73,7 +73,7 @@ struct Sides {
 };
 
 /// The states of a case; null for states that the equation does not have. In an equation of append, the last
-/// one is an element in the form of Evaluator::append.
+/// entry is an element in the form of Evaluator::append.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 

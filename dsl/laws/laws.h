@@ -11,13 +11,13 @@
 namespace segfold {
 
 /// A law of combine or append. An operator always claims associativity. It claims `identity` if its state has
-/// one, `append` if it has that part, and the others if it declares them.
+/// one, `append` if it has that part, and the other laws if it declares them.
 enum class Law : std::uint8_t { associative, identity, commutative, idempotent, append };
 
 /// Name of a law, such as "associative".
 std::string_view name(Law law);
 
-/// How reliable a law is, from most to least.
+/// Reliability of a law, from most to least.
 enum class Verdict : std::uint8_t {
     proved,                          ///< proved for every reachable state by a theorem prover
     proved_while_nothing_overflows,  ///< proved as long as no integer leaves its type
@@ -174,7 +174,7 @@ bool is_neutral_to_any_lifted(const Operator& op);
 /// Removes the identity: the operator becomes a semigroup, and a state of no elements is absent. An empty
 /// segment gives the result of `empty`, or, if there is none, finish of the removed identity.
 ///
-/// Results are unchanged if the identity is neutral. If it is not, results are those of a fold that begins
+/// Results are unchanged if the identity is neutral. Otherwise results become those of a fold that begins
 /// with the first element. An operator without identity is returned unchanged.
 Operator without_identity(Operator op);
 

@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// Number of drawn elements, besides those of ElementDrawer::alike().
+/// Number of elements to draw beside ElementDrawer::alike().
 constexpr std::int64_t kElements = 512;
 
 /// True if the value is the same for all elements.

@@ -12,7 +12,7 @@ constexpr std::size_t kPairedRecipes = 32;
 /// One drawn case in kCasesPerTie repeats an element, since ties would be too rare otherwise.
 constexpr std::uint64_t kCasesPerTie = 8;
 
-/// One drawn case in kCasesPerRelation takes recipes drawn one after the other, which may be related.
+/// One drawn case in kCasesPerRelation takes recipes that were drawn in a row, which may be related.
 constexpr std::uint64_t kCasesPerRelation = 8;
 
 /// One drawn case in kCasesPerLong has a long recipe. It is one in kCasesPerLongByPlace if states depend on

@@ -22,7 +22,8 @@ public:
     /// Number of cases of `equation`, at most `most`.
     [[nodiscard]] std::int64_t num_cases(Equation equation, std::int64_t most) const;
 
-    /// Returns case `number` of `equation`: first all combinations of the simple recipes, then drawn ones.
+    /// Returns case `number` of `equation`: first all combinations of the simple recipes, then drawn
+    /// combinations.
     CaseNumbers choose(Equation equation, std::int64_t number, std::mt19937_64& random) const;
 
     /// Returns the states of a case in working precision; none if a recipe cannot be lifted at its place.

@@ -1,5 +1,5 @@
 #pragma once
-// Finds laws that hold only for sorted elements, such as those of operators on readings in order of time.
+// Finds laws that hold only for sorted elements, as for operators on readings in order of time.
 #include "dsl/laws/judge.h"
 
 namespace segfold {

@@ -329,7 +329,7 @@ std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, s
     std::vector<Recipe> recipes;
     for (std::int64_t n = 0; n < count; ++n) {
         const auto number = static_cast<std::size_t>(n);
-        // Takes the lengths near constants of the text first, then random ones.
+        // Lengths near constants of the text come first, then random lengths.
         const std::size_t length =
             number < kMostSuggested ? lengths[number] : lengths[random() % lengths.size()];
         const auto pattern = static_cast<Pattern>(number % 4);

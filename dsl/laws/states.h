@@ -96,8 +96,8 @@ private:
 /// of edge values, then other single elements, then longer recipes.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
-/// Draws single elements: those of ElementDrawer::alike(), then `count` of any(). Leaves out elements that
-/// read past a table's end.
+/// Draws single elements: all of ElementDrawer::alike(), then `count` by any(). Leaves out elements that read
+/// past a table's end.
 std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random);
 
 /// Draws up to `count` recipes of 16 to 1000 elements: one repeated element, ascending elements, two

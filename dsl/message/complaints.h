@@ -33,7 +33,7 @@ public:
     /// Adds a fault. Throws all faults once there are more than kMostComplaints.
     void add(const PlacedError& error);
     [[nodiscard]] bool empty() const { return errors_.empty(); }
-    /// Throws one SpecError with all messages, one below the other, in the order of their places.
+    /// Throws one SpecError with all messages, a line each, in the order of their places.
     void raise_if_any() const;
 
     /// Runs `step`. If it fails, keeps its message and returns false.

@@ -20,7 +20,7 @@ struct Candidate {
 /// A list of candidates that can be evaluated and translated: `finish` of the bytecode gives a bool for each.
 ///
 /// A candidate compares a field with 0, 1, -1, a constant of the text or another field, or says that the
-/// field is a number, or that one such equation or bool implies another.
+/// field is a number, or that one such equation or bool implies another equation or bool.
 class Candidates {
 public:
     Candidates(const Operator& op, std::vector<Candidate> list);

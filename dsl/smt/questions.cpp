@@ -31,7 +31,7 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
     }
 }
 
-/// Where a value may come from: the inputs and constants among which a program chooses.
+/// The inputs and constants from which a program chooses a value.
 struct Origin {
     std::set<std::uint16_t> inputs;
     std::map<std::uint64_t, Constant> constants;

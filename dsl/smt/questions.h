@@ -13,7 +13,7 @@ namespace segfold::smt {
 /// The purpose of a question about equations. It is about states a, b, c in which the invariants hold.
 enum class Asked : std::uint8_t {
     breaks,     ///< does an equation break while nothing overflows? "unsat" proves all of them
-    possible,   ///< does any state meet the assumptions? "unsat" makes the proof an empty one
+    possible,   ///< does any state meet the assumptions? "unsat" makes the proof empty
     overflows,  ///< can ordinary states overflow? if so, the proof leaves out more than large values
 };
 
@@ -39,7 +39,7 @@ ElementQuestion element_question(const Bytecode& bytecode, Equation equation, co
                                  std::array<std::size_t, 3> counts, const ElementPlace& place);
 
 /// Returns the script for Houdini's method. It declares states, and defines every candidate I as a term for
-/// each of them: `earlier.I` and `later.I` for the operands, `lifted.I` and `combined.I` for states made by
+/// each state: `earlier.I` and `later.I` for the operands, `lifted.I` and `combined.I` for states made by
 /// lift and combine.
 std::string invariant_script(const Bytecode& bytecode, Candidates& candidates, const ScriptOptions& options);
 

@@ -23,7 +23,7 @@ struct Unknown {
 /// The unknowns of an element: one for each column.
 using UnknownElement = std::vector<Unknown>;
 
-/// How a script models values.
+/// The model of values in a script.
 struct ScriptOptions {
     Theory theory = Theory::bits;
     /// Requires the integers of states and elements to stay in the ranges of their types. nothing_overflows()

@@ -1,4 +1,4 @@
-// bfloat16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+// bfloat16 as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct bf16 {
     unsigned short bits;
 };

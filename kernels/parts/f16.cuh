@@ -1,4 +1,4 @@
-// IEEE binary16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+// IEEE binary16 as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct f16 {
     unsigned short bits;
 };

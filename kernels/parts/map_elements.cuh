@@ -1,9 +1,8 @@
-// Write-back: every element once more, with the finished results of its segment. All launches that fold come
-// before this one.
+// Write-back: maps every element with the finished results of its segment. Runs after all launches that fold.
 //% if ranges
 //% use parts/segments/segment_extent.cuh
 //% launch map_elements grid = min(ceil_div(num_segments, 8), num_multiprocessors * 8192)  block = 256
-// A warp takes a segment, its lanes kMapItems consecutive elements each.
+// A warp takes a segment; each of its lanes takes kMapItems consecutive elements at a time.
 extern "C" __global__ void __launch_bounds__(256)
 map_elements(Inputs inputs, Segments segments, Results results)
 {
@@ -38,12 +37,12 @@ map_elements(Inputs inputs, Segments segments, Results results)
 //% use parts/segments/segment_items.cuh
 //% launch map_elements grid = min(ceil_div(num_items, 2048), num_multiprocessors * 8)  block = 256
 constexpr int kMapThreads = 256;
-constexpr int kMapSteps = 2;  // vectors of a thread that are under way
+constexpr int kMapSteps = 2;  // vectors that a thread loads at once
 constexpr int kMapTile = kMapThreads * kMapItems * kMapSteps;
 //% if offsets
 constexpr int kMapEnds = 2048;  // ends of segments that a block keeps; a tile may have more
 
-// The first of the ends that lies behind `item`; one of them does.
+// Place of the first of `ends` that lies behind `item`. One of them must.
 __device__ __forceinline__ int find_end(const Index* ends, int num_ends, Index item)
 {
     int low = 0;
@@ -59,11 +58,11 @@ __device__ __forceinline__ int find_end(const Index* ends, int num_ends, Index i
 }
 //% end
 
-// A block takes consecutive tiles, a thread kMapItems consecutive elements of a tile at a time, so that all
-// arrays are read and written in vectors, side by side.
+// A block takes consecutive tiles. A thread takes kMapItems consecutive elements of a tile at a time, so that
+// neighbouring threads read and write neighbouring vectors of all arrays.
 //% if offsets
-// The ends of the tile's segments lie in shared memory, where threads look for their own. Where a tile has
-// more of them, because most are empty, threads look in global memory.
+// The ends of the tile's segments lie in shared memory, where each thread searches its own. If a tile has
+// more ends, because most segments are empty, threads search in global memory.
 //% end
 extern "C" __global__ void __launch_bounds__(kMapThreads)
 map_elements(Inputs inputs, Segments segments, Results results)
@@ -99,7 +98,7 @@ map_elements(Inputs inputs, Segments segments, Results results)
             const Index its_end = segment <= last_segment ? segments.offsets[segment + 1] : end + 1;
             ends[num_ends + int(threadIdx.x)] = its_end;
             num_ends += kMapThreads;
-            // Behind the barrier all of the round's ends can be read.
+            // After this barrier, all ends of the round can be read.
             is_open = !__syncthreads_or(its_end > end);
         }
         //% end
@@ -157,7 +156,7 @@ map_elements(Inputs inputs, Segments segments, Results results)
         if (tile + 1 < last_tile)
             first = is_open ? find_segment(segments, end, first, last_segment)
                             : first + find_end(ends, num_ends, end);
-        __syncthreads();  // all have read the ends before the next tile's replace them
+        __syncthreads();  // all threads have read the ends
         //% end
     }
 }

@@ -1,5 +1,5 @@
-// Write-back over rows: every row once more, with the finished results of its segment. All launches that fold
-// come before this one.
+// Write-back over rows: maps every row with the finished results of its segment. Runs after all launches that
+// fold.
 //% let map_features = feature_lanes * features_per_lane
 //% let map_blocks = ceil_div(num_features, map_features)
 //% let map_groups = 256 / feature_lanes
@@ -31,9 +31,9 @@ map_elements(Inputs inputs, Segments segments, Results results)
 //% use parts/segments/ends_before.cuh
 //% let most_map_blocks = num_multiprocessors * 80
 //% launch map_elements grid = min(ceil_div(ceil_div(num_items, 8) * map_blocks, map_groups), most_map_blocks)  block = 256
-// A group of kFeatureLanes lanes takes shares of consecutive rows in a block of features, each of them to the
-// end. Eight rows are under way; a segment's results are loaded when it begins. `is_vector` is a constant
-// where this is called, so that loads of vectors have no branch between them.
+// A group of kFeatureLanes lanes takes shares of consecutive rows in a block of features, one share after the
+// other. It loads eight rows at once, and a segment's results when the segment begins. Callers pass a
+// constant `is_vector`, so that no branch separates loads of vectors.
 __device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments& segments,
                                            const Results& results, bool is_vector)
 {
@@ -74,7 +74,7 @@ __device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments&
                         load_map_row(rows[k], inputs, first + k, feature, num_features, is_vector);
             }
             if (first + map_rows <= min(end, segment_stop)) {
-                // All of these rows are there, and of one segment.
+                // All these rows exist and belong to one segment.
                 #pragma unroll
                 for (int k = 0; k < map_rows; ++k)
                     map_loaded(inputs, results, rows[k], row_results, first + k, first + k - segment_start,
@@ -89,7 +89,7 @@ __device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments&
                 if (row >= segment_stop) {
                     ++segment;
                     segment_stop = segment_end(segments, segment);
-                    if (row >= segment_stop) {  // it is empty, and more may be
+                    if (row >= segment_stop) {  // skips empty segments
                         segment = find_segment(segments, row, segment + 1, last_segment);
                         segment_stop = segment_end(segments, segment);
                     }

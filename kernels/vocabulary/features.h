@@ -1,5 +1,5 @@
 //% piece find_features
-// The features of an entry of a table from `feature` on; zeros where the entry lies outside, which is noted.
+// The features of a table's entry, from `feature` on. An entry outside of the table is noted and gives zeros.
 [[gnu::always_inline]] static inline const @type@* find_features(const @table@& table, i64 entry,
                                                                  Index feature, Index num_features)
 {
@@ -11,7 +11,7 @@
 }
 
 //% piece Row
-// One element: the numbers of its columns, and where a block of features begins in each of its rows.
+// One element: the numbers of its columns, and the begin of a block of features in each of its rows.
 struct Row {
 //% each number
     @type@ @name@;
@@ -25,7 +25,7 @@ struct Row {
 };
 
 //% piece find_row
-// The element at `index` of the input; `feature` is the first of the block.
+// Returns the element at `index`; `feature` is the first feature of the block.
 [[gnu::always_inline]] static inline Row find_row(const Inputs& inputs, Index@index@, Index@position@,
                                                   Index@segment@, Index feature, Index num_features)
 {
@@ -49,7 +49,7 @@ struct Row {
 }
 
 //% piece lift_feature
-// Feature `k` of the block, lifted.
+// Lifts feature `k` of the block.
 [[gnu::always_inline]] static inline State lift_feature(const Inputs&@inputs@, const Row& row, int k,
                                                         Index@index@, Index@position@, Index@segment@)
 {
@@ -57,7 +57,7 @@ struct Row {
 }
 
 //% piece store_feature
-// Finishes the total of one feature and writes its results to `place` of each.
+// Finishes the total of one feature, and writes each of its results at `place`.
 [[gnu::always_inline]] static inline void store_feature(const Results& results, Index segment, Index length,
                                                         i64 place, State total)
 {

@@ -12,7 +12,7 @@ __device__ __forceinline__ @type@ @function@(@type@ x, @type@ y)
 }
 
 //% piece divide_one
-// 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole
+// 1 / y for a whole number y, with the bits of any division but without a division's slow path: no whole
 // number is so small or so great that one step of Newton's from the hardware's reciprocal would round
 // otherwise.
 __device__ __forceinline__ float divide_one(float y)
@@ -24,8 +24,8 @@ __device__ __forceinline__ float divide_one(float y)
 }
 
 //% piece divide_whole
-// x / y for whole numbers, the bits of any division: the quotient by the reciprocal, then what it left over
-// divided too (Markstein 1990, Computation of elementary functions on the IBM RISC System/6000).
+// x / y for whole numbers, with the bits of any division: the quotient by the reciprocal, corrected by its
+// remainder (Markstein 1990, Computation of elementary functions on the IBM RISC System/6000).
 __device__ __forceinline__ float divide_whole(float x, float y)
 {
     const float reciprocal = divide_one(y);
@@ -35,14 +35,14 @@ __device__ __forceinline__ float divide_whole(float x, float y)
 }
 
 //% piece absolute
-// The lowest value has no positive twin and stays as it is.
+// The lowest value has no positive twin and stays unchanged.
 __device__ __forceinline__ @type@ @function@(@type@ x)
 {
     return x < 0 ? @negated@ : x;
 }
 
 //% piece opaque
-// Its value; compilers do not see where it comes from, for they lose the wrap of some arithmetic.
+// Returns x, and hides its origin from compilers, because they forget that some arithmetic wraps.
 __device__ __forceinline__ int opaque(int x)
 {
     asm("" : "+r"(x));
@@ -50,7 +50,7 @@ __device__ __forceinline__ int opaque(int x)
 }
 
 //% piece opaque_real
-// Its value; NVRTC folds the least of 0 and -0 to either, and the greatest.
+// Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
 __device__ __forceinline__ @type@ @function@(@type@ x)
 {
     auto bits = __builtin_bit_cast(@bits@, x);
@@ -59,7 +59,7 @@ __device__ __forceinline__ @type@ @function@(@type@ x)
 }
 
 //% piece conversion
-// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.
+// Rounds toward zero. A value beyond the type becomes the nearest end of the type; NaN becomes 0.
 __device__ __forceinline__ @type@ @function@(float x)
 {
     if (!(x > @least_float@))

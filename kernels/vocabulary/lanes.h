@@ -27,8 +27,8 @@ struct States {
 }
 
 //% piece append
-// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
-// to memory where they are variables of the loop itself.
+// Bodies of loops over lanes are functions: a compiler keeps their states in registers, but moves variables
+// of the loop itself to memory.
 [[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
 {
     put(totals, lane, combine(get(totals, lane), later));
@@ -41,7 +41,7 @@ struct States {
 }
 
 //% piece choose
-// Field by field, so that vectors are blended.
+// Chooses field by field, so that vectors are blended.
 [[gnu::always_inline]] static inline State choose(bool is_first, State first, State second)
 {
 //% each field
@@ -51,8 +51,7 @@ struct States {
 }
 
 //% piece Words
-// Sixteen words that need not be aligned; they may be those of any type. Clang heeds the alignment of a
-// typedef alone.
+// Sixteen words of any type that need not be aligned. Clang heeds only the alignment of a typedef.
 typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 
 [[gnu::always_inline]] static inline Words low_words(Words a, Words b)
@@ -122,7 +121,7 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 
 //% piece transpose_pairs
 // Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits. Columns begin
-// `column_bytes` apart.
+// `column_bytes` bytes apart.
 [[gnu::always_inline]] static inline void transpose_pairs(const void* rows, i64 stride, void* columns, i64 column_bytes)
 {
     const char* from = (const char*)rows;
@@ -158,8 +157,8 @@ struct Items {
 };
 
 //% piece take_items
-// Takes those of lane l from element first + l * lane_items on. Asks for what lies kFarBytes ahead, which
-// comes to the second cache while other tiles are folded, and for what each lane takes soon.
+// Takes kColumns items for each lane l, from element first + l * lane_items on. Prefetches the elements
+// kFarBytes ahead into the second cache, for later tiles, and the elements that each lane takes next.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
@@ -194,8 +193,8 @@ struct Items {
 }
 
 //% piece part_words
-// The neighbours that a tree joins at a level: lanes of `a` and of `b`, words here. Sixteen vectors become
-// one in four levels, in which lane k has the total of vector k.
+// Sorts words into the neighbours that a tree joins at a level: lanes of `a` and of `b`. Sixteen vectors
+// become one in four levels; lane k then has the total of vector k.
 [[gnu::always_inline]] static inline void part_words(void* earlier, void* later, const void* a, const void* b,
                                                      int level)
 {
@@ -213,7 +212,7 @@ struct Items {
 }
 
 //% piece part_pairs
-// The same of numbers of 64 bits, in the same order of lanes: eight of them are a vector.
+// The same for numbers of 64 bits, in the same order of lanes. Eight numbers are a vector.
 [[gnu::always_inline]] static inline void part_pairs(void* earlier, void* later, const void* a, const void* b,
                                                      int level)
 {
@@ -260,8 +259,8 @@ alignas(64) static const unsigned kMaskWords[64] = {
 }
 
 //% piece clip
-// Lanes from `count` on become those of `neutral`. Bits are masked and not chosen: loads under a mask, which
-// compilers make of a choice, are slow on some processors.
+// Lanes from `count` on get the state of `neutral`. Bits are masked instead of chosen: compilers turn a
+// choice into loads under a mask, which are slow on some processors.
 [[gnu::always_inline]] static inline void clip(States& states, const States& neutral, int count)
 {
 //% each field
@@ -314,14 +313,14 @@ struct Totals {
 }
 
 //% piece prefetch
-// Asks for the line of memory that holds `place`, which may lie behind the last one.
+// Prefetches the line of memory that holds `place`, which may lie behind the end.
 [[gnu::always_inline]] static inline void prefetch(const void* place)
 {
     __builtin_prefetch(place);
 }
 
 //% piece prefetch_results
-// Asks for the lines that the results of a segment will be written to.
+// Prefetches the lines to which the results of a segment will be written.
 [[gnu::always_inline]] static inline void prefetch_results(const Results& results, Index segment)
 {
 //% each result
@@ -330,8 +329,8 @@ struct Totals {
 }
 
 //% piece take_row
-// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Asks for what
-// lies kPrefetchBytes ahead, for the second cache.
+// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Prefetches the
+// elements kPrefetchBytes ahead into the second cache.
 [[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
 {
 //% each column
@@ -348,7 +347,7 @@ struct Totals {
 }
 
 //% piece lift_item
-// Item k of a lane, which is the element at `index` of the input, lifted.
+// Lifts item k of a lane, which is the element at `index`.
 [[gnu::always_inline]] static inline State lift_item(const Inputs&@inputs@, const Items&@items@, int@k@,
                                                      int@lane@, Index@index@, Index@position@,
                                                      Index@segment@)

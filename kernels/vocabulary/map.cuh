@@ -17,7 +17,7 @@ __device__ __forceinline__ Finished finished(const Results& results, Index segme
 }
 
 //% piece Mapped
-// What one element gets.
+// The outputs of one element.
 struct Mapped {
 //% each output
     @type@ @name@;
@@ -39,7 +39,7 @@ struct MapItems {
 };
 
 //% piece load_map_items
-// The elements from the one at `index` on, of which `count` are there; the others become zero.
+// Loads `count` elements from the element at `index` on; the others become zero.
 __device__ __forceinline__ MapItems load_map_items(const Inputs&@inputs@, Index@index@, int@count@)
 {
     MapItems items = {};
@@ -59,8 +59,8 @@ __device__ __forceinline__ MapItems load_map_items(const Inputs&@inputs@, Index@
 }
 
 //% piece take_map_items
-// Items `item` to `item` + kMapItems - 1 of a tile, the first of which is the element at `index`; columns that
-// the tile does not have come from memory, `count` elements of them.
+// Items `item` to `item` + kMapItems - 1 of a tile. The first of them is the element at `index`. Columns that
+// the tile does not hold are loaded from memory, `count` elements of each.
 __device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inputs&@inputs@, int@item@,
                                                    Index@index@, int@count@)
 {
@@ -86,7 +86,7 @@ __device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inpu
 }
 
 //% piece map_item
-// Element k of `items`, mapped with the results of its segment.
+// Maps element k of `items` with the results of its segment.
 //% each without_tables
 __device__ __forceinline__ Mapped map_item(const MapItems&@items@, int@k@, const Finished&@total@,
 //% end
@@ -100,7 +100,7 @@ __device__ __forceinline__ Mapped map_item(const Inputs&@item_inputs@, const Map
 }
 
 //% piece SegmentValues
-// What map needs of a segment.
+// The values of a segment that map needs.
 struct SegmentValues {
 //% each value
     @type@ @name@;
@@ -108,8 +108,8 @@ struct SegmentValues {
 };
 
 //% piece segment_values
-// The values of a segment whose elements combine to this state. Users may call a result by any name but those
-// of keywords and those taken: `state` is a keyword.
+// The values of a segment whose elements combine to `state`. No result of a user can have this name, because
+// it is a keyword.
 //% each without_tables
 __device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 //% end
@@ -123,7 +123,7 @@ __device__ __forceinline__ SegmentValues segment_values(const Inputs&@values_inp
 }
 
 //% piece map_tile_item
-// Element k of `items`, mapped with the values of its segment.
+// Maps element k of `items` with the values of its segment.
 //% each without_tables
 __device__ __forceinline__ Mapped map_tile_item(const MapItems&@items@, int@k@, const SegmentValues&@values@,
 //% end
@@ -144,7 +144,7 @@ struct alignas(@chunk_bytes@) @map_chunk@ {
 };
 
 //% end
-// What kMapItems consecutive elements get.
+// The outputs of kMapItems consecutive elements.
 struct MapOutputs {
 //% each output
     @map_chunk@ @name@[@num_chunks@];
@@ -160,7 +160,7 @@ __device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Ma
 }
 
 //% piece store_outputs
-// Writes the outputs of `count` elements from the one at `index` on.
+// Writes the outputs of `count` elements, from the element at `index` on.
 __device__ __forceinline__ void store_outputs(const Results& results, Index index, int count,
                                               const MapOutputs& outputs)
 {
@@ -179,7 +179,7 @@ __device__ __forceinline__ void store_outputs(const Results& results, Index inde
 }
 
 //% piece outputs_are_aligned
-// Whether store_vectors() may be called.
+// True if store_vectors() may be called.
 __device__ __forceinline__ bool outputs_are_aligned(const Results& results)
 {
     return @aligned@;
@@ -189,7 +189,8 @@ __device__ __forceinline__ bool outputs_are_aligned(const Results& results)
 (unsigned long long)results.@name@ % alignof(@map_chunk@) == 0
 
 //% piece store_vectors
-// Writes the outputs of all elements from the one at `index` on, a multiple of kMapItems, without a test.
+// Writes the outputs of all kMapItems elements from the element at `index` on. `index` must be a multiple of
+// kMapItems, and all elements must exist.
 __device__ __forceinline__ void store_vectors(const Results& results, Index index, const MapOutputs& outputs)
 {
 //% each output
@@ -200,7 +201,7 @@ __device__ __forceinline__ void store_vectors(const Results& results, Index inde
 }
 
 //% piece store_output
-// Writes the outputs of element k alone, which is the one at `index`.
+// Writes the outputs of element k alone, which is the element at `index`.
 __device__ __forceinline__ void store_output(const Results& results, Index index, const MapOutputs& outputs,
                                              int k)
 {

@@ -9,7 +9,7 @@
 }
 
 //% piece map_item
-// Maps the element at `index` of the input with the results of its segment, and writes its outputs.
+// Maps the element at `index` with the results of its segment, and writes its outputs.
 [[gnu::always_inline]] static inline void map_item(const Inputs&@inputs@, const Results& results,
                                                    const Finished&@total@, Index index, Index@position@,
                                                    Index@segment@, Index@length@)
@@ -21,7 +21,7 @@
 }
 
 //% piece gather_feature
-// A feature of an entry of a table; zero where the entry lies outside, which is noted.
+// A feature of a table's entry. An entry outside of the table is noted and gives zero.
 [[gnu::always_inline]] static inline @type@ gather_feature(const @table@& table, i64 entry, Index feature,
                                                           Index num_features)
 {
@@ -32,8 +32,8 @@
 }
 
 //% piece map_feature
-// Maps a feature of the element at `index` of the input with that of the results of its segment, and writes
-// its outputs.
+// Maps a feature of the element at `index` with the same feature of its segment's results, and writes its
+// outputs.
 [[gnu::always_inline]] static inline void map_feature(const Inputs&@inputs@, const Results& results,
                                                       Index index, Index@position@, Index segment,
                                                       Index@length@, Index feature, Index num_features)

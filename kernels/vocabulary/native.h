@@ -1,9 +1,9 @@
 //% piece Table
-// A table whose reads are checked: one outside of its length is noted, and gives zero.
+// A table whose reads are checked: a read outside of its length is noted and gives zero.
 struct @table@ {
     const @type@* at;
     i64 length;
-    unsigned* outside;  // becomes 1
+    unsigned* outside;  // becomes 1 after such a read
     i64 unused;
 };
 
@@ -16,7 +16,7 @@ struct @table@ {
 }
 
 //% piece least
-// A NaN operand loses, -0 is less than 0.
+// A NaN operand loses, and -0 is less than 0.
 [[gnu::always_inline]] static inline @type@ least_@name@(@type@ a, @type@ b)
 {
     const @bits@ both = __builtin_bit_cast(@bits@, a) | __builtin_bit_cast(@bits@, b);
@@ -24,7 +24,7 @@ struct @table@ {
 }
 
 //% piece greatest
-// A NaN operand loses, -0 is less than 0.
+// A NaN operand loses, and -0 is less than 0.
 [[gnu::always_inline]] static inline @type@ greatest_@name@(@type@ a, @type@ b)
 {
     const @bits@ both = __builtin_bit_cast(@bits@, a) & __builtin_bit_cast(@bits@, b);
@@ -44,14 +44,14 @@ struct @table@ {
 }
 
 //% piece leading_zeros_u32
-// Of 0 as many as there are bits.
+// For 0, the number of bits.
 [[gnu::always_inline]] static inline int leading_zeros_u32(unsigned x)
 {
     return x == 0 ? 32 : __builtin_clz(x);
 }
 
 //% piece leading_zeros_u64
-// Of 0 as many as there are bits.
+// For 0, the number of bits.
 [[gnu::always_inline]] static inline int leading_zeros_u64(u64 x)
 {
     return x == 0 ? 64 : __builtin_clzll(x);
@@ -70,14 +70,14 @@ struct @table@ {
 }
 
 //% piece conversion
-// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.
+// Rounds toward zero. A value beyond the type becomes the nearest end of the type; NaN becomes 0.
 [[gnu::always_inline]] static inline @type@ @function@(float x)
 {
     if (!(x > @least_float@))
         return x != x ? 0 : @lowest@;
 //% each sign
     if (x > -1.0f && x < 1.0f)
-        return 0;  // compilers take float(int(x)) for trunc(x), which may be -0
+        return 0;  // compilers turn float(int(x)) into trunc(x), which may be -0
 //% end
     return x >= @end_float@ ? @highest@ : @type@(x);
 }
@@ -94,7 +94,7 @@ struct @table@ {
 }
 
 //% piece f16
-// IEEE binary16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+// IEEE binary16 as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct f16 {
     unsigned short bits;
 };
@@ -125,7 +125,7 @@ struct f16 {
 }
 
 //% piece f16 of the machine
-// IEEE binary16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+// IEEE binary16 as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct f16 {
     unsigned short bits;
 };
@@ -141,7 +141,7 @@ struct f16 {
 }
 
 //% piece bf16
-// bfloat16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+// bfloat16 as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct bf16 {
     unsigned short bits;
 };

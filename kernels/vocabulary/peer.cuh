@@ -1,23 +1,24 @@
 //% piece PeerCall
-// All pointers are to the GPU's memory but `inputs` and `results`, which point to those structs on the host.
+// All pointers are to the GPU's memory, except `inputs` and `results`, which point to these structs on the
+// host.
 struct PeerCall {
     const void* inputs;
     const void* results;
     const void* begins;         // [num_segments], segments given as ranges
     const void* offsets;        // [num_segments + 1], segments given as offsets or ranges
-    const int* keys;            // [num_elements], the segment of each element
+    const int* keys;            // [num_elements], number of each element's segment
     int* unique_keys;           // [number of runs]
     int* num_runs;              // one
-    const int* segment_of_run;  // [number of runs], the segments with an element; null: all
+    const int* segment_of_run;  // [number of runs], segments with elements; null: all
     long long num_elements, num_segments;
-    long long segment_length;  // the longest
-    void* scratch;             // null: only say how many bytes are needed
+    long long segment_length;  // length of the longest segment
+    void* scratch;             // null: only set the number of bytes needed
     size_t scratch_bytes;
     cudaStream_t stream;
 };
 
 //% piece Arena
-// Gives out parts of the caller's scratch memory; without it counts what is asked for.
+// Hands out scratch memory. Given no memory, only adds up the sizes.
 struct Arena {
     using value_type = char;
     char* memory;
@@ -99,7 +100,7 @@ struct End {
 //% piece identity
 __global__ void write_identity(State* state) { *state = identity(); }
 
-State initial;  // the identity, which is known to the GPU alone until somebody asks
+State initial;  // the identity, known only to the GPU until it is fetched
 
 cudaError_t fetch_identity()
 {
@@ -122,7 +123,7 @@ cudaError_t fetch_identity()
     const auto ends = thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), End{begins, offsets});
 
 //% piece function
-// Queues the fold on the caller's stream, or says how much scratch memory it needs.
+// Queues the fold on the caller's stream, or sets the number of bytes of scratch memory that it needs.
 extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
 {
     const Inputs inputs = *static_cast<const Inputs*>(call->inputs);
@@ -182,19 +183,19 @@ struct PeerCall {
     const void* results;
     const void* begins;
     const void* offsets;        // [num_segments + 1], segments given as offsets
-    const int* keys;            // [num_elements], the segment of each element
+    const int* keys;            // [num_elements], number of each element's segment
     int* unique_keys;
     int* num_runs;
-    const int* segment_of_run;  // [number of runs], the segments with an element; null: all
+    const int* segment_of_run;  // [number of runs], segments with elements; null: all
     long long num_elements, num_segments;
-    long long segment_length;   // the longest
+    long long segment_length;   // length of the longest segment
     void* scratch;
     size_t scratch_bytes;
     void* stream;
 };
 
 //% piece function of the host
-// Folds on all cores, and returns when that is done.
+// Folds on all cores. Returns when the fold is done.
 extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
 {
     const Inputs inputs = *static_cast<const Inputs*>(call->inputs);

@@ -1,10 +1,10 @@
 //% piece rows_apart
-// How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
+// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
 //% each narrow
-    // i64(row) * row_bytes would be a product of 64 bits, six instructions instead of one, where the compiler
-    // widens a factor early.
+    // If the compiler widens a factor early, i64(row) * row_bytes becomes a product of 64 bits: six
+    // instructions instead of one.
     i64 bytes;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
     return bytes;
@@ -20,7 +20,7 @@ struct alignas(kFeaturesPerLane * @bytes@ < 16 ? kFeaturesPerLane * @bytes@ : 16
     @type@ at[kFeaturesPerLane];
 };
 
-// Where a feature of row `row` is; that of row 0 is at `first`.
+// The address of a feature in row `row`; in row 0 it is `first`.
 __device__ __forceinline__ const @type@* row_at(const @type@* first, Index row, int num_features)
 {
     return (const @type@*)((const char*)first + rows_apart(row, num_features * int(sizeof(@type@))));
@@ -31,7 +31,8 @@ __device__ __forceinline__ @type@* row_at(@type@* first, Index row, int num_feat
     return (@type@*)((char*)first + rows_apart(row, num_features * int(sizeof(@type@))));
 }
 
-// `count` features are left in the row from this lane's first on; those beyond become zero.
+// Loads a lane's features. `count` features of the row are left from the lane's first feature on; features
+// beyond them become zero.
 __device__ __forceinline__ Features_@word@ load_features(const @type@* from, int count, bool is_vector)
 {
     Features_@word@ features = {};
@@ -79,7 +80,7 @@ struct Row {
 };
 
 //% piece load_numbers
-// The first step of loading an element: its numbers, from which follows where rows of tables are.
+// First step of loading an element: its numbers, which determine the places in tables of rows.
 __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, Index@index@)
 {
 //% each number
@@ -88,8 +89,8 @@ __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, I
 }
 
 //% piece shuffle_numbers
-// The numbers that @purpose@, of the element that lane `lane` holds.
-// All lanes of `mask` call it.
+// Fetches, of the element that lane `lane` holds, the numbers that @purpose@.
+// All lanes of `mask` must call it.
 __device__ __forceinline__ void @function@(Row&@row@, const Row&@held@, unsigned@mask@, int@lane@)
 {
 //% each number
@@ -98,7 +99,7 @@ __device__ __forceinline__ void @function@(Row&@row@, const Row&@held@, unsigned
 }
 
 //% piece find_rows
-// The second step, where tables are checked: where the rows are.
+// Second step, if tables are checked: the places of the rows.
 __device__ __forceinline__ void find_rows(Row&@row@, const Inputs&@inputs@, Index@index@, Index@position@,
                                           Index@segment@)
 {
@@ -113,11 +114,11 @@ __device__ __forceinline__ void find_rows(Row&@row@, const Inputs&@inputs@, Inde
 }
 
 //% piece load_rows
-// The last step; `feature` is the lane's first one.
+// Last step: the rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index@index@, Index@position@,
                                           Index@segment@, int feature, int num_features, bool is_vector)
 {
-    // Of vectors, lanes behind the row's end load its last one, which they do not store.
+    // In vectors, lanes behind the row's end load its last vector, and do not store it.
     const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
     const int count = is_vector ? kFeaturesPerLane : num_features - feature;
 //% each row
@@ -136,7 +137,7 @@ __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index@
 }
 
 //% piece lift_row
-// Feature v of the lane's, lifted.
+// Lifts feature v of the lane's features.
 __device__ __forceinline__ State lift_row(const Inputs&@inputs@, const Row&@row@, int@v@, Index@index@,
                                           Index@position@, Index@segment@)
 {
@@ -144,7 +145,8 @@ __device__ __forceinline__ State lift_row(const Inputs&@inputs@, const Row&@row@
 }
 
 //% piece rows_are_vectors
-// Whether features are loaded and stored in vectors: rows are of whole vectors and begin where one may.
+// True if features are loaded and stored in vectors: rows consist of whole vectors and begin at aligned
+// addresses.
 __device__ __forceinline__ bool rows_are_vectors(const Inputs& inputs, const Results& results,
                                                  int num_features)
 {
@@ -179,7 +181,7 @@ __device__ __forceinline__ void store_row(const Results& results, Index segment,
 }
 
 //% piece store_feature
-// Finishes the total of one feature and writes its results to `place` of each.
+// Finishes the total of one feature, and writes each of its results at `place`.
 __device__ __forceinline__ void store_feature(const Results& results, Index segment, Index length, i64 place,
                                               State total)
 {
@@ -190,7 +192,7 @@ __device__ __forceinline__ void store_feature(const Results& results, Index segm
 }
 
 //% piece load_entry
-// A lane's features of an entry of a table.
+// Loads a lane's features of an entry of a table.
 __device__ __forceinline__ Features_@word@ load_entry(const @type@* table, i64 entry, int feature,
                                                       int num_features, bool is_vector)
 {
@@ -198,7 +200,7 @@ __device__ __forceinline__ Features_@word@ load_entry(const @type@* table, i64 e
 }
 
 //% piece load_entry of a checked table
-// A lane's features of an entry of a table; zeros where the entry lies outside, which is noted.
+// Loads a lane's features of an entry of a table. An entry outside of the table is noted and gives zeros.
 __device__ __forceinline__ Features_@word@ load_entry(const @table@& table, i64 entry, int feature,
                                                       int num_features, bool is_vector)
 {
@@ -240,7 +242,7 @@ __device__ __forceinline__ void map_row(const Inputs& inputs, const Results& res
     for (int v = 0; v < kFeaturesPerLane; ++v) {
 //% each guarded
         if (v >= count)
-            continue;  // no table is read for a feature that is not there
+            continue;  // no table is read for a feature that does not exist
 //% end
         const Mapped mapped = map_element(@arguments@);
 //% each output
@@ -270,7 +272,7 @@ __device__ __forceinline__ void store_results(const Results& results, Index segm
 }
 
 //% piece MapRow
-// What map reads of one element: the numbers of its columns, and a lane's features of its rows.
+// The inputs of map for one element: the numbers of its columns, and a lane's features of its rows.
 struct MapRow {
 //% each number
     @type@ @name@;
@@ -294,7 +296,7 @@ __device__ __forceinline__ void load_map_row(MapRow&@row@, const Inputs&@inputs@
 }
 
 //% piece load_row_results
-// Loads the results of a lane's features that map asks for.
+// Loads the results that map uses, for a lane's features.
 __device__ __forceinline__ void load_row_results(RowResult (&@row_results@)[kFeaturesPerLane],
                                                  const Results&@results@, Index@segment@, int@feature@,
                                                  int@num_features@, bool@is_vector@)
@@ -309,7 +311,7 @@ __device__ __forceinline__ void load_row_results(RowResult (&@row_results@)[kFea
 }
 
 //% piece map_kept
-// Maps a lane's features of one element, of which `row` has what @reader@ reads.
+// Maps a lane's features of one element. `row` holds the inputs of @reader@.
 __device__ __forceinline__ void @function@(const Inputs&@inputs@, const Results& results, const @row_type@&@row@,
                                            const RowResult (&@row_results@)[kFeaturesPerLane], Index index,
                                            Index@position@, Index@segment@, Index@length@, int feature,
@@ -337,7 +339,7 @@ __device__ __forceinline__ void @function@(const Inputs&@inputs@, const Results&
     for (int v = 0; v < kFeaturesPerLane; ++v) {
 //% each guarded
         if (v >= count)
-            continue;  // no table is read for a feature that is not there
+            continue;  // no table is read for a feature that does not exist
 //% end
         const Mapped mapped = map_element(@arguments@);
 //% each output

@@ -1,10 +1,10 @@
 //% piece Table
-// A table whose reads are checked: one outside of its length is noted, and gives zero.
+// A table whose reads are checked: a read outside of its length is noted and gives zero.
 struct @table@ {
     const @type@* at;
     i64 length;
-    unsigned* outside;        // becomes 1
-    mutable bool is_outside;  // of this thread
+    unsigned* outside;        // becomes 1 after such a read
+    mutable bool is_outside;  // true after such a read of this thread
 };
 
 __device__ __forceinline__ @type@ gather(const @table@& table, i64 place)
@@ -15,7 +15,7 @@ __device__ __forceinline__ @type@ gather(const @table@& table, i64 place)
 }
 
 //% piece OutsideReads
-// Tells, when a thread leaves the kernel, which tables it has read outside of their lengths.
+// When a thread leaves the kernel, reports the tables that it has read outside of their lengths.
 struct OutsideReads {
     const Inputs& inputs;
 

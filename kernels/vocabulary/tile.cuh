@@ -1,5 +1,5 @@
 //% piece Tile
-// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().
 struct Tile {
 //% each column
     alignas(16) @type@ @name@[kItemsPerThread * kWarpThreads];
@@ -7,7 +7,7 @@ struct Tile {
 };
 
 //% piece copy_tile
-// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+// Starts to copy a tile of elements from `begin` on; elements at `end` and beyond become zero.
 __device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
 {
 //% each column
@@ -30,7 +30,7 @@ struct Items {
 };
 
 //% piece take_items
-// The items from step * kStepItems on of this lane's row.
+// Returns the items of this lane's row from step * kStepItems on.
 __device__ __forceinline__ Items take_items(const Tile& tile, int step)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -44,7 +44,7 @@ __device__ __forceinline__ Items take_items(const Tile& tile, int step)
 }
 
 //% piece load_items
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -64,7 +64,7 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
 }
 
 //% piece is_aligned
-// Whether load_vectors() may be called.
+// True if load_vectors() may be called.
 __device__ __forceinline__ bool is_aligned(const Inputs&@inputs@)
 {
     return @conditions@;
@@ -74,7 +74,8 @@ __device__ __forceinline__ bool is_aligned(const Inputs&@inputs@)
 (unsigned long long)inputs.@name@ % alignof(@chunk@) == 0
 
 //% piece load_vectors
-// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+// Loads the kStepItems items from the element at `index` on. `index` must be a multiple of kStepItems, and
+// all items must exist.
 __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
 {
     Items items;
@@ -87,42 +88,42 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
 }
 
 //% piece element_address
-// Where the element at `index` of the input lies; its state is the element itself.
+// The address of the element at `index`, which already is a state.
 __device__ __forceinline__ const State* element_address(const Inputs& inputs, Index index)
 {
     return inputs.@name@ + index;
 }
 
 //% piece lift_item
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&@inputs@, const Items& items, int k, Index@index@)
 {
     return lift(@arguments@);
 }
 
 //% piece append_item
-// The run with item k of a step behind it, which is the element at `index` of the input.
+// Appends item k of a step, which is the element at `index`, to `run`.
 __device__ __forceinline__ State append_item(State run, const Inputs&@inputs@, const Items& items, int k, Index@index@)
 {
     return append(run, @arguments@);
 }
 
 //% piece append_byte_item
-// The run with item k of a step behind it: one instruction takes the byte out of its word and adds it.
+// Appends item k of a step to `run`: one instruction takes the byte out of its word and adds it.
 __device__ __forceinline__ State append_item(State run, const Inputs&, const Items& items, int k, Index)
 {
     return State(__dp4a(@type@(items.@name@[0].words[k / 4]), @type@(1) << k % 4 * 8, @type@(run)));
 }
 
 //% piece add_bytes
-// The run and four items of a step, those of word `word`, of which those count whose byte in `which` is 1.
+// Adds to `run` the bytes of word `word` of a step whose byte in `which` is 1.
 __device__ __forceinline__ State add_bytes(State run, const Items& items, int word, unsigned which)
 {
     return State(__dp4a(@type@(items.@name@[0].words[word]), @type@(which), @type@(run)));
 }
 
 //% piece lift_at
-// Item `item` of a warp's tile, which is the element at `index` of the input, lifted.
+// Lifts item `item` of a warp's tile, which is the element at `index`.
 __device__ __forceinline__ State lift_at(const Inputs&@inputs@, const Tile& tile, int item, Index@index@)
 {
     return lift(@arguments@);

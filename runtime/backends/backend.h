@@ -47,11 +47,11 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// The GPU, schedule or threads used, as in "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] virtual std::string description() const = 0;
-    /// True if it runs emitted text. Back ends that do not know no stages and take no plan.
+    /// True if it runs emitted text. Other back ends have no stages and take no plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
-    /// The dialect of the stages that it runs; native stages are those of Catalogue::native().
+    /// The dialect of the stages that it runs: CUDA's, or the native dialect of Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
-    /// True if it interprets the operator instead of running a stage's text, because no compiler is there.
+    /// True if no compiler exists here, so that it interprets the operator instead of running a stage's text.
     [[nodiscard]] virtual bool interprets() const { return false; }
     /// A remark for users on how it runs here: a sentence without its final dot, or empty.
     [[nodiscard]] virtual std::string note() const { return {}; }
@@ -104,7 +104,7 @@ struct BackendEntry {
 /// Adds a back end to the table. Must not be called while other threads use the table. Throws InputError if
 /// the name is taken.
 ///
-/// To add a built-in one, make a folder and add a line in backends.cpp.
+/// To build a back end into the program, make a folder and add a line in backends.cpp.
 void add_backend(BackendEntry entry);
 
 /// Returns the back end that "auto" stands for. The first rule that fits counts: simt if a schedule seed is

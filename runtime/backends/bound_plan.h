@@ -15,7 +15,7 @@
 
 namespace segfold {
 
-/// Where the arguments of a text's kernels lie. It serves workloads of all sizes.
+/// Places of the arguments of a text's kernels. Serves workloads of all sizes.
 class BoundLayout {
 public:
     BoundLayout(const Operator& op, const Emitted& emitted);
@@ -39,7 +39,7 @@ private:
     };
     enum Fixed : std::uint8_t { inputs, segments, results };
 
-    /// Begins a slot behind the others.
+    /// Begins a slot behind all earlier slots.
     void begin(std::string name);
     /// Adds a value to the last slot and returns its place.
     template <class T>
@@ -49,7 +49,7 @@ private:
     void end_struct_with_pointers();
     [[nodiscard]] const Slot& slot(std::string_view name) const;
 
-    std::vector<Slot> slots_;       ///< first those of Fixed
+    std::vector<Slot> slots_;       ///< the slots of Fixed come first
     std::vector<std::byte> bytes_;  ///< without sizes and addresses
     std::vector<Input> inputs_;
     std::vector<std::size_t> scratch_at_;  ///< the place of the address of each scratch buffer
@@ -62,14 +62,14 @@ private:
 /// The launches of a plan for workloads of one size. Arrays are bound to it by address.
 ///
 /// The constructor lays out everything; binding again only writes addresses and allocates nothing. Addresses
-/// are those of the device that runs the kernels.
+/// must be valid on the device that runs the kernels.
 class BoundPlan {
 public:
     /// Throws InternalError if a size is impossible.
     BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
         : BoundPlan(std::make_shared<const BoundLayout>(op, emitted), emitted, sizes, num_multiprocessors)
     {}
-    /// `layout` is that of the operator and the text.
+    /// `layout` must be made of the same operator and text.
     BoundPlan(std::shared_ptr<const BoundLayout> layout, const Emitted& emitted, const SegmentSizes& sizes,
               int num_multiprocessors);
     BoundPlan(BoundPlan&&) noexcept = default;
@@ -81,10 +81,10 @@ public:
 
     /// Binds the array of a parameter. `length` is in numbers; kernels get it if they check a table.
     void bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length);
-    /// Binds one `unsigned` per parameter. For a checked table it must be 0 before a launch, and is 1 after
-    /// one that read outside of the table.
+    /// Binds one `unsigned` per parameter. For a checked table it must be 0 before a launch, and is 1 after a
+    /// launch that read outside of the table.
     void bind_outside(std::uint64_t address);
-    /// Fills the kernels' struct Segments. The addresses are those of segment_arrays(), then those of
+    /// Fills the kernels' struct Segments. `addresses` follow the order of segment_arrays(), then of
     /// found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses)
     {

@@ -36,7 +36,7 @@ struct LaunchPlan {
 /// Reproducible plans size their grids for this many multiprocessors, on every device.
 constexpr int kReproducibleMultiprocessors = 128;
 
-/// The sizes of a workload that launches and kernels receive.
+/// The sizes of a workload that launches and kernels depend on.
 struct SegmentSizes {
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;    ///< unused if the kernels find the segments

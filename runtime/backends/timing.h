@@ -51,7 +51,8 @@ struct TimingFacts {
     std::string compiler;  ///< "NVRTC 13.0"
 };
 
-/// Which places of the result arrays are filled. Peers that fold by key skip segments without elements.
+/// The places of the result arrays that a plan or peer fills. Peers that fold by key skip segments without
+/// elements.
 struct Filled {
     bool is_by_key = false;     ///< fills only segments that have elements
     bool is_compacted = false;  ///< the i-th filled segment is at place i
@@ -62,7 +63,7 @@ struct Filled {
     std::function<std::vector<std::int32_t>()> places_on_host = {};  ///< copies `places` to the host
 };
 
-/// Differences between values and kept ones.
+/// Differences between the values of a result field and the kept values.
 struct Difference {
     unsigned long long bits = 0;       ///< number of values that differ in some bit
     unsigned long long beyond = 0;     ///< number of values that differ by more than the tolerance
@@ -95,8 +96,8 @@ public:
     virtual void keep_results() = 0;
     /// Returns the kept results in host memory.
     [[nodiscard]] virtual Results kept_results() const = 0;
-    /// Compares a result field with the kept one, without copying to the host. Floating-point values count as
-    /// near if they differ by at most `tolerance` times the largest of both and 1; such differences count
+    /// Compares a result field with the kept values, without copying to the host. Floating-point values count
+    /// as near if they differ by at most `tolerance` times the largest of both and 1; such differences count
     /// only in `bits`.
     [[nodiscard]] virtual Difference difference(std::size_t field, double tolerance,
                                                 const Filled& filled) = 0;
@@ -130,9 +131,9 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) = 0;
     /// Copies the arrays to separate memory.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
-    /// Places a workload, which must outlive the result. Columns may be longer than the workload. Its own
-    /// `arrays` are used only to find the element that read outside of a checked table. The caller must deal
-    /// with empty segments. Throws DeviceError if memory does not suffice.
+    /// Places a workload, which must outlive the result. Columns may be longer than the workload.
+    /// `workload.arrays` are used only to find the element that read outside of a checked table. The caller
+    /// must deal with empty segments. Throws DeviceError if memory does not suffice.
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
         const Workload& workload, std::shared_ptr<const LoadedArrays> arrays) = 0;
 
@@ -154,8 +155,8 @@ public:
     /// Starts a kernel that reads this many bytes of memory that nothing else uses.
     virtual void read(std::size_t bytes) = 0;
 
-    /// Times `repeats` launches, one after the other, after `warmups` untimed ones. `flush` fills the cache
-    /// with other, clean lines before each launch, outside of the time.
+    /// Times `repeats` launches in a row, after `warmups` untimed launches. `flush` fills the cache with
+    /// other, clean lines before each launch, outside of the time.
     [[nodiscard]] virtual std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
                                                    bool flush) = 0;
     /// Times the launches in turn (A B A B), `samples` rounds after `dropped` uncounted rounds.

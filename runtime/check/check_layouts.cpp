@@ -14,7 +14,8 @@ constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind
 /// Features of generated rows that fill neither vectors nor the lanes of a group.
 constexpr std::int64_t kOddFeatures = 7;
 
-/// Returns the segments as CheckLayout says, with runs; without empty ones unless they are allowed.
+/// Returns the segments changed as CheckLayout::has_runs and `has_ones` say. Adds empty segments only if
+/// `allows_empty`.
 Segments with_runs(const Segments& segments, bool has_ones, bool allows_empty)
 {
     const auto n = segments.num_segments;
@@ -38,8 +39,8 @@ Segments with_runs(const Segments& segments, bool has_ones, bool allows_empty)
     return segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), segments.num_elements);
 }
 
-/// Makes ranges in descending order. Each non-empty one includes one element of the next segment, unless
-/// elements are mapped, since those may belong to only one segment.
+/// Returns the segments as ranges in descending order. Each non-empty range also holds the first element of
+/// the next segment, unless elements are mapped: a mapped element may belong to only one segment.
 Segments backwards(const Segments& segments, bool is_mapped)
 {
     const std::int64_t reach = is_mapped ? 0 : 1;

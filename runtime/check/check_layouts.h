@@ -17,7 +17,7 @@ inline constexpr std::int64_t kOddLength = 31;
 struct CheckLayout {
     std::string name;
     Layout layout;
-    /// Another form to give the segments in.
+    /// The form in which segments are given, if it is not the layout's.
     ///
     /// flags, keys: this form. ranges: from the last segment to the first, each one element too long.
     /// offsets: unchanged.
@@ -25,18 +25,18 @@ struct CheckLayout {
     /// If recast: merges the middle half of the segments into one, and adds runs of empty segments at the
     /// begin, between and at the end. Generated rows have an odd length.
     bool has_runs = false;
-    /// Beside has_runs: each element of the eighth behind the middle half becomes a segment.
+    /// With has_runs: in the eighth behind the middle half, each element becomes a segment.
     bool has_ones = false;
-    /// Arrays begin an element behind an aligned address, and scratch memory holds nonsense at first.
+    /// Arrays begin one element behind an aligned address, and scratch memory first holds garbage.
     bool is_disturbed = false;
-    bool is_few = false;  ///< a handful of elements, however many are asked for
+    bool is_few = false;  ///< few elements, whatever number is requested
 
     /// True if the name is one that the command line takes for the same data.
     [[nodiscard]] bool is_named() const { return !recast && !is_few; }
 };
 
-/// Returns layouts that are hard for stages. They have no empty segments if the operator has no result for
-/// those.
+/// Returns layouts that are hard for stages. They have empty segments only if the operator has a result for
+/// empty segments.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
 /// Makes the data of a check on `layout`, with `standard_elements` elements if neither the request nor the

@@ -23,12 +23,12 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostVectorItems = 16;
 
-/// Which configuration of a stage runs. `careful`: the next to the smallest, with a text for the oldest
+/// The configuration with which a stage runs. `careful`: the next to the smallest, with a text for the oldest
 /// devices that checks every read of a table.
 enum class Plan : std::uint8_t { of_a_run, smallest, next, careful };
 
-/// Returns how many elements a stage uses on a layout that gives no number. All stages use the same if the
-/// data determine it.
+/// Returns the number of elements on which a stage runs. If neither layout nor data give one, each stage has
+/// its own; else it is the request's for all stages.
 std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
 {
     const auto kind = layout.layout.kind;
@@ -84,7 +84,7 @@ public:
                 return smallest_configuration(of, formed, {}, shape);
             if (kind != Plan::of_a_run && chosen.empty())
                 return next_configuration(of, formed, shape);
-            // The chosen tunables are for this stage. The stage that folds pieces may be another one.
+            // `chosen` holds tunables of this stage. Another stage may fold the pieces.
             return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
                              plan_facts(formed, shape));
         };
@@ -111,7 +111,8 @@ public:
     }
 
 private:
-    /// Returns the problem of the workload as the plan has it; the usual one if the stage cannot serve that.
+    /// Returns the problem of the workload as plan `kind` poses it, or the usual problem if the stage cannot
+    /// serve that one.
     [[nodiscard]] Problem problem_for(const Stage& stage, Plan kind) const
     {
         if (kind != Plan::careful || request_.is_spread())
@@ -141,7 +142,7 @@ private:
     {
         const auto emitted = emit(problem, stage, configuration, catalogue_);
         const PlanText plan{emitted, stage.name};
-        // Two launches, because what the first leaves in scratch memory must serve the second.
+        // Runs two launches if the first one must leave scratch memory ready for the second.
         const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
         Circumstances circumstances{.launches = leaves ? 2 : 1, .round = round};
         if (is_disturbed_) {
@@ -204,12 +205,12 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
         laws.without_identity = flag(6) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
 }
 
-/// Chooses the configurations that run. The run's and the smallest alternate; both run on segments of one
-/// length, on the most awkward layout and, if only one stage is checked, on ranges. Few elements have the
-/// smallest.
+/// Chooses the configurations that run. The configuration of a run and the smallest one alternate. Both run
+/// on segments of one length, on the most awkward layout and, if only one stage is checked, on ranges. A
+/// layout of few elements gets the smallest.
 ///
-/// The next to the smallest runs on the most awkward layout, too. It also runs on flags or keys, the first of
-/// them that the stage reads itself, and, if only one stage is checked, on one segment.
+/// The configuration next to the smallest also runs on the most awkward layout, on the first of flags and
+/// keys that the stage reads itself, and, if only one stage is checked, on one segment.
 std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
                            std::size_t turn)
 {
@@ -225,7 +226,7 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
         return {Plan::of_a_run, Plan::smallest, Plan::next};
     if (layout.layout.kind == LayoutKind::uniform || (is_alone && layout.recast == SegmentForm::ranges))
         return {Plan::of_a_run, Plan::smallest};
-    // Texts that read flags and texts that read keys differ only in that.
+    // A stage's texts for flags and for keys differ only in how they find segments, so one of them is enough.
     const auto found = std::ranges::find_if(stage.forms, is_found);
     if (found != stage.forms.end() && layout.recast == *found)
         return {of_turn, Plan::next};

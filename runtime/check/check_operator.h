@@ -19,11 +19,11 @@
 
 namespace segfold::regress {
 
-/// Returns how many elements a check of a stage uses by default.
+/// Returns the default number of elements with which a check runs a stage.
 ///
-/// The number is at least `least` and at most `most`: as many as make the stage's smallest plans run their
-/// loops more than once. A few are added, so that segments of one odd length fit and all elements form whole
-/// vectors.
+/// The number lies between `least` and `most`. It is large enough that the stage's smallest plans run their
+/// loops more than once. A few elements are added, so that segments of one odd length fit and all elements
+/// form whole vectors.
 std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
                           const Target& target, std::int64_t least, std::int64_t most);
 
@@ -43,39 +43,39 @@ struct CheckOutcome {
     [[nodiscard]] bool failed() const;
 };
 
-/// What to check.
+/// The operator's data, stages and layouts to check.
 struct CheckRequest {
     WorkloadRequest workload;  ///< its layout is replaced by `layouts`
     std::vector<CheckLayout> layouts;
     std::vector<const Stage*> stages;
-    /// Number of elements per stage if the layout gives none. Stages missing here use
+    /// Number of elements for each stage, if the layout gives none. Stages missing here use
     /// workload.standard_elements.
     std::map<const Stage*, std::int64_t> elements = {};
-    /// Values of tunables. If empty, the configuration of a run and the smallest alternate between layouts
-    /// and seeds. On some layouts both run, and next_configuration() too; on one of them that has a text for
-    /// the oldest devices, which checks every read of a table.
+    /// Values of tunables. If empty, the configuration of a run and the smallest one alternate between
+    /// layouts and seeds. On some layouts both run, and also next_configuration(), once with a text for the
+    /// oldest devices that checks every read of a table.
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
     std::vector<Law> assume = {};  ///< laws to rely on even if they are refuted
     prove::ProofOptions proof = {};
     bool until_failure = false;  ///< a stage ends with its first failure
-    /// Slices in which every stage runs. 0: in one piece, or one slice for each device.
+    /// Number of slices in which every stage runs. 0: one piece, or with several devices one slice each.
     std::int64_t num_slices = 0;
-    /// Further back ends of the session's kind. Slices are dealt to all.
+    /// Further back ends of the session's kind. Slices are dealt to all devices.
     std::span<Backend* const> others = {};
-    /// Ranks that all make this request, each in a session of its own. Every stage runs on them, and each
+    /// Ranks that all make this request, each in its own session. Every stage runs on all ranks; each rank
     /// folds a share. Rank 0 judges the laws.
     AgreedRanks* ranks = nullptr;
 
-    /// Returns the most elements that any stage uses.
+    /// Returns the largest number of elements of any stage.
     [[nodiscard]] std::int64_t most_elements() const;
     [[nodiscard]] bool is_spread() const { return num_slices != 0 || !others.empty() || ranks != nullptr; }
     /// Returns "4 ranks" or "7 slices on 3 devices"; empty if all runs in one piece.
     [[nodiscard]] std::string spread_text() const;
 };
 
-/// Makes a request with standard_layouts(). Each stage gets the elements that it needs: 2^20 on a GPU,
-/// elsewhere from 2^14 to about 24600.
+/// Fills in standard_layouts(), and for each stage the elements that it needs: 2^20 on a GPU, elsewhere from
+/// 2^14 to about 24600.
 void take_standard_data(CheckRequest& request, const Operator& op, const Catalogue& catalogue,
                         const Backend& backend);
 
@@ -89,7 +89,7 @@ struct CheckMatrix {
     [[nodiscard]] bool any_failed() const;
 };
 
-/// A smaller form of a failure in parts.
+/// A failure of a fold in parts, repeated with fewer elements.
 struct SmallestFailure {
     CheckOutcome outcome;
     bool is_smaller = false;  ///< whether it is smaller than the failure
@@ -114,9 +114,9 @@ struct Check {
 /// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome,
 /// not an error.
 ///
-/// `progress` is called with each step; it may be empty. With ranks, all ranks must call this, and all get
-/// the same outcomes; laws and faults are those of rank 0. Throws InputError if the back end has no stages or
-/// the data cannot be made, DeviceError if the device fails.
+/// `progress` is called with each step; it may be empty. With ranks, all ranks must call this and get the
+/// same outcomes; only rank 0 judges laws and finds faults. Throws InputError if the back end has no stages
+/// or the data cannot be made, DeviceError if the device fails.
 [[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
                                    const std::function<void(const std::string&)>& progress = {});
 

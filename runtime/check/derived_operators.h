@@ -1,5 +1,5 @@
 #pragma once
-// Derives operators that can express relations between results of another operator.
+// Derives an operator with which relations between results of an operator can be stated.
 #include "dsl/operator.h"
 #include "runtime/scale/slices/slice_operators.h"
 

@@ -24,7 +24,8 @@ namespace {
 
 using Elements = std::vector<std::vector<FieldValue>>;  ///< [element][column]
 
-/// Copies of each list of elements, one after the other, so they lie at many places of a tile.
+/// Number of copies of each list of elements. With many copies in a row, the list lies at many places of a
+/// tile.
 constexpr std::size_t kOccurrences = 36;
 /// Most elements before a segment that does not show the fault alone.
 constexpr std::size_t kMostBefore = 36;
@@ -65,7 +66,7 @@ std::vector<Elements> candidates(const Operator& op, const CounterExample& examp
         for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)}) {
             list.push_back(times(x, kLanes) + y);
             list.push_back(x + times(y, kLanes));
-            // The first lane takes nothing that counts, and then y; its neighbour takes x.
+            // The first lane takes a zero element and then y; its neighbour takes x.
             for (const std::size_t lanes : {kLanes, 4 * kLanes})
                 list.push_back(times(zero, 1) + x + times(zero, lanes - 1 - std::min(lanes - 1, x.size())) +
                                y);
@@ -145,7 +146,7 @@ std::string results_text(const Results& results, std::int64_t segment)
 /// Runs one stage over inputs made of elements.
 class Shower {
 public:
-    /// `law` is the refuted law to show, among those relied on.
+    /// `law` is the refuted law whose effect is to be shown; `laws` relies on it.
     Shower(Session& session, const Operator& op, const OperatorLaws& laws, Law law)
         : session_(session), op_(op), laws_(laws), law_(law)
     {}
@@ -156,7 +157,7 @@ public:
         bool fails_check;
     };
 
-    /// Returns the shortest segment whose results differ; of equally short ones the last.
+    /// Returns the shortest segment whose results differ; the last one if several are equally short.
     std::optional<Shown> run(const Stage& stage, const std::map<std::string, int>& settings,
                              const Elements& elements, const std::vector<std::int64_t>& offsets)
     {
@@ -167,8 +168,8 @@ public:
         const auto results = results_of(stage, settings, workload, laws);
         if (!results)
             return std::nullopt;
-        // A wrong identity must not be mistaken for a wrong order, so the order's fault must remain without
-        // an identity.
+        // A wrong identity must not be mistaken for a wrong order. Therefore the results must also differ
+        // without the identity.
         std::optional<Results> without_identity;
         if (law_ == Law::associative && laws.report.refuted(Law::identity)) {
             auto others = laws;
@@ -251,7 +252,7 @@ Pack pack(const std::vector<Elements>& list)
         for (std::size_t i = 0; i < kOccurrences && all.elements.size() + segment.size() <= kMostElements;
              ++i) {
             all.add(segment);
-            if (!segment.empty())  // makes the distance between copies odd
+            if (!segment.empty())  // so that copies lie an odd distance apart
                 all.add(times({segment.front()}, 1 + segment.size() % 2));
         }
     return all;
@@ -300,7 +301,7 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);
             if (!found)
                 continue;
-            // Takes the segment alone, or after enough elements to lie where it did in its tile.
+            // Tries the segment alone, then behind other elements, so that it lies where it did in its tile.
             const auto at = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment)];
             const auto end = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment) + 1];
             for (std::size_t before = 0; before <= kMostBefore; ++before) {

@@ -28,11 +28,8 @@ struct FaultInput {
     bool fails_check = false;     ///< the difference exceeds the bounds of a check
 };
 
-/// Builds inputs from the elements that refute `law` and runs stages on them until a result differs from the
-/// reference, for at most `most_seconds`.
-///
-/// Returns nothing if no stage differs, if no stage relies on the law (idempotence), or if the operator has
-/// tables.
+/// Runs stages on inputs built from the elements that refute `law`, until a result differs from the reference
+/// or `most_seconds` have passed.
 [[nodiscard]] std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
                                                          const LawReport& report, Law law,
                                                          double most_seconds = 20);

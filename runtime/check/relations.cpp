@@ -163,7 +163,7 @@ std::optional<Breach> attempt_splitting(Trial& trial)
     return std::nullopt;
 }
 
-/// Combines results for non-empty segments with the reference's for empty ones.
+/// Merges `without`, the results of non-empty segments, with the reference's results of empty segments.
 Results with_empties(const Results& reference, const Results& without, const Segments& segments)
 {
     Results all;
@@ -218,7 +218,7 @@ std::optional<Breach> attempt_base_alignment(Trial& trial)
     return std::nullopt;
 }
 
-/// Returns the columns with other values in every second segment.
+/// Returns columns in which every second segment has other values.
 std::vector<Array> with_other_neighbours(const Trial& trial, const Workload& workload, std::int64_t kept)
 {
     auto arrays = trial.setting().make_arrays(workload.op, workload.segments, trial.setting().seed + 1);
@@ -356,7 +356,7 @@ std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, 
         auto reason = setting.catalogue.unmet(stage, problem);
         if (!reason)
             return std::nullopt;
-        // A need of the operator explains more than a missing form.
+        // Prefers an unmet need of the operator to a missing form, because it explains more.
         if (!first || first->starts_with("takes segments"))
             first = std::move(reason);
     }

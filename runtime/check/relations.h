@@ -43,23 +43,23 @@ struct RelationOutcome {
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
 
-/// Returns "the fold of one feature" or the like: the part of an operator with rows or a map that relations
-/// try. Empty if they try all of it.
+/// Returns the part of an operator with rows or a map that relations try, such as "the fold of one feature".
+/// Empty if they try all of it.
 [[nodiscard]] std::string tried_part(const Operator& op);
 
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// Which relations to try with which stages.
+/// The relations to try, and the stages to try them with.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;
     std::vector<Tiles> tiles;
     const Catalogue& catalogue;
     std::int64_t num_elements = 0;
-    /// If not 0: each stage uses as many elements as make its smallest plan run its loops more than once, but
-    /// at most this many.
+    /// If not 0: each stage uses enough elements that its smallest plan runs its loops more than once, but at
+    /// most this many.
     std::int64_t most_elements = 0;
     std::uint64_t seed = 7;  ///< the first seed
     std::uint64_t num_seeds = 1;

@@ -34,8 +34,8 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem,
             }
         smaller = std::move(next);
     }
-    // Evaluating conditions takes most of the time, and small configurations mostly satisfy them: so the
-    // smallest come first.
+    // The evaluation of conditions takes most of the time, and small configurations mostly satisfy them, so
+    // the smallest come first.
     std::ranges::stable_sort(smaller, {}, size);
     for (const auto& chosen : smaller) {
         try {

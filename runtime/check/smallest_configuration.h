@@ -8,15 +8,15 @@
 namespace segfold::regress {
 
 /// Returns the stage's configuration with the smallest tiles, room and blocks, whatever its speed. The
-/// tunable `uncounted`, if the stage has it, may have any value. `shape` is what is known of the data.
+/// tunable `uncounted`, if the stage has it, may have any value. `shape` holds the known sizes of the data.
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
                                                    std::string_view uncounted = {}, const Shape& shape = {});
 
-/// Returns the smallest configuration with each tunable one value larger, as far as conditions allow. If the
-/// usual plan has that value, takes the value after it.
+/// Returns the smallest configuration with each tunable one value larger, if the conditions allow that value.
+/// If the usual plan has the same value, takes the next value.
 ///
-/// It reaches text that the smallest configuration leaves out. Loops that halve the threads take one more
-/// round than in the smallest and the usual plan.
+/// It runs text that the smallest configuration leaves out. Loops that halve the threads take one more round
+/// than in the smallest and the usual plan.
 [[nodiscard]] Configuration next_configuration(const Stage& stage, const Problem& problem,
                                                const Shape& shape = {});
 

@@ -9,7 +9,7 @@ namespace {
 
 using enum SegmentForm;
 
-/// With ranks, returns on every rank the breach that any rank has found. All must call it.
+/// With ranks, returns the breach that any rank has found, the same on every rank. All ranks must call this.
 std::optional<Breach> agreed(Trial& trial, std::optional<Breach> own)
 {
     auto* ranks = trial.setting().ranks;
@@ -25,7 +25,7 @@ std::optional<Breach> agreed(Trial& trial, std::optional<Breach> own)
     return own;
 }
 
-/// Returns the number of slices; for ranks the number of elements per slice.
+/// Returns the number of slices, or for ranks the number of elements per slice.
 std::int64_t count_of(Trial& trial, Spread spread, std::int64_t num_elements)
 {
     const auto slices = 2 + trial.lot(6, 15);
@@ -37,7 +37,7 @@ std::int64_t count_of(Trial& trial, Spread spread, std::int64_t num_elements)
                : std::max<std::int64_t>(1, num_elements / (trial.lot(7, 2) * slices + 1));
 }
 
-/// Makes segments, some several blocks long, some that begin and end within a block.
+/// Makes some segments that are several blocks long, and some that begin and end within a block.
 Segments segments_of_blocks(SegmentForm form)
 {
     const std::vector<std::int64_t> lengths = {5, 3 * kJoinBlock + 77, kJoinBlock, 1, kJoinBlock + 1, 300};
@@ -49,7 +49,7 @@ Segments segments_of_blocks(SegmentForm form)
     return whole_segments(n);
 }
 
-/// With a fixed order, the bits must be those of one slice.
+/// With a fixed order, results must have the same bits as with one slice.
 std::optional<Breach> attempt_reproducible(Trial& trial, Spread spread)
 {
     if (trial.stage().name != kReproducibleStage)

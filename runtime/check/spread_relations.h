@@ -16,10 +16,10 @@ namespace segfold::regress {
 /// result.
 [[nodiscard]] std::optional<Breach> attempt_ranks(Trial& trial);
 
-/// Returns why separately folded parts cannot be joined; empty if they can.
+/// Returns the reason why parts that are folded alone cannot be joined; empty if they can.
 [[nodiscard]] std::string associativity_missing(const Setting& setting);
-/// Returns why this relation cannot be tried: parts cannot be joined, or the setting does not have several
-/// devices (or ranks). Empty if it can.
+/// Returns the reason why this relation cannot be tried: parts cannot be joined, or the setting lacks several
+/// devices (or ranks). Empty if it can be tried.
 [[nodiscard]] std::string other_devices_missing(const Setting& setting);
 [[nodiscard]] std::string ranks_missing(const Setting& setting);
 

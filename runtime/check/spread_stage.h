@@ -1,6 +1,6 @@
 #pragma once
-// Runs one stage on parts of a workload: slices, several devices, ranks. The stage folds the segments inside
-// parts, and also pieces of cut segments if it can.
+// Runs one stage on parts of a workload: slices, devices or ranks. The stage folds the segments inside parts,
+// and also pieces of cut segments if it can.
 #include <functional>
 #include <memory>
 #include <span>
@@ -13,14 +13,14 @@
 
 namespace segfold::regress {
 
-/// How each part is folded.
+/// The stage and options with which parts are folded.
 struct SpreadStage {
     const OperatorLaws& laws;
     const Catalogue& catalogue;
     const Stage& stage;
-    /// Returns the configuration of the stage, or of the other stage that folds pieces if this one cannot.
+    /// Returns the configuration of `stage`, or of another stage that folds pieces if `stage` cannot.
     std::function<Configuration(const Stage&, const Problem&)> configure;
-    /// As with `--reproducible`: the order depends only on the data, whatever stage is given.
+    /// True: as with `--reproducible`, the order depends only on the data, whatever the stage.
     bool is_reproducible = false;
 };
 
@@ -32,14 +32,14 @@ struct SpreadStage {
 /// The device that folds a rank's share.
 struct RankDevice {
     SliceDevice device;
-    /// For a GPU: copies slices while others are folded.
+    /// For a GPU: makes an engine that copies a slice while an earlier slice is folded.
     std::function<std::unique_ptr<SliceEngine>()> make_engine = {};
 };
 /// Makes a device of a back end. If it has no engine, its runs use `circumstances`.
 [[nodiscard]] SliceDevice device_of(Backend& backend, const Circumstances& circumstances);
 [[nodiscard]] RankDevice rank_device_of(Backend& backend, const Circumstances& circumstances);
 
-/// Returns why ranks cannot fold such segments; empty if they can.
+/// Returns the reason why ranks cannot fold such segments; empty if they can.
 [[nodiscard]] std::string reason_against_ranks(const Segments& segments);
 
 /// Folds a workload on ranks, as a run of several processes does. All ranks must call it.

@@ -20,17 +20,19 @@ constexpr std::array<std::int64_t, 10> kWatched = {1, 2, 31, 33, 100, 257, 700, 
 constexpr std::int64_t kUniformLength = 100;
 constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
-constexpr std::int64_t kBehind = 60000;  // elements behind: enough for grids that depend on the device
-constexpr std::int64_t kMore = 90000;    // elements behind in the larger size
+/// Elements behind the last compared segment, enough for grids that depend on the device.
+constexpr std::int64_t kBehind = 60000;
+/// The same for the larger size.
+constexpr std::int64_t kMore = 90000;
 
-/// Segments, some of which are compared.
+/// Lengths of segments, and the segments that are compared.
 struct Arrangement {
     std::vector<std::int64_t> lengths;
     std::vector<std::int64_t> watched;  ///< their indices in `lengths`
 };
 
-/// Arranges the compared segments. Before each are others of random length, drawn from `stream`, and `behind`
-/// elements follow all.
+/// Arranges the compared segments. Other segments of random length, drawn from `stream`, lie before each of
+/// them, and `behind` elements after the last.
 Arrangement arrange(SegmentForm form, std::uint64_t seed, std::uint64_t stream, std::int64_t behind)
 {
     Arrangement all;
@@ -63,7 +65,8 @@ Segments segments_of_arrangement(SegmentForm form, const Arrangement& arrangemen
                                         : segments_of(form, arrangement.lengths);
 }
 
-/// Makes a workload in which values depend only on the compared segment and the place in it.
+/// Makes a workload in which each value of a compared segment depends only on that segment and the place in
+/// it.
 Workload workload_of_arrangement(const Operator& bracket, SegmentForm form, const Arrangement& arrangement)
 {
     Workload workload;
@@ -86,7 +89,7 @@ Workload workload_of_arrangement(const Operator& bracket, SegmentForm form, cons
 
 using Hashes = std::vector<std::uint64_t>;
 
-/// A plan of one stage over one form.
+/// A plan of one stage for one form.
 struct TreePlan {
     const Operator& bracket;
     SegmentForm form;
@@ -113,7 +116,8 @@ std::int64_t differences(const Hashes& left, const Hashes& right)
     return count;
 }
 
-/// Fills in which causes change the trees of a plan. Returns the hashes without any change.
+/// Finds the causes that change the trees of a plan, and enters them in `row`. Returns the hashes without any
+/// change.
 Hashes fill(TreeRow& row, const TreePlan& plan)
 {
     const auto form = plan.form;

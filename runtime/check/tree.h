@@ -23,7 +23,7 @@ enum class TreeCause : std::uint8_t {
 /// In the order of TreeCause.
 inline constexpr std::array<std::string_view, 4> kTreeCauses = {"neighbours", "alignment", "size", "device"};
 
-/// How a stage combines over one form of segments.
+/// The trees in which a stage combines segments of one form.
 struct TreeRow {
     std::string stage;
     SegmentForm form = SegmentForm::offsets;
@@ -35,7 +35,7 @@ struct TreeRow {
     std::string fault;  ///< a fault that simt found; nothing else is set then
 };
 
-/// What to examine.
+/// The stages and plans to examine.
 struct TreeRequest {
     std::vector<const Stage*> stages;
     const Catalogue& catalogue;

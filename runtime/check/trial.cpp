@@ -23,7 +23,7 @@ constexpr std::array<std::int64_t, 16> kBorders = {1,   2,   31,  32,  33,  63, 
                                                    127, 128, 129, 255, 256, 1023, 1024, 1025};
 constexpr std::array<std::int64_t, 8> kUniformLengths = {1, 2, 7, 31, 32, 33, 64, 100};
 
-/// Random streams used for the data. Relations use others.
+/// Random streams for the data. Relations use other streams.
 enum Stream : std::uint64_t { kLengths = 100, kUniform, kFirst };
 
 Array index_array(const std::vector<std::int64_t>& values)
@@ -203,7 +203,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     const PlanText plan{text, stage_.name};
     auto varied = circumstances;
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
-    ++varied.round;  // draws the first schedule, too
+    ++varied.round;  // round 0 would not draw a schedule
     return setting_.backend.run(workload, &plan, varied);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// One stage with one operator on generated data: the means of relations to make their runs.
+// Runs one stage with one operator on generated data, for relations.
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,13 +15,13 @@
 
 namespace segfold::regress {
 
-/// What fills scratch memory where its first contents must not matter.
+/// Fills scratch memory whose first contents must not matter.
 inline constexpr std::uint8_t kScratchPoison = 0xcd;
 
-/// Which configuration of a stage runs.
+/// The configuration with which a stage runs.
 enum class Tiles : std::uint8_t {
-    chosen,   ///< that of a run
-    smallest  ///< with small tiles and few blocks, so that little data crosses many borders and loops go
+    chosen,   ///< the configuration of a run
+    smallest  ///< small tiles and few blocks, so that little data crosses many borders and loops go
               ///< round
 };
 
@@ -38,30 +38,30 @@ struct Setting {
     std::uint64_t seed;
     MakeArrays make_arrays;
     std::span<Backend* const> others = {};  ///< of the same kind, for folds by several devices
-    AgreedRanks* ranks = nullptr;           ///< that try relations together; without them threads stand in
-    const Operator* given = nullptr;        ///< whose fold `op` is, if `op` is a part of it
+    AgreedRanks* ranks = nullptr;     ///< ranks that try relations together; null: threads serve as ranks
+    const Operator* given = nullptr;  ///< the operator of which `op` is a part, if any
 };
 
-/// Folds the parts of a workload.
+/// The way in which a workload is folded in parts.
 enum class Spread : std::uint8_t {
-    slices,   ///< one device, one after the other
-    devices,  ///< the setting's devices, which share slices
-    ranks,    ///< the setting's ranks, else a thread for each of its devices
+    slices,   ///< one device folds all slices in turn
+    devices,  ///< the setting's devices share the slices
+    ranks,    ///< the setting's ranks; without them, a thread for each device
 };
 
-/// Data with its right answer.
+/// A workload, and a judge that holds its right results.
 class Material {
 public:
     Workload workload;
     std::unique_ptr<Judge> judge;
-    /// Thrust's results, made at the first call; nothing if it cannot serve.
+    /// Thrust's results, made at the first call; nothing if Thrust cannot serve.
     [[nodiscard]] const std::optional<Results>& thrust(const UsableLaws& laws) const;
 
 private:
     mutable std::optional<std::optional<Results>> thrust_;
 };
 
-/// Data by a text that describes it, so that stages share it.
+/// Workloads that stages share, by a text that describes them.
 using Materials = std::map<std::string, std::unique_ptr<Material>>;
 
 /// A relation that did not hold.
@@ -70,7 +70,7 @@ struct Breach {
     std::string configuration;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::string text;  ///< the two sides that disagree, and the first wrong segment with its elements
+    std::string text;  ///< names both sides, and the first wrong segment with its elements
     bool is_fault =
         false;  ///< simt found a race or a bad access, or the kernel wrote an impossible number of segments
 };
@@ -83,40 +83,41 @@ public:
     [[nodiscard]] const Setting& setting() const { return setting_; }
     /// The forms among `wanted` that the stage can serve.
     [[nodiscard]] std::vector<SegmentForm> forms(std::initializer_list<SegmentForm> wanted) const;
-    /// A number from 0 to `bound` - 1 by lot; `stream` tells lots apart.
+    /// Returns a random number from 0 to `bound` - 1. Different `stream` give different numbers.
     [[nodiscard]] std::int64_t lot(std::uint64_t stream, std::int64_t bound) const;
-    /// Lengths of segments of many kinds that add up to num_elements; empty ones among them if `empties`.
+    /// Returns lengths of segments of many kinds that add up to num_elements. Includes 0 only if `empties`.
     [[nodiscard]] std::vector<std::int64_t> lengths(bool empties) const;
-    /// A length that borders of warps, blocks and tiles are near to, at most num_elements.
+    /// Returns a random length near a border of warps, blocks or tiles, at most num_elements.
     [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
-    /// Segments for a relation that is not about lengths: of lengths(), except in the forms whole and
-    /// uniform.
+    /// Returns segments for relations that do not concern lengths. Their lengths come from lengths(), except
+    /// for the forms whole and uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
-    /// The same for an operator made of the setting's: none is empty if it takes no empty ones.
+    /// The same for an operator derived from the setting's. Has empty segments only if `op` allows them.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
-    /// The operator's data over the segments, and the right answer; made once for all stages.
+    /// Returns the operator's data over these segments, and their judge; made once for all stages.
     ///
-    /// `key` describes the segments beside form and seed.
+    /// `key` distinguishes segments of the same form and number of elements.
     const Material& material(const Operator& op, Segments segments, const std::string& key) const;
 
-    /// Runs the stage; the next Breach speaks of this run.
+    /// Runs the stage. breach() then refers to this run.
     Results run(const Workload& workload, const Circumstances& circumstances = {});
 
-    /// The same in parts: so many slices, or by ranks in slices of so many elements.
+    /// Runs the stage in parts: in `count` slices, or for ranks in slices of `count` elements.
     Results run_spread(const Workload& workload, Spread spread, std::int64_t count,
                        bool is_reproducible = false);
-    /// "in 7 slices on 3 devices" of that.
+    /// Describes run_spread() with these arguments, as in "in 7 slices on 3 devices".
     [[nodiscard]] std::string spread_text(Spread spread, std::int64_t count) const;
     [[nodiscard]] const Stage& stage() const { return stage_; }
 
-    /// A breach of the last run's workload.
+    /// Returns a breach on the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
-    /// Nothing if a comparison agrees; keeps the first that it cannot judge.
+    /// Returns a breach if a comparison disagrees, else nothing. Keeps a text about the first results that
+    /// cannot be judged.
     [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison);
-    /// "against thrust: 3 of 40 segments cannot be judged, ..."; empty where all could be.
+    /// That text: "against thrust: 3 of 40 segments cannot be judged, ..."; empty if all could be judged.
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
-    /// Nothing where two runs of one workload gave the same bits.
+    /// Returns a breach if two runs of one workload gave different bits, else nothing.
     [[nodiscard]] std::optional<Breach> unequal_bits(const Results& results, const Results& usual,
                                                      const std::string& what) const;
 
@@ -135,7 +136,8 @@ private:
     std::string unjudged_;
 };
 
-/// Segments of the given lengths; form offsets, ranges, flags or keys, the latter two without empty ones.
+/// Returns segments of these lengths. `form` must be offsets, ranges, flags or keys; for flags and keys no
+/// length may be 0.
 [[nodiscard]] Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths);
 
 }  // namespace segfold::regress

@@ -36,8 +36,8 @@ public:
         (void)begin;
         return nullptr;
     }
-    /// True if element `begin` exists, the next one after all elements read so far. Called at most once, at
-    /// the end. A source of known length may return false if it does not know.
+    /// True if element `begin` exists, which follows all elements read so far. Called at most once, at the
+    /// end. A source of known length may return false if it does not know.
     [[nodiscard]] virtual bool has_more(std::int64_t begin)
     {
         (void)begin;
@@ -45,7 +45,7 @@ public:
     }
     /// True if several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
-    /// Name in messages, such as that of a file.
+    /// Name in messages, such as the name of a file.
     [[nodiscard]] virtual std::string where() const = 0;
     /// A text that differs between arrays. For a file it is made of its name, size and time and of a hash of
     /// its ends; for an array in memory, of all its elements.
@@ -60,8 +60,8 @@ private:
 
 /// An .npy file. Its header is read now, its elements on demand.
 ///
-/// Elements must be of type `asked`, if that is given. Throws InputError if read_open_npy() refuses the file,
-/// or later, at a read beyond the end of a file that has become shorter.
+/// Elements must be of type `asked`, if given. Throws InputError if read_open_npy() refuses the file, or
+/// later, at a read beyond the end of a file that has become shorter.
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});
 

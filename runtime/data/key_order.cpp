@@ -169,8 +169,8 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
     }
 }
 
-/// Copies the entries at `places` of `from` into `into`, one after the other. With `is_back`, copies them
-/// back to these places.
+/// Copies the entries at `places` of `from` to `into`, in this order. With `is_back`, copies the entries of
+/// `from` to `places` of `into`.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
     const auto row_length = std::max<std::size_t>(from.row_length(), 1);

@@ -92,7 +92,7 @@ Element uniform_value(Type type, std::uint64_t random)
 {
     if (!is_float(type))
         return static_cast<Element>(random >> (64 - 8 * size_bytes(type)));
-    // Gives multiples of 2^(1 - bits) in [-1, 1). The arithmetic shift keeps the sign.
+    // The result is a multiple of 2^(1 - bits) in [-1, 1). The arithmetic shift keeps the sign.
     const int bits = significand_bits(type);
     return exact_float<Element>(type, static_cast<std::int64_t>(random) >> (63 - bits),
                                 1.0 / static_cast<double>(std::int64_t{1} << bits));

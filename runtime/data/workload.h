@@ -1,5 +1,5 @@
 #pragma once
-// Inputs and results of every back end.
+// Workloads and results: the input and the output of every back end.
 #include <functional>
 #include <optional>
 #include <vector>

@@ -156,7 +156,7 @@ Type type_of_values(const Operator& op)
     return taker != nullptr ? taker->type : Type::f32;
 }
 
-/// Gives the columns of the layout's file to the parameters that receive them and have no array yet.
+/// Assigns the columns of the layout's file to the parameters that receive them and have no array yet.
 void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArray> columns,
                   std::map<std::string, Array>& arrays, std::map<std::string, std::string>& origins)
 {
@@ -325,7 +325,8 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
     const auto kind = request.layout.kind;
     if (!num_elements &&
         (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated)) {
-        // Takes whole segments, at least one, so that a request may state a segment length alone.
+        // Rounds down to whole segments, but to at least one, so that a request may state a segment length
+        // alone.
         const auto length = kind == LayoutKind::uniform ? request.layout.uniform_length : 1;
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }

@@ -23,8 +23,8 @@ struct ComparedField {
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
     std::optional<double> bound;  ///< the largest error allowed
     bool wrong = false;
-    /// One of the two values, actual and expected, overflows and the other is finite, and neither is
-    /// certainly wrong (tolerance.h).
+    /// Either the actual or the expected value overflows, the other one is finite, and neither is certainly
+    /// wrong (tolerance.h).
     bool overflowed = false;
     /// Decimal digits that the data determine, if they are too few to judge the value (tolerance.h).
     std::optional<double> digits_left = {};
@@ -66,7 +66,7 @@ struct Comparison {
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
-    /// Number of other segments that hold no wrong value but one that cannot be judged, because its bound
+    /// Number of other segments that hold no wrong value, but a value that cannot be judged because its bound
     /// exceeds a quarter of it. With several features, this is the largest number, as for overflow.
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;
@@ -74,12 +74,13 @@ struct Comparison {
     /// True if no segment is wrong, even if some cannot be judged: see is_judged().
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
     [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
-    /// Takes the other's overflowed segments if it has more of them, and likewise its unjudged ones.
+    /// Takes over the overflowed segments of `other` if it has more of them, and its unjudged segments
+    /// likewise.
     void take_unsaid(Comparison& other);
 };
 
 /// Returns a report: one line if all agree. Otherwise the number of wrong segments, the first wrong segment
-/// with its elements, and the worst one if it is another. Ends without a line break.
+/// with its elements, and the worst one if that is a different segment. Ends without a line break.
 ///
 ///     2 of 5000 segments are wrong, the first one:
 ///     segment 41 (elements 1203 to 1259, length 57): mean is 3.25, reference says 3.5, bound 2.1e-06
@@ -112,8 +113,8 @@ class MappedJudge;
 /// Holds the right results of a workload. Compares any number of results with them.
 ///
 /// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
-/// any NaN, and -0 and 0 differ. All others are compared with the reference in wide precision, within bounds
-/// measured on each segment that needs one (runtime/judge/tolerance.h).
+/// any NaN, and -0 and 0 differ. All other operators are compared with the reference in wide precision,
+/// within bounds measured on each segment that needs one (runtime/judge/tolerance.h).
 class Judge {
 public:
     /// Computes the reference. The workload must outlive the judge. Throws InputError if it cannot be run.
@@ -130,10 +131,10 @@ public:
     /// the workload.
     [[nodiscard]] Comparison compare(const Results& actual) const;
 
-    /// Compares results with those of another back end, stage or plan, which messages call `name`.
+    /// Compares results with the results of another back end, stage or plan, which messages call `name`.
     ///
-    /// For exact operators both must have the same bits, and the reference plays no part. For others both
-    /// must lie within their bounds of the reference.
+    /// For exact operators, actual and other results must have the same bits, and the reference plays no
+    /// part. For all other operators, actual and other results must lie within their bounds of the reference.
     [[nodiscard]] Comparison compare(const Results& actual, const Results& other,
                                      const std::string& name) const;
 

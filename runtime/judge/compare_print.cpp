@@ -72,7 +72,7 @@ std::int64_t num_judged(const Comparison& comparison)
     return comparison.num_segments - comparison.num_overflowed - comparison.num_unjudged;
 }
 
-/// Says how many of the judged segments agree.
+/// Returns a text with the number of judged segments that agree.
 std::string agreement(const Comparison& comparison)
 {
     const auto judged = num_judged(comparison);

@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// How the elements a, b, c, d of a segment are bracketed.
+/// Brackets of a fold, shown for elements a, b, c, d of a segment.
 ///
 /// left: ((a b) c) d. balanced: (a b) (c d). random: at random places. runs: each run is folded from left to
 /// right, and a balanced tree joins the runs.

@@ -13,8 +13,8 @@ namespace segfold {
 
 /// Throws InputError for the first element, in the order of the segments, that reads outside of a table.
 ///
-/// Elements are lifted, and mapped, on the host, by all its threads, where the ranges of the data do not
-/// tell. If results decide where map reads, the segments are folded first, in working precision.
+/// If the ranges of the data do not decide, all threads of the host lift and map the elements. If results
+/// decide where map reads, the segments are folded first, in working precision.
 void check_tables(const Workload& workload);
 
 /// Throws InputError after a back end has noted reads outside of `tables`. The message names the first

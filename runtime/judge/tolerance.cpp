@@ -423,8 +423,8 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
         static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
-    // With few elements, the first folds may round nothing although other orders do. So a short segment is
-    // not refused early.
+    // With few elements, the first folds may round nothing although other orders do. A short segment is
+    // therefore not refused early.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
     const auto is_finite = [&](std::size_t f) {

@@ -45,8 +45,8 @@ struct SegmentVerdict {
 /// equal the wide results, unless other folds give other integers.
 ///
 /// A kernel brackets in another way: each lane folds a run of elements from left to right, and a tree joins
-/// the lanes. If products cancel, a single place between two runs can cost more than all others. So
-/// judge_by_runs() folds a segment with runs that begin at every place.
+/// the lanes. If products cancel, a single border between two runs can cost more than all others.
+/// judge_by_runs() therefore folds a segment with runs that begin at every place.
 ///
 /// A bound above a quarter of the value would let too much pass. A result that only such a bound admits is
 /// neither right nor wrong: it cannot be judged.
@@ -77,8 +77,8 @@ public:
     [[nodiscard]] SegmentVerdict judge_by_runs(std::int64_t segment, std::span<const WideValue> actual,
                                                std::span<const WideValue> wide);
 
-    /// Returns the results of `count` of judge()'s folds of a segment, in working precision or disturbed.
-    /// Leaves out folds that fail.
+    /// Folds a segment `count` times, in orders that judge() uses, and returns the results: disturbed if
+    /// `is_disturbed`, else in working precision. Leaves out folds that fail.
     [[nodiscard]] std::vector<std::vector<WideValue>> sample_results(std::int64_t segment, int count,
                                                                      bool is_disturbed) const;
 

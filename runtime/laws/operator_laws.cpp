@@ -75,7 +75,7 @@ bool may_change_elements(const Operator& op)
     return op.has_identity() && !is_neutral_to_any_lifted(op) && !is_standard(op);
 }
 
-/// Decides which laws stages may rely on. `options` are those of the search that made the report.
+/// Decides which laws stages may rely on. `report` comes from a search with `options`.
 OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& options,
                       const std::vector<Law>& assumed)
 {

@@ -42,14 +42,13 @@ struct OperatorLaws {
     bool assumes_associative = false;  ///< the user vouches for associativity
     bool is_remembered = false;        ///< the report comes from an earlier proof
     bool takes_undeclared = false;     ///< commutativity is relied on as proved, though not declared
-    /// No search refutes the identity, except by NaN, but elements of the data may. A fold tries it on some
-    /// of them.
+    /// True if no search refutes the identity, except by NaN, but elements of the data may refute it. A fold
+    /// tries the identity on some elements.
     bool doubts_identity = false;
     bool spares_data = false;  ///< the identity is refuted, but not by values in the data
     /// Number of elements that were tried, and of all elements, if spares_data is set. 0: none was tried.
     std::int64_t num_tried = 0, num_elements = 0;
-    /// Why the operator runs without its identity: it is neutral only on finite values, and some are not
-    /// finite.
+    /// The reason to run without the identity: it is neutral only on finite values, and some are not finite.
     std::optional<std::string> without_identity = {};
     /// False if the data are unknown, as for a plan or a stream; without_identity is then only a precaution.
     bool knows_data = true;
@@ -144,7 +143,7 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// Returns the laws for a stream, which does not know its data.
 [[nodiscard]] OperatorLaws on_stream(OperatorLaws laws, const Operator& op);
 
-/// Returns the laws for data of which nothing is known except that all values are finite.
+/// Returns the laws for data whose values are all finite and otherwise unknown.
 [[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
 
 /// Whether the operator claims a law. It always claims associativity, and an identity if it states one.

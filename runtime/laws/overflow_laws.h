@@ -43,9 +43,9 @@ struct SparedByOverflow {
     [[nodiscard]] bool holds(const KnownValues& of, FoldLength sizes) const;
 };
 
-/// Returns values and sizes for which overflow breaks no law. They include those of the workload and, if
-/// possible, others of the same order and those of `known`, which may be null. Returns nothing if the
-/// workload may overflow, or if its values refute a law that so far only overflow refutes.
+/// Returns values and sizes for which overflow breaks no law. They include the workload's and, if possible,
+/// larger ones of the same order and the values and sizes of `known`, which may be null. Returns nothing if
+/// the workload may overflow, or if its values refute a law that so far only overflow refutes.
 [[nodiscard]] std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws,
                                                                  const Workload& workload,
                                                                  const SparedByOverflow* known);

@@ -223,7 +223,7 @@ Experiments series_of(const Experiments& rest)
     return series;
 }
 
-/// Gives bar charts with the same rows and quantity the same axis, so lengths can be compared.
+/// Sets the same axis for all bar charts of the same rows and quantity, so that lengths can be compared.
 void share_axes(std::vector<Chart>& charts)
 {
     std::vector<BarChart*> bars;

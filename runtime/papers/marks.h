@@ -16,8 +16,8 @@ struct Quantity {
     std::string metric, unit;
 };
 
-/// Returns the quantities that the source states. Adds time if measurements cannot be shown in them. Each
-/// gets a chart.
+/// Returns the quantities that the source states. Adds time if measurements cannot be shown in these
+/// quantities. Each quantity gets a chart.
 [[nodiscard]] std::vector<Quantity> quantities_of(const Paper& paper, const Experiments& experiments,
                                                   const MeasuredPaper* measured);
 

@@ -33,7 +33,7 @@ bool is_equal(const Results& left, const Results& right)
     return left.size() == right.size();
 }
 
-/// Whether one thread's native fold gives the bits of the reference, which folds in the same order.
+/// Compares one thread's native fold with the reference bit for bit, because both fold in the same order.
 bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Results& results)
 {
     const auto& segments = prepared.workload.segments;

@@ -31,7 +31,8 @@ public:
         : StreamArray(ArrayView(values))
     {}
 
-    /// A one-dimensional array in NumPy's .npy format. fold_stream() throws InputError for another file.
+    /// A one-dimensional array in NumPy's .npy format. fold_stream() throws InputError for a file of another
+    /// format.
     [[nodiscard]] static StreamArray file(std::string path);
 
     /// An array whose elements `make` generates. Each call of `make` fills the span from its begin and
@@ -68,7 +69,7 @@ struct StreamSegments {
     /// whole(), uniform(32), offsets(values), ... Arrays of the host are lent until the stream has ended.
     /// fold_stream() throws InputError for ranges.
     StreamSegments(const SegmentsView& segments);  // NOLINT(google-explicit-constructor)
-    /// Offsets, lengths, flags or keys from a file, or made. InputError for other layouts.
+    /// Offsets, lengths, flags or keys from a file or a generator. Throws InputError for other layouts.
     StreamSegments(LayoutKind by, StreamArray values);
 
     LayoutKind kind = LayoutKind::whole;
@@ -83,7 +84,7 @@ struct StreamedSoFar {
     double seconds = 0;
 };
 
-/// Wishes for a stream.
+/// Options of a stream.
 struct FoldStreamOptions {
     PlanRequest plan = {};
     /// Bound on the stream's buffers, which hold the columns, segments and results of two slices (of four on
@@ -104,7 +105,8 @@ struct Streamed {
 /// Folds elements slice after slice, and hands on the results of segments as soon as they are known.
 ///
 ///   inputs  one array for each parameter; a scalar is an array of one element
-///   take    receives the results of the next segments, in their order, and the number of the first one. An
+///   take    receives the results of the next segments, in their order, and the number of the first segment.
+///   An
 ///           exception that it throws ends the stream and leaves this function.
 ///
 /// The order of the elements is kept, whatever the operator is. Throws InputError for arrays of wrong types

@@ -91,11 +91,12 @@ public:
     /// Throws InternalError if the part's begin or end cuts a segment.
     void require_whole() const;
 
-    /// Moves the results out of this partial, which can still be joined. They belong to the segments that
-    /// begin and end in this part, without the results that an earlier call took.
+    /// Moves the results of segments that begin and end in this part out of the partial, except results that
+    /// an earlier call took. The partial can still be joined.
     [[nodiscard]] SegmentResults take_results();
 
-    /// Returns bytes for another process: 80, 16 + 8 F for each node of a state of F fields, and the results.
+    /// Returns bytes for another process: 80 bytes, 16 + 8 F for each node of a state of F fields, then the
+    /// results.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
     /// Throws InputError for damaged bytes, and for bytes of another fold or version.
     [[nodiscard]] static Partial from_bytes(std::shared_ptr<const Joining> joining,
@@ -106,8 +107,8 @@ private:
     ///
     /// With JoinOrder::blocks the state consists of nodes of a binary tree over the segment's blocks. A node
     /// of level l covers 2^l blocks, and its first block is a multiple of 2^l. Two halves of a node are
-    /// combined as soon as both are known, so there are at most two nodes of each level, and they depend on
-    /// the blocks alone. With JoinOrder::as_cut there is one node.
+    /// combined as soon as both halves are known, so a state has at most two nodes of each level, which
+    /// depend on the blocks alone. With JoinOrder::as_cut there is one node.
     struct State {
         struct Node {
             std::int64_t level = 0;

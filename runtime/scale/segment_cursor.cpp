@@ -170,7 +170,7 @@ private:
         is_cut_short_ = true;
     }
 
-    /// Takes offsets of i32 or i64 without conversion, in place from memory or from a file. Does nothing and
+    /// Uses offsets of i32 or i64 in place, from memory or from a file, without conversion. Does nothing and
     /// returns false for other segments, for wrong offsets, and for generated offsets, which cannot be read
     /// twice.
     bool take_offsets(SegmentWindow& window, std::int64_t most)

@@ -80,7 +80,7 @@ private:
     std::vector<std::int64_t> own_;
     Array read_;  ///< the ends, if `own_` is empty
     std::int64_t first_end_ = 0, length_ = 0;
-    std::size_t num_alike_ = 0;  ///< if not 0, there are so many ends, given by the two numbers above
+    std::size_t num_alike_ = 0;  ///< if not 0: number of ends, which the two numbers above give
 };
 
 /// The segments between two elements.
@@ -114,13 +114,13 @@ public:
     /// The number of segments, if it is known before they are read.
     [[nodiscard]] virtual std::optional<std::int64_t> num_segments() const = 0;
 
-    /// Sets the number of elements of one whole segment of unknown length. Other cursors throw InputError.
+    /// For a single segment of unknown length: sets its number of elements. Other cursors throw InputError.
     virtual void end_at(std::int64_t num_elements);
     /// Throws InputError if the source has segments behind the last element.
     virtual void require_no_more() {}
 
     [[nodiscard]] const SegmentPlace& place() const { return place_; }
-    /// Goes to a place that came from place_of(), or from a cursor of the same source.
+    /// Moves to a place that this cursor or another cursor of the same source has returned.
     virtual void go_to(const SegmentPlace& place) = 0;
     /// The place of an element. If `block` is not 0, the place moves back to a multiple of `block` elements
     /// behind its segment's begin. For flags and keys the segment's number is unknown and left 0.

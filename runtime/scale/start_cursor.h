@@ -1,11 +1,11 @@
 #pragma once
-// Segments known by their begins: flags, keys, and one whole segment of unknown length.
+// Cursors for segments that are given by their begins: flags, keys, and one whole segment of unknown length.
 #include "runtime/scale/segment_cursor.h"
 
 namespace segfold {
 
-/// Makes a cursor that finds the end of a segment when the next segment begins or the elements end. So a
-/// window may report that the open segment ended at the window's own begin.
+/// Makes a cursor that finds the end of a segment when the next segment begins or the elements end. The first
+/// segment of a window may therefore end where the window begins.
 [[nodiscard]] std::unique_ptr<SegmentCursor> start_cursor(SegmentSource source,
                                                           std::optional<std::int64_t> num_elements);
 

@@ -27,7 +27,7 @@ struct StreamProgress {
     double seconds = 0;
 };
 
-/// Wishes for a stream.
+/// Options of a stream.
 struct StreamOptions {
     PlanRequest plan = {};
     std::string without_records = {};
@@ -59,7 +59,7 @@ struct StreamTimeline {
     std::int64_t slices = 0;
 };
 
-/// The state of a stream between two slices. An equal stream can go on from it.
+/// The state of a stream between two slices. An equal stream can continue from it.
 struct StreamState {
     SegmentPlace place;
     std::vector<std::byte> before;  ///< Partial::to_bytes() of the earlier slices, whose results were taken
@@ -113,7 +113,7 @@ public:
         /// For flags and keys, the number of segments that begin in the share; else 0.
         std::int64_t begun = 0;
     };
-    /// Part `part` of `num_parts` equal ones. Throws InputError if the number of elements is not known.
+    /// Part `part` of `num_parts` equal parts. Throws InputError if the number of elements is not known.
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
     /// The share of the elements from `begin` to `end`; the number of elements must be known.
     [[nodiscard]] Share share_between(std::int64_t begin, std::int64_t end);

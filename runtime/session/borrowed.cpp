@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-/// Whether require_address() takes these.
+/// True if require_address() accepts the array.
 bool has_address(const void* data, std::int64_t length)
 {
     return length >= 0 && length <= kMostLentElements && (data != nullptr || length == 0);
@@ -53,7 +53,7 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
     }
 }
 
-/// The greatest of `length(0)` .. `length(count - 1)`; 0 if `count` is 0.
+/// The greatest of `length(0)` to `length(count - 1)`; 0 if `count` is 0.
 template <class Length>
 std::int64_t greatest(std::int64_t count, Length length)
 {

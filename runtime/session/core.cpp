@@ -24,7 +24,7 @@ namespace segfold {
 
 namespace {
 
-/// Why no record is asked; empty where they are.
+/// Returns the reason to use no tuning records; empty if they may be used.
 std::string reason_without_records(const Operator& op, const PlanRequest& request, const Backend& backend)
 {
     if (request.stage)
@@ -91,7 +91,7 @@ OperatorLaws SessionCore::laws(const Operator& op, const ScalarValues& scalars,
             assumed.push_back(law);
     const std::lock_guard lock(mutex_);
     auto found = judged_.find(text);
-    // What a check in this process has found since, in whatever session, governs the next fold.
+    // A check in any session of this process may have judged the laws better since.
     const bool may_be_known_better =
         found != judged_.end() && found->second.num_remembered != prove::num_remembered();
     if (may_be_known_better)
@@ -111,7 +111,7 @@ OperatorLaws SessionCore::laws(const Operator& op, const ScalarValues& scalars,
         key += value ? " " + segfold::print(*value) : " any";
     auto known = judged_for_scalars_.find(key);
     if (known == judged_for_scalars_.end()) {
-        constexpr std::size_t kMost = 256;  // where each run has values of its own
+        constexpr std::size_t kMost = 256;  // bounds the map if each run has other values
         if (judged_for_scalars_.size() == kMost)
             judged_for_scalars_.clear();
         auto laws = laws_for_scalars(op, of_all.report, scalars, assumed);
@@ -159,7 +159,7 @@ std::shared_ptr<const Catalogue> SessionCore::catalogue(const Backend& of, bool 
             of.name()));
     if (own_catalogue_)
         return own_catalogue_;
-    // Those of the program are never gone, and nobody owns them.
+    // The program's own catalogues live until it ends, so nobody owns them.
     return {std::shared_ptr<void>(), is_native ? &Catalogue::native() : &Catalogue::standard()};
 }
 
@@ -188,7 +188,8 @@ std::shared_ptr<OperatorPlans> SessionCore::plans_of(const Operator& op)
 {
     constexpr std::size_t kMost = 64;
     const auto backend = running();
-    // Messages quote the text.
+    // Operators with the same text share plans only if their sources are the same, because messages quote the
+    // source.
     const auto is_of_same_text = [&](const Operator& other) {
         return op.source == other.source ||
                (op.source && other.source && op.source->name == other.source->name &&
@@ -216,14 +217,14 @@ Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = this->laws(workload);
     if (!backend->runs_stages()) {
         Chosen none;
-        if (is_folded_in_order(laws))  // its numbers are as wrapped, and those of other back ends say so
+        if (is_folded_in_order(laws))  // warns of overflow as other back ends do
             none.warnings = law_warnings(laws, workload.op);
         return none;
     }
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
     std::optional<ScratchRoom> room;
-    if (const auto gpu = backend->device())  // its context may still be made, and the arrays are not there
+    if (const auto gpu = backend->device())  // asked later: its context may not exist yet
         room = {[&] {
                     return static_cast<std::int64_t>(backend->context()->memory().free_bytes) -
                            device_bytes(workload);

@@ -1,5 +1,5 @@
 #pragma once
-// What a fold of a workload is to do, and what it leaves; internal.
+// Request for a fold of a workload, and its outcome; internal.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,16 +17,16 @@ namespace segfold {
 
 class SessionCore;
 
-/// Wishes for a fold.
+/// Options of a fold inside the library.
 struct FoldWishes {
-    std::int64_t num_slices = 0;       ///< at most as many as elements in segments are made; 0: one piece
-    PlanRequest plan = {};             ///< with slices, of the segments inside them
+    std::int64_t num_slices = 0;       ///< 0: one piece; at most one slice is made per element in a segment
+    PlanRequest plan = {};             ///< for slices: the plan of the segments inside them
     std::string without_records = {};  ///< the reason to use no tuning record; empty: records are used
     bool check = false;                ///< compare the results with the reference and Thrust
     /// Called with the choice: before a fold in one piece, after one in slices.
     std::function<void(const Chosen&)> on_choice = {};
     std::function<void()> on_check = {};  ///< called before the comparison
-    /// How messages say that a fold in one piece is asked for; empty: by the program's flags.
+    /// The way to ask for a fold in one piece, in messages; empty: the program's flags.
     std::string one_piece = {};
 };
 
@@ -36,7 +36,7 @@ struct FoldRun {
     Chosen chosen;    ///< with slices, of the segments inside them
     RunTimes times;   ///< of all devices together
     std::optional<Validation> validation;
-    std::vector<Law> doubtful_laws = {};  ///< refuted and relied on; of a fold with a check
+    std::vector<Law> doubtful_laws = {};  ///< refuted laws that a checked fold relied on
 };
 
 /// Cuts the elements into slices, folds each alone on one of the devices, and joins them in order.

@@ -33,8 +33,8 @@ void require_array(std::string_view what, Type type, std::int64_t length, Place 
                                      at_least ? "at least " : "", wanted_length));
 }
 
-/// The memory of the offsets that were converted last, for the next run: that of new pages takes longer than
-/// to convert them.
+/// Keeps the memory of the offsets that were converted last for the next run, because new pages would cost
+/// more time than the conversion.
 class OffsetsRoom {
 public:
     Array take()
@@ -153,7 +153,7 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    if (is_native() && sizes.form != SegmentForm::ranges)  // whose items a run counts
+    if (is_native() && sizes.form != SegmentForm::ranges)  // the items of ranges are counted by a run
         bind_native(sizes.sizes);
 }
 
@@ -275,7 +275,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                       is_placed ? input.place : place);
     }
     require_segments(state, segments, sizes.num_elements, place);
-    const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // a fold copies nothing
+    const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // no copy without a map
     const auto num_fields = op.map ? fields.size() : op.results.size();
     if (results.size() != num_fields)
         throw InputError(fmt::format("operator {} has {}, and is given {} for its results", op.name,
@@ -335,7 +335,7 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     auto sizes = sizes_of_plan(state().parts->options, segments, num_elements);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     state().count_items(sizes, ranges);
-    if (ranges && !state().is_on_device)  // the wider text counts fewer items, too
+    if (ranges && !state().is_on_device)  // a text with wider indices serves too
         sizes.sizes.index_bits = std::max(sizes.sizes.index_bits, state().sizes.sizes.index_bits);
     require_resizable(state(), sizes);
     if (state().device)
@@ -382,7 +382,7 @@ void Plan::move_to(CUstream_st* stream)
 void Plan::require_tables_read_inside(CUstream_st* stream)
 {
     if (!state().device)
-        return;  // the host's back ends throw when they run
+        return;  // back ends of the host throw during the run
     const auto tables = state().device->tables_read_outside(stream);
     if (!tables.empty())
         throw InputError(fmt::format("operator {} has read outside of {} '{}'; such reads give 0",

@@ -1,4 +1,4 @@
-// Which stage a plan takes for its sizes, and what would be taken for those that it was given since.
+// Chooses the stage of a plan for its sizes, and the stage that a new plan of other sizes would have.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-/// The laws that one judgement lets a text rely on, and another one does not.
+/// The names of the laws on which a text may rely after judgement `before` but not after `now`.
 std::vector<std::string_view> lost_laws(const OperatorLaws& before, const OperatorLaws& now)
 {
     std::vector<std::string_view> lost;
@@ -56,7 +56,7 @@ Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) c
     if (of.form == SegmentForm::keys)
         problem.key_bytes = of.key_bytes;
     problem.has_ends = is_on_device;
-    // A read outside of a table would end the process on the host, where the check costs little.
+    // On the host a read past a table's end could end the process, and the check costs little.
     if (!parts->options.trusts_tables || !is_on_device)
         for (const auto& parameter : parts->op.parameters)
             if (parameter.table && !parameter.scalar)
@@ -89,7 +89,7 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     if (are_judged)
         return;
     auto laws = plan_laws(laws_for_scalars(op, parts->laws.report, values, parts->assumed));
-    // The text does without what other scalars refute, though these may not.
+    // The text does not rely on laws that other scalars refute, even if these scalars do not.
     const auto of_all = plan_laws(parts->laws);
     laws.usable.associative = laws.usable.associative && of_all.usable.associative;
     laws.usable.commutative = laws.usable.commutative && of_all.usable.commutative;
@@ -162,13 +162,13 @@ Chosen Plan::State::choose(const PlanSizes& of) const
     std::optional<ScratchRoom> room;
     if (is_on_device) {
         room = {{}, of.sizes, parts->backend->context()->info().multiprocessors, of.form};
-        if (!options.scratch.allocate)  // what the caller's allocator has nobody knows
+        if (!options.scratch.allocate)  // a caller's allocator does not tell its free memory
             room->free_bytes = [this] {
                 return static_cast<std::int64_t>(parts->backend->context()->memory().free_bytes) +
                        (device ? device->scratch_bytes() : 0);
             };
     }
-    Segments counted;  // without arrays; ranges are taken to hold each element once
+    Segments counted;  // without arrays; assumes that ranges hold each element once
     counted.form = of.form == SegmentForm::ranges ? SegmentForm::offsets : of.form;
     counted.num_elements = of.sizes.num_elements;
     counted.num_segments = of.sizes.num_segments;

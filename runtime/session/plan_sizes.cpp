@@ -1,4 +1,4 @@
-// The sizes of segments that plans are made for and given, compared, and in words.
+// Sizes of segments: sizes of a plan and sizes given to it, their comparison, and texts about them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 namespace segfold {
 namespace {
 
-/// 32 or 64 by an array of indices on a device, whose type kernels take as it is. The items of ranges are no
-/// matter there: a stage that counts them does not serve.
+/// Returns 32 or 64. For an array of indices on a device, its type decides, because kernels read it
+/// unchanged. The number of items of ranges plays no part there: stages that count the items do not run on a
+/// GPU's plan.
 int index_bits_of(const ArrayView& view, std::string_view what, const SegmentSizes& sizes)
 {
     const int needed = index_bits_for({sizes.num_elements, sizes.num_segments});
@@ -32,8 +33,8 @@ int index_bits_of(const ArrayView& view, std::string_view what, const SegmentSiz
     return view.type == Type::i64 ? 64 : 32;
 }
 
-/// The segments that a plan is for, or is given; their width says something on a device alone, as those of
-/// the host are converted.
+/// Describes segments for messages. The index width is named only on a device: arrays on the host are
+/// converted.
 std::string text_of_segments(const PlanSizes& plan, Place place)
 {
     const auto count = count_text(plan.sizes.num_segments, "segment");
@@ -49,7 +50,7 @@ std::string text_of_segments(const PlanSizes& plan, Place place)
                        place == Place::device ? " on a device" : "");
 }
 
-/// In which way segments are given, which resize() cannot change.
+/// Describes the way in which segments are given, which resize() cannot change.
 std::string text_of_way(const PlanSizes& plan, bool names_bits)
 {
     std::string text = fmt::format("segments by {}", name(plan.kind));
@@ -62,7 +63,7 @@ std::string text_of_way(const PlanSizes& plan, bool names_bits)
     return names_bits ? fmt::format("{} with {}-bit indices", text, plan.sizes.index_bits) : text;
 }
 
-/// Whether a run counts the items of ranges: no stage of a GPU's plan does.
+/// True if a run counts the items of ranges. No stage of a GPU's plan does so.
 bool counts_items(const Plan::State& state, const PlanSizes& sizes)
 {
     return sizes.form == SegmentForm::ranges && !state.is_on_device;
@@ -194,7 +195,7 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
     const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
     const bool is_placed = !is_array || segments.first.place == place;
     auto given = sizes_of_plan(state.parts->options, segments, num_elements);
-    if (counts_items(state, given))  // a run counts them, once they are checked
+    if (counts_items(state, given))  // the run itself counts the items, after it has checked the ranges
         given.sizes.index_bits = state.sizes.sizes.index_bits;
     if (is_placed && given == state.sizes)
         return;

@@ -51,7 +51,7 @@ bool is_resizable(const PlanSizes& plan, const PlanSizes& given);
 /// The type of indices of 32 or 64 bits.
 inline Type index_type(int bits) { return bits == 64 ? Type::i64 : Type::i32; }
 
-/// A plan of the GPU.
+/// A plan on a GPU.
 class DevicePlan;
 
 namespace cpu {
@@ -61,28 +61,28 @@ class NativePlan;
 struct Plan::State {
     std::shared_ptr<const PlanParts> parts;
     std::int64_t known_longest = 0;  ///< elements of the longest segment of these sizes; see PlanOptions
-    std::mutex mutex = {};           ///< of run
-    /// What a plan relies on, and what its text is emitted for: the same for all sizes.
+    std::mutex mutex = {};           ///< locked during a run
+    /// The laws and facts for which the program is chosen; the same for all sizes.
     struct Basis {
         OperatorLaws laws;
         Problem problem;
         FormulaNames facts;  ///< of the problem
-        bool asks_records;   ///< they may choose the program
+        bool asks_records;   ///< tuning records may choose the program
         std::shared_ptr<PlanPrograms> programs;
     };
-    std::shared_ptr<const Basis> basis;  ///< null for a back end without stages, as the next two
+    std::shared_ptr<const Basis> basis;  ///< null for a back end without stages, like the next two
     std::shared_ptr<const PlanProgram> program;
     std::shared_ptr<const Explanation> explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
-    PlanSizes sizes_at_choice;                ///< before any resize(): the stage was chosen for them
-    std::optional<Shape> ranges = {};         ///< of ranges on the host: those that the sizes were taken from
-    std::atomic<std::int64_t> num_items = 0;  ///< elements in all ranges, or elements
+    PlanSizes sizes_at_choice;                ///< the sizes before any resize()
+    std::optional<Shape> ranges = {};         ///< for ranges on the host: their shape when last read
+    std::atomic<std::int64_t> num_items = 0;  ///< see Plan::num_items()
     std::unique_ptr<DevicePlan> device;       ///< null on the host
-    std::unique_ptr<cpu::NativePlan> native;  ///< null elsewhere than on the back end cpu, and until a run
-    SegmentSizes native_sizes = {};           ///< that it is bound to
+    std::unique_ptr<cpu::NativePlan> native;  ///< only on the back end cpu; null until bind_native()
+    SegmentSizes native_sizes = {};           ///< the sizes to which `native` is bound
     bool is_on_device = false;
-    /// Whether scalars may refute laws on which the text relies.
+    /// Whether scalars may refute laws on which the text relies; see ScalarDoubt.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
     ScalarValues judged = {};  ///< the latest scalars that passed require_scalars()
     std::string nothing;
@@ -94,19 +94,19 @@ struct Plan::State {
           std::int64_t longest);
     ~State();
 
-    /// What the program was chosen as; null for a back end without stages.
+    /// The choice of the program; null for a back end without stages.
     [[nodiscard]] const PlanChoice* choice() const { return program ? &program->choice : nullptr; }
-    /// Makes the indices of sizes wide enough for the items of all ranges on the host; where nobody has
-    /// counted them, each range may have all elements.
+    /// For ranges on the host: makes indices wide enough to count all their items. `counted` is the shape of
+    /// the ranges; without it, each range may hold all elements.
     void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
-    /// Gives ranges on the host the plan's index width. Throws InputError if the ranges have more items than
-    /// such an index can count.
+    /// For ranges on the host: sets their index width to the plan's. Throws InputError if the ranges have
+    /// more items than such an index can count.
     void require_items(Segments& segments) const;
     /// The shape by which a stage is chosen.
     [[nodiscard]] Shape shape_for(const PlanSizes& of) const;
     /// Chooses the stage that a new plan of these sizes would have.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
-    /// Returns `explanation`; after a resize() with the plan that new sizes would get.
+    /// Returns `explanation`; after a resize() also the plan that the session would choose for the new sizes.
     [[nodiscard]] Explanation explained() const;
     /// Whether unknown data of these sizes may break laws by overflow.
     [[nodiscard]] bool may_overflow(const PlanSizes& of) const;
@@ -124,7 +124,7 @@ struct Plan::State {
                      std::span<const MutableArrayView> results);
 };
 
-/// Throws InputError if segments differ from those of the plan, or if their arrays do not lie in `place`.
+/// Throws InputError if segments differ from the plan's, or if their arrays do not lie in `place`.
 void require_segments(const Plan::State& state, const SegmentsView& segments, std::int64_t num_elements,
                       Place place);
 

@@ -20,21 +20,21 @@ class Backend;
 class SessionCore;
 struct OperatorLaws;
 
-/// What a session is made with.
+/// Settings of a session.
 struct SessionOptions {
     std::string backend = "auto";    ///< "cuda", "cpu", "simt", "reference", "thrust"; auto: a GPU, else cpu
     std::optional<int> device = {};  ///< ordinal of a GPU
-    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads
-    std::string kernels = {};                         ///< a folder with stages of the caller's own
-    std::vector<Law> assume = {};                     ///< laws to rely on even where the search refutes them
-    /// What messages call the option above, where LAW stands for a law: how this session's user gives it.
+    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: seed of the order of threads
+    std::string kernels = {};                         ///< a folder with the caller's own stages
+    std::vector<Law> assume = {};                     ///< laws to rely on even if a search refutes them
+    /// The name of `assume` in messages, as this session's user gives it. LAW stands for a law.
     std::string assume_option = "SessionOptions::assume = {Law::LAW}";
-    /// What messages call Session::fold().
+    /// The name of Session::fold() in messages.
     std::string fold_call = "Session::fold()";
     bool asks_records = true;  ///< tuning records of this device may choose a plan
 };
 
-/// How one fold is done.
+/// Options of one fold.
 struct FoldOptions {
     PlanRequest plan = {};
     bool check = false;  ///< compare the results with the reference and Thrust: Folded::check(), agrees()
@@ -42,32 +42,32 @@ struct FoldOptions {
     /// allocates and returns the results. No two arrays may share memory. An input array may receive results:
     /// all inputs are read before any result is written.
     std::vector<MutableArrayView> results = {};
-    /// Slices into which the elements are cut, each folded alone; 0: one piece. Results are the same but
-    /// for rounding, and with a reproducible plan the same for any number from 1 on. More slices than
-    /// elements are as many as there are elements.
+    /// Number of slices into which the elements are cut; 0: one piece, without slices. Slices are folded
+    /// alone and joined. Results are the same up to rounding; with a reproducible plan, every number above 0
+    /// gives the same bits. At most one slice is made per element.
     std::int64_t num_slices = 0;
 };
 
-/// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.
+/// Everything that folds need: a back end, stages, judged laws and tuning records.
 ///
-/// Back end, laws and records are set up on first use. Several threads may use a session;
-/// runs of one session take turns. A session and its plans may be static objects, and fold while the process
-/// ends, then on the caller's thread alone; the back end simt compiles no more texts then. Each call
-/// throws InputError after the session was moved from.
+/// Back end, laws and records are set up on first use. Several threads may use a session; runs of one session
+/// take turns. A session and its plans may be static objects. They may fold while the process ends, then only
+/// on the caller's thread; the back end simt compiles no more texts then. Each call throws InputError after
+/// the session was moved from.
 class Session {
 public:
     /// Throws InputError for options that exclude each other.
     explicit Session(SessionOptions options = {});
-    /// On a back end that is there already.
+    /// Makes a session on an existing back end.
     Session(std::unique_ptr<Backend> backend, SessionOptions options);
     ~Session();
     Session(Session&&) noexcept;
 
-    /// Folds arrays of the host: one for each parameter of the operator, in its order.
+    /// Folds arrays on the host, one for each parameter of the operator, in its order.
     ///
-    /// Arrays are borrowed for the call. The plan is chosen by `options`, else by a tuning record, else by
-    /// the rule of thumb. Throws SpecError with the counter-example where a law is refuted that the fold
-    /// relies on, InputError for arrays or segments that are wrong, DeviceError where the device fails.
+    /// The arrays are borrowed for the call. The plan is chosen by `options`, else by a tuning record, else
+    /// by the rule of thumb. Throws SpecError with a counter-example if the fold relies on a refuted law,
+    /// InputError if arrays or segments are wrong, DeviceError if the device fails.
     Folded fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                 const FoldOptions& options = {});
     Folded fold(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
@@ -76,21 +76,21 @@ public:
         return fold(op, std::span(inputs.begin(), inputs.size()), segments, options);
     }
 
-    /// A plan for `num_elements` elements in segments such as `segments`, whose arrays need not be filled
-    /// yet: types, lengths and place count. Throws as fold() does.
+    /// Makes a plan for `num_elements` elements in segments such as `segments`. Only types, lengths and
+    /// places of their arrays matter; the arrays need not be filled yet. Throws like fold().
     [[nodiscard]] Plan plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
                             const PlanOptions& options = {});
 
-    /// What `segfold check` says first: the laws of an operator, searched once in the life of the session.
-    /// Laws that some values of the scalars refute are searched once more for each set of `scalars`; where it
-    /// is empty, laws must hold for all values.
+    /// Returns the laws of an operator, as `segfold check` prints them first. They are searched once in the
+    /// life of the session. If values of scalars may refute a law, it is searched once more for each set of
+    /// `scalars`; if `scalars` is empty, laws must hold for all values.
     [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {});
-    /// Judges the laws by a long search and by a proof with Z3, for so many seconds of the processor: each
-    /// law with its verdict, means and time. Later folds of the session rely on it, and those of other
-    /// sessions where there is a cache of kernels. Throws InputError for less than no time.
+    /// Judges the laws by a long search and by a proof with Z3 that may take `seconds` of processor time.
+    /// Returns each law with its verdict, means and time. Later folds rely on the verdicts, in this session
+    /// and in all sessions that share its cache of kernels. Throws InputError for negative seconds.
     LawReport prove(const Operator& op, double seconds = 3);
 
-    /// Reads the tuning records anew when a plan is chosen next.
+    /// Makes the next choice of a plan read the tuning records anew.
     void forget_records();
 
 private:

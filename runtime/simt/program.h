@@ -23,8 +23,8 @@ enum class Schedule {
     descending,   ///< the highest thread index
     sticky_warp,  ///< a random lane of the same warp, sometimes of another random warp
     priority,  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
-    /// The lowest block first. A block that has changed a flag waits for all others that can go on. When all
-    /// have changed a flag, the highest block goes first.
+    /// The lowest block first. A block that has changed a flag waits for all other blocks that can continue.
+    /// When all blocks have changed a flag, the highest block goes first.
     overtaking
 };
 
@@ -50,7 +50,8 @@ struct Options {
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for messages
 };
 
-/// Returns options whose schedule and block order depend on the seed. Neighbouring seeds differ in both.
+/// Returns options whose schedule and block order depend on the seed. Neighbouring seeds give different
+/// schedules and orders.
 Options options_from_seed(std::uint64_t seed);
 
 /// Grid and block shape of a launch.

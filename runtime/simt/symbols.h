@@ -16,16 +16,16 @@ struct Symbol {
 
 /// The variables of a shared library.
 struct Symbols {
-    std::vector<Symbol> shared;      ///< thread-local ones, by place
-    std::vector<Symbol> variables;   ///< the others, by place
+    std::vector<Symbol> shared;      ///< thread-local variables, by place
+    std::vector<Symbol> variables;   ///< all other variables, by place
     std::uint64_t shared_bytes = 0;  ///< size of the thread-local segment
 };
 
-/// Reads the symbol table of an ELF file. Throws DeviceError when it is not one for this machine.
+/// Reads the symbol table of an ELF file. Throws DeviceError if it is not an ELF file for this machine.
 Symbols read_symbols(const std::string& path);
 
-/// The lines of `text_name` from which the code at each of `addresses` comes: the innermost function's, then
-/// those of the functions that it is inlined in. Empty where that cannot be found out.
+/// The lines of `text_name` from which the code at each of `addresses` comes: the line in the innermost
+/// function, then the lines in the functions into which it is inlined. Empty if the lines are unknown.
 ///
 /// Asks `addr2line`, so it is slow: for messages only.
 std::vector<std::vector<int>> find_lines(const std::string& library, const std::string& text_name,

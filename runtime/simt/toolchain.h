@@ -45,7 +45,7 @@ struct Toolchain {
 /// Returns the compiler's path and the words that follow it, as in CXX="ccache g++ -m64".
 ///
 /// The options that a text needs are put behind those words and override them. Throws DeviceError if there is
-/// no compiler, or if the one that $CXX names does not exist.
+/// no compiler, or if $CXX names a compiler that does not exist.
 std::vector<std::string> choose_compiler(const CompileOptions& options);
 
 Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>& compiler);

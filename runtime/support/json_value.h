@@ -56,7 +56,7 @@ public:
     [[nodiscard]] std::vector<JsonValue> elements() const;
 
     [[nodiscard]] std::string text() const;
-    /// Returns the index of a text in `words`, of which there must be at least two.
+    /// Returns the index of this text in `words`, which must hold at least two.
     [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
     [[nodiscard]] bool truth() const;
     /// Returns an integer of 64 bits.

@@ -11,7 +11,7 @@ struct UTest {
     double p = 1;  ///< two-sided p value
 };
 
-/// Tests whether values of one sample tend to be larger than values of the other.
+/// Tests whether values of one sample tend to be larger than the other sample's.
 ///
 /// Uses the normal approximation with corrections for ties and continuity, which is fair from about eight
 /// values in each sample. p is 1 if a sample is empty or all values are equal. Source: Mann & Whitney 1947.

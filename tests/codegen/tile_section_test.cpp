@@ -30,21 +30,22 @@ const Problem kFour = problem("a: u8, b: i64, c: f16, d: i32", "i64(a) + b + i64
 TEST(TileSection, ATileHasARowOfEachColumn)
 {
     EXPECT_EQ(piece("kStepItems", kFour), "constexpr int kStepItems = 4;\n");
-    EXPECT_EQ(piece("Tile", kFour),
-              "// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().\n"
-              "struct Tile {\n"
-              "    alignas(16) u8 a[kItemsPerThread * kWarpThreads];\n"
-              "    alignas(16) i64 b[kItemsPerThread * kWarpThreads];\n"
-              "    alignas(16) f16 c[kItemsPerThread * kWarpThreads];\n"
-              "    alignas(16) int d[kItemsPerThread * kWarpThreads];\n"
-              "};\n");
+    EXPECT_EQ(
+        piece("Tile", kFour),
+        "// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().\n"
+        "struct Tile {\n"
+        "    alignas(16) u8 a[kItemsPerThread * kWarpThreads];\n"
+        "    alignas(16) i64 b[kItemsPerThread * kWarpThreads];\n"
+        "    alignas(16) f16 c[kItemsPerThread * kWarpThreads];\n"
+        "    alignas(16) int d[kItemsPerThread * kWarpThreads];\n"
+        "};\n");
 }
 
 TEST(TileSection, ColumnsAreCopiedByTheirBytes)
 {
     EXPECT_EQ(
         piece("copy_tile", kFour),
-        "// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.\n"
+        "// Starts to copy a tile of elements from `begin` on; elements at `end` and beyond become zero.\n"
         "__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index "
         "end)\n"
         "{\n"
@@ -82,7 +83,7 @@ TEST(TileSection, ItemsAreTakenInTheWidestVectorsOfFourElements)
               "    Chunk_d d[1];\n"
               "};\n");
     EXPECT_EQ(piece("take_items", kFour),
-              "// The items from step * kStepItems on of this lane's row.\n"
+              "// Returns the items of this lane's row from step * kStepItems on.\n"
               "__device__ __forceinline__ Items take_items(const Tile& tile, int step)\n"
               "{\n"
               "    const int lane = threadIdx.x % kWarpThreads;\n"
@@ -105,13 +106,13 @@ TEST(TileSection, ItemsAreLiftedOutOfTheirChunks)
 {
     EXPECT_EQ(
         piece("lift_item", kFour),
-        "// Item k of a step, which is the element at `index` of the input, lifted.\n"
+        "// Lifts item k of a step, which is the element at `index`.\n"
         "__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)\n"
         "{\n"
         "    return lift(items.a[0].at[k], items.b[k / 2].at[k % 2], items.c[0].at[k], items.d[0].at[k]);\n"
         "}\n");
     EXPECT_EQ(piece("lift_item", problem("x: i64, t: table i64", "x * t[index]")),
-              "// Item k of a step, which is the element at `index` of the input, lifted.\n"
+              "// Lifts item k of a step, which is the element at `index`.\n"
               "__device__ __forceinline__ State lift_item(const Inputs& inputs, const Items& items, int k, "
               "Index index)\n"
               "{\n"
@@ -125,12 +126,13 @@ TEST(TileSection, ColumnsThatLiftDoesNotReadStayWhereTheyAre)
     ASSERT_EQ(lifted_columns(some.op).size(), 1u);
     EXPECT_EQ(lifted_columns(some.op)[0]->name, "b");
     EXPECT_EQ(element_bytes(some.op), 8);
-    EXPECT_EQ(piece("Tile", some),
-              "// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().\n"
-              "struct Tile {\n    alignas(16) i64 b[kItemsPerThread * kWarpThreads];\n};\n");
+    EXPECT_EQ(
+        piece("Tile", some),
+        "// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().\n"
+        "struct Tile {\n    alignas(16) i64 b[kItemsPerThread * kWarpThreads];\n};\n");
     EXPECT_EQ(
         piece("lift_item", some),
-        "// Item k of a step, which is the element at `index` of the input, lifted.\n"
+        "// Lifts item k of a step, which is the element at `index`.\n"
         "__device__ __forceinline__ State lift_item(const Inputs& inputs, const Items& items, int k, Index)\n"
         "{\n"
         "    return lift(items.b[k / 2].at[k % 2], inputs.t);\n"
@@ -143,11 +145,12 @@ TEST(TileSection, ColumnsThatLiftDoesNotReadStayWhereTheyAre)
 TEST(TileSection, NamesThatCudaHasTakenAreChanged)
 {
     const auto taken = problem("int: i64", "int");
-    EXPECT_EQ(piece("Tile", taken),
-              "// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().\n"
-              "struct Tile {\n"
-              "    alignas(16) i64 int_[kItemsPerThread * kWarpThreads];\n"
-              "};\n");
+    EXPECT_EQ(
+        piece("Tile", taken),
+        "// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().\n"
+        "struct Tile {\n"
+        "    alignas(16) i64 int_[kItemsPerThread * kWarpThreads];\n"
+        "};\n");
 }
 
 /// Stages that read elements where they lie get nothing of all this, and those that work on tiles no

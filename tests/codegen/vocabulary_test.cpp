@@ -20,8 +20,7 @@ TEST(Vocabulary, FillsHoles)
               "(unsigned long long)inputs.x % alignof(Chunk_x) == 0\n");
     EXPECT_EQ(
         vocabulary("helpers.cuh", "opaque"),
-        "// Its value; compilers do not see where it comes from, for they lose the wrap of some "
-        "arithmetic.\n"
+        "// Returns x, and hides its origin from compilers, because they forget that some arithmetic wraps.\n"
         "__device__ __forceinline__ int opaque(int x)\n{\n    asm(\"\" : \"+r\"(x));\n    return x;\n}\n");
 }
 
@@ -33,7 +32,9 @@ TEST(Vocabulary, WritesLinesForEachItemWithWhatStandsAround)
     const Holes x{{{"name", "x"}, {"chunk", "X"}}, {{"chunk", {chunk("0", ""), chunk("1", " + 2")}}}};
     const Holes y{{{"name", "y"}, {"chunk", "Y"}}, {{"chunk", {chunk("0", "")}}}};
     const std::string head =
-        "// The items from the element at `index` on, a multiple of kStepItems, all of which are there.\n"
+        "// Loads the kStepItems items from the element at `index` on. `index` must be a multiple of "
+        "kStepItems, and\n"
+        "// all items must exist.\n"
         "__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)\n{\n"
         "    Items items;\n";
     EXPECT_EQ(vocabulary("tile.cuh", "load_vectors", {{}, {{"column", {x, y}}}}),

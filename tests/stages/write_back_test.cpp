@@ -450,7 +450,7 @@ TEST(WriteBackOnSimt, PlantedBugsAreFound)
     const Problem problem(op, SegmentForm::offsets);
     const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
     for (const auto& [from, to] : std::initializer_list<Planted>{
-             {"__syncthreads();  // all have read the ends", ";  //"},
+             {"__syncthreads();  // all threads have read the ends", ";  //"},
              {"if (ends[middle] > item)", "if (ends[middle] > item + 1)"},
              {"while (ends[place] <= item + k)", "if (ends[place] <= item + k)"},
              {"!__syncthreads_or(its_end > end)", "!__syncthreads_or(its_end > begin)"},

@@ -28,8 +28,8 @@ struct Affine {
     bool operator==(const Affine&) const = default;
 };
 
-/// Extreme pairs (j, k) of the numbers of elements of combine's operands. An affine bound that holds for
-/// these pairs holds for all pairs between them.
+/// Extreme pairs (j, k): j elements in combine's earlier operand, k in the later one. An affine bound that
+/// holds for these pairs holds for all pairs between them.
 struct Corners {
     std::array<std::pair<std::int64_t, std::int64_t>, 3> corners;
     std::size_t count = 0;
@@ -75,7 +75,7 @@ public:
     /// Turns the range into an isolated value if it is one number near an end of `type`.
     void set_apart(Type type);
 
-    /// Returns a set that contains all values inside `kept`, and perhaps others.
+    /// Returns a set that contains all values inside `kept`, and perhaps more.
     [[nodiscard]] GrowingValues meet(const Interval& kept, const Corners& corners) const;
     [[nodiscard]] GrowingValues without(WideInteger value) const;
 

@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// Most cases that may be decided in wide precision, since each takes many times as long as another.
+/// Most cases that may be decided in wide precision, because such a case takes many times as long.
 constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
 

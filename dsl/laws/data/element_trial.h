@@ -52,8 +52,8 @@ private:
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
     [[nodiscard]] bool is_finite(std::int64_t number) const;
     [[nodiscard]] bool is_finite(const std::vector<Slot<double>>& state) const;
-    /// Returns a counter-example if the elements break the equation, which compare() left in doubt.
-    /// `breaks_it` tells that they do.
+    /// Returns a counter-example if the elements break the equation, which compare() left in doubt. If
+    /// `breaks_it`, they are known to break it.
     std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature,
                                           bool breaks_it = false);
 

@@ -14,7 +14,7 @@ namespace segfold {
 /// unknown.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
-/// How far overflow may break laws.
+/// The degree to which overflow may break laws.
 enum class Overflow : std::uint8_t {
     none,     ///< nothing overflows
     tried,    ///< something may overflow, even in a fold so short that every search has tried it
@@ -33,8 +33,8 @@ struct BrokenByOverflow {
                                                   FoldLength length);
 
 /// Returns the laws of `report` that only overflow refutes: the elements of the counter-example may overflow,
-/// and a search among elements too small to overflow finds no other. `options` are those of that search.
-/// Empty if it is not known which elements are small enough.
+/// and a search with `options` among elements too small to overflow finds no counter-example. Empty if it is
+/// not known which elements are small enough.
 [[nodiscard]] std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& report,
                                                          const LawOptions& options);
 

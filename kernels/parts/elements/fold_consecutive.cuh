@@ -1,5 +1,5 @@
-// Folds the elements from `index` on in their order: those of a lane that takes kItemsPerThread consecutive
-// ones of which `count` are there. `position` is the first one's place in `segment`.
+// Folds the first `count` of the kItemsPerThread elements from `index` on, in their order. `position` is the
+// place of the first element in `segment`.
 __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
                                                   Index index,
                                                   Index position,
@@ -18,7 +18,7 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
             total = combine(total, load_item(inputs, index + k, position + k, segment));
             //% end
     //% else
-    // Vectors where the address allows: element by element, a warp would ask for each row of memory many
+    // Reads vectors if the address allows. Element by element, a warp would read each line of memory many
     // times.
     constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
     const int items_there = int(max(min(count, Index(kItemsPerThread)), Index(0)));

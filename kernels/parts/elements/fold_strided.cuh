@@ -1,9 +1,9 @@
-// The total of what `thread` takes of a segment that has `num_threads` threads. The operator commutes.
+// Folds the elements of a segment that `thread` takes, of `num_threads` threads. combine() must commute.
 //% if uses_position || uses_segment
 // Thread t takes the elements t, t + num_threads, ... of the segment, kItemsPerThread of them at once.
 //% else
-// Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, one
-// vector at least.
+// Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, but at
+// least one vector.
 //% end
 __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first, Index length, Index segment,
                                               int thread, int num_threads)
@@ -43,7 +43,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
         total = combine(total, load_item(inputs, first + position, position, segment));
         //% end
     //% else
-    // The first elements, up to where vectors begin.
+    // The elements before the first whole vector.
     const Index before = min(length, -first & Index(kStepItems - 1));
     if (thread < before)
         total = load_item(inputs, first + thread, thread, segment);
@@ -51,7 +51,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
     const int stride = kStepItems * num_threads;
     const bool aligned = is_aligned(inputs);
     Index position = before + thread * kStepItems;
-    // Many vectors are under way at once.
+    // While enough vectors are left, a thread loads kVectors of them at once.
     for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
          position += kVectors * stride) {
         Items items[kVectors];
@@ -68,7 +68,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             //% end
         }
     }
-    // Fewer are left.
+    // Then one vector at a time.
     #pragma unroll 1
     for (; aligned && position + kStepItems <= length; position += stride) {
         const Items items = load_vectors(inputs, first + position);
@@ -80,7 +80,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             total = combine(total, lift_item(inputs, items, k, first + position + k));
             //% end
     }
-    // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
+    // At most one thread finds less than a vector. Unaligned arrays are read in the same order here.
     #pragma unroll 1
     for (; position < length; position += stride) {
         #pragma unroll

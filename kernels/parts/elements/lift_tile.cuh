@@ -1,9 +1,9 @@
 //% use parts/elements/warp_tile.cuh
 constexpr int kLifted = 8;  // items that a lane lifts at a time
 
-// Lifts the items of a tile, each into its place in the rows of states, of kStateRow bytes each, neighbours
-// by neighbouring lanes: what they look up often lies in one line of memory. Nothing is looked up for items
-// behind the last one.
+// Lifts the items of a tile and writes each state to its place in rows of kStateRow bytes. Neighbouring lanes
+// lift neighbouring items, whose lookups often lie in one line of memory. Items behind the last one look
+// nothing up.
 __device__ __forceinline__ void lift_tile(const Inputs& inputs,
                                           const Tile& tile,
                                           Index tile_begin,
@@ -13,7 +13,7 @@ __device__ __forceinline__ void lift_tile(const Inputs& inputs,
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll
     for (int first = 0; first < kTileItems; first += kLifted * kWarpThreads) {
-        State lifted[kLifted];  // so many lookups are under way
+        State lifted[kLifted];  // kLifted lookups at once
         #pragma unroll
         for (int k = 0; k < kLifted; ++k) {
             const int item = first + k * kWarpThreads + lane;

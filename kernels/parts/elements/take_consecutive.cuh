@@ -1,5 +1,5 @@
 //% use parts/tiles/tree_levels.cuh
-// Of a tile, thread t takes kItemsPerThread consecutive ones, so that combine() need not commute.
+// Thread t takes kItemsPerThread consecutive elements of a tile, so combine() need not commute.
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment)
 {

@@ -1,10 +1,10 @@
 //% use parts/tiles/tree_levels.cuh
-// Of a tile, thread t takes what is at t, t + kBlockThreads, ...: neighbouring threads read neighbours.
+// Thread t takes the elements t, t + kBlockThreads, ... of a tile, so neighbouring threads read neighbours.
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment)
 {
     State total = identity();
-    if (kItemsPerThread > 1 && end - begin >= kTileItems) {  // all are there: many loads at once
+    if (kItemsPerThread > 1 && end - begin >= kTileItems) {  // a whole tile: many loads at once
         #pragma unroll 16
         for (int k = 0; k < kItemsPerThread; ++k) {
             const Index position = begin + k * kBlockThreads + threadIdx.x;

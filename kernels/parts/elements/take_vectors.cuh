@@ -1,6 +1,6 @@
 //% use parts/tiles/tree_levels.cuh
-// Of a tile, a thread takes vectors of kStepItems elements, all of them under way at once: one access moves
-// up to 16 bytes a thread.
+// A thread loads all its vectors of a tile at once, each of kStepItems elements. One access moves up to 16
+// bytes for each thread.
 //% if commutative
 // Thread t takes the vectors t, t + kBlockThreads, ...
 //% else

@@ -1,16 +1,16 @@
 //% if costly_combine
-constexpr int kCopies = 1;        // of the rounds of a loop that combines
+constexpr int kCopies = 1;        // copies of the body of a loop that combines
 //% else
 constexpr int kCopies = 32;       // all rounds
 //% end
 //% if costly_combine && !has_append
-constexpr int kWalkCopies = 1;    // of the rounds of a loop over a lane's row
+constexpr int kWalkCopies = 1;    // copies of the body of a loop over a lane's row
 //% else
 constexpr int kWalkCopies = 32;   // all rounds
 //% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
-// Folds a lane's row, in which nothing ends, into its run.
+// Folds a lane's row, in which no segment ends, into its run.
 __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           //% if costly_combine
                                           const Tile& tile,
@@ -38,7 +38,7 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
     return run;
 }
 
-// How many segments end in the rows of the lanes before; `num_totals` becomes how many in all rows.
+// The number of segments that end in the rows of earlier lanes. `num_totals` becomes the number in all rows.
 __device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -53,8 +53,8 @@ __device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
     return rank;
 }
 
-// Walks a lane's row. Where there is a head, what the run has goes to its place among the totals, and the run
-// starts anew. Gives the run behind the last head.
+// Walks a lane's row. At each head, stores the run so far as the next total and starts a new run. Returns the
+// run behind the last head.
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           //% if uses_tables
                                           Index num_items,
@@ -87,7 +87,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             run = append_item(is_head ? identity() : run, inputs, some, k, row_begin + item);
             //% else
             //% if uses_tables
-            // Nothing is looked up for items behind the last one.
+            // Items behind the last one look nothing up.
             const State state = row_begin + item < num_items
                                     ? lift_item(inputs, some, k, row_begin + item)
                                     : identity();
@@ -102,12 +102,12 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
     return run;
 }
 
-// Joins the runs of the lanes: each gets the run of all items behind the last head up to its own. The first
-// total of a lane, at `first`, is completed by the run of the lanes before.
+// Joins the runs of the lanes. Each lane gets the run from the last head up to the end of its own row. If a
+// lane has a head, the run of earlier lanes completes its first total, here[rank].
 __device__ __forceinline__ State join_rows(State run, unsigned heads, State* here, int rank)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    // A lane's run reaches back to the last lane in which something ends.
+    // A lane's run reaches back to the last lane with a head.
     const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
     const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
     #pragma unroll kCopies

@@ -1,7 +1,7 @@
 //% use parts/elements/async_copy.cuh
-// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
-// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
-// rows nor lanes that write the vectors of one row meet in a bank.
+// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
+// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
     const int vectors = row_bytes / 16;
@@ -14,7 +14,8 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 __device__ __forceinline__ void copy_odd_column(char* column, const char* source, int element_bytes,
                                                 Index count)
 //% else
-// Out of line: tiles are copied in two places, and one copy of this saves a twentieth of the time to compile.
+// Out of line: tiles are copied in two places, and a single copy of this saves a twentieth of the compile
+// time.
 __device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
 //% end
 {
@@ -39,8 +40,8 @@ __device__ __noinline__ void copy_odd_column(char* column, const char* source, i
     }
 }
 
-// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
-// there, which may be fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
+// perhaps fewer than a tile or none; the others become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -50,7 +51,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;

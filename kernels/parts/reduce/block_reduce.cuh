@@ -1,5 +1,5 @@
 //% use parts/reduce/warp_reduce.cuh
-// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+// Reduces one state per thread to thread 0, in thread order. Two calls need a barrier between them.
 __device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kMostBlockThreads / kWarpThreads;
@@ -15,7 +15,7 @@ __device__ __forceinline__ State block_reduce(State state)
     state = warp_reduce(state);
     if (lane == 0)
         partials[warp] = state;
-    __syncthreads();  // the partials of all warps are there
+    __syncthreads();  // all warps have written their partials
     if (warp == 0) {
         state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll

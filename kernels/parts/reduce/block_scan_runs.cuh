@@ -1,5 +1,5 @@
 //% use parts/reduce/run.cuh
-// Gives each lane the run of the lanes up to it, itself included.
+// Returns to each lane the join of the runs of all lanes up to it, its own included.
 __device__ __forceinline__ Run warp_scan_runs(Run run)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -13,8 +13,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Gives each thread the run of the threads before it.
-// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
+// once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -27,11 +27,11 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
     if (lane == 0)
         before = {identity(), false};
-    __syncthreads();  // the runs of all warps are there
+    __syncthreads();  // all warps have written their runs
     Run earlier = {identity(), false};
     #pragma unroll 1
     for (int other = 0; other < warp; ++other)
         earlier = join(earlier, warp_runs[other]);
-    __syncthreads();  // all have been read, the next call may write them
+    __syncthreads();  // all runs have been read, so the next call may write them
     return join(earlier, before);
 }

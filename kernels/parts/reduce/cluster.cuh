@@ -1,11 +1,11 @@
-// Waits until all threads of the cluster's blocks are here. What they did before is seen behind it, also in
-// each other's shared memory.
+// Waits until all threads of the cluster's blocks have arrived. Behind this barrier they see each other's
+// earlier writes, also in the shared memory of other blocks.
 __device__ __forceinline__ void wait_for_cluster()
 {
     asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" : : : "memory");
 }
 
-// Where block `rank` of the cluster has what this block has at `mine` in its shared memory.
+// The address in block `rank` of the cluster of the state that this block has at `mine` in shared memory.
 __device__ __forceinline__ const State* in_block(const State* mine, unsigned rank)
 {
     const State* theirs;

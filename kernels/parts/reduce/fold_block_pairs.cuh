@@ -1,10 +1,11 @@
-// In each round thread t joins the two neighbours at 2 * t and puts them to t: threads of a warp work side by
-// side and order is kept. Between reading and writing the places of a round all have to wait once more.
+// In each round, thread t joins the two neighbours at 2 * t and writes the result to t. Active threads lie
+// side by side in warps, and the order is kept. A second barrier separates the reads of a round from its
+// writes.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int pairs = kBlockThreads / 2; pairs > 0; pairs /= 2) {
         const bool takes_part = int(threadIdx.x) < pairs;

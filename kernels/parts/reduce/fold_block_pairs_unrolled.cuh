@@ -1,9 +1,9 @@
-// The tree of neighbours with all rounds unrolled; those of one warp need no barrier of the block.
+// The tree of neighbours with all rounds unrolled. Rounds of a single warp need no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll
     for (int pairs = kBlockThreads / 2; pairs > kWarpThreads; pairs /= 2) {
         const bool takes_part = int(threadIdx.x) < pairs;
@@ -26,5 +26,5 @@ __device__ __forceinline__ State fold_block(State state)
             __syncwarp();  // the round is over
         }
     }
-    return state;  // not read once more: compilers let all warps do so, while this one writes
+    return state;  // not tile[0]: compilers let all warps read it while this warp writes
 }

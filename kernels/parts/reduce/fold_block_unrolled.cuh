@@ -1,10 +1,10 @@
-// The number of threads is known when the text is compiled, so all rounds are unrolled, and those of one warp
-// need no barrier of the block.
+// The number of threads is a constant of the text, so all rounds are unrolled. Rounds of a single warp need
+// no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll
     for (int stride = kBlockThreads / 2; stride > kWarpThreads; stride /= 2) {
         if (int(threadIdx.x) < stride)
@@ -21,5 +21,5 @@ __device__ __forceinline__ State fold_block(State state)
             __syncwarp();  // the round is over
         }
     }
-    return state;  // not read once more: compilers let all warps do so, while this one writes
+    return state;  // not tile[0]: compilers let all warps read it while this warp writes
 }

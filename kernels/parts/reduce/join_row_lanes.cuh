@@ -1,12 +1,13 @@
 //% if commutative && row_lanes > 1
-// Joins what the lanes of a group have of each feature, in the lanes' order; all of them get the totals. In
-// each round a lane gives half of its features away and goes on with the others, down to one: eight lanes of
-// four features combine four states, not twelve. Then each fetches every feature from a lane that has it.
+// Joins the states that the lanes of a group have for each feature, in the lanes' order. All lanes get all
+// totals. In each round a lane gives half of its features away and keeps the other half, down to one feature:
+// eight lanes of four features combine four states each instead of twelve. Then each lane fetches every
+// feature from a lane that has it.
 __device__ __forceinline__ void join_row_lanes(State (&totals)[kFeaturesPerLane])
 {
     const int lane = int(threadIdx.x) % kWarpThreads;
     const int row_lane = lane / kFeatureLanes % kRowLanes;
-    int count = kFeaturesPerLane;  // features that a lane goes on with
+    int count = kFeaturesPerLane;  // features that a lane keeps
     #pragma unroll
     for (int delta = 1; delta < kRowLanes; delta *= 2) {
         const bool is_later = (row_lane & delta) != 0;
@@ -23,7 +24,7 @@ __device__ __forceinline__ void join_row_lanes(State (&totals)[kFeaturesPerLane]
     State all[kFeaturesPerLane];
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
-        int row_lane_of = 0;  // the lane that has it, by the halves it was in
+        int row_lane_of = 0;  // a lane that has feature v: one bit per round
         int place = v;
         int size = kFeaturesPerLane;
         #pragma unroll

@@ -1,11 +1,11 @@
-// What is known of consecutive tiles. A head is an item that begins a segment.
+// The fold of consecutive tiles. A head is an item that begins a segment.
 struct Partial {
     State head;          // total of the items before the first head, if there is one
-    State tail;          // total of the items from the last head on, of all items where there is none
-    bool ends;           // there is a head, so a segment that began earlier ends
+    State tail;          // total of the items from the last head on; of all items if there is no head
+    bool ends;           // true if there is a head, so a segment that began earlier ends
     Index last_segment;  // the segment of the last item
     //% if uses_length
-    Index first_head;  // items, if there are heads
+    Index first_head;  // items; set if there are heads
     Index last_head;
     //% end
 };

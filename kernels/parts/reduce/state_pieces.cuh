@@ -1,5 +1,5 @@
-// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, beside something that says that it
-// has come. So whoever reads the words knows which pieces are there, and needs no fence.
+// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
+// a reader of the words knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {
@@ -10,7 +10,7 @@ union StatePieces {
 __device__ __forceinline__ StatePieces pieces_of(const State& state)
 {
     StatePieces pieces;
-    pieces.at[kStatePieces - 1] = 0;  // what the state does not fill
+    pieces.at[kStatePieces - 1] = 0;  // the state may not fill the last piece
     pieces.state = state;
     return pieces;
 }

@@ -1,4 +1,4 @@
-// Marks of the items of a warp's tile with which segments end, in shared memory.
+// Marks in shared memory: the items of a warp's tile with which a segment ends.
 //% if items_per_thread == 64
 using Bits = u64;             // one for each item of a row
 //% elif items_per_thread == 32
@@ -9,20 +9,20 @@ using Bits = unsigned short;  // one for each item of a row
 using Bits = unsigned char;   // one for each item of a row
 //% end
 //% if byte_marks == 1
-using Marks = unsigned char;  // one for each item of a tile: a segment ends with it
+using Marks = unsigned char;  // one for each item of a tile: 1 if a segment ends with it
 //% else
-using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
+using Marks = unsigned;       // a bit for each item of a tile: 1 if a segment ends with it
 //% end
 
 //% if byte_marks == 1
-// Marks an item of the tile; a place outside of it is passed over.
+// Marks an item of the tile. Ignores a place outside of the tile.
 __device__ __forceinline__ void mark(Marks* marks, Index place)
 {
     if (place >= 0 && place < kTileItems)
         marks[place] = 1;
 }
 
-// The marks of this lane's row, which it clears.
+// Returns the marks of this lane's row, and clears them.
 __device__ __forceinline__ Bits take_marks(Marks* marks)
 {
     uint4* const mine = reinterpret_cast<uint4*>(marks + threadIdx.x % kWarpThreads * kItemsPerThread);
@@ -38,15 +38,15 @@ __device__ __forceinline__ Bits take_marks(Marks* marks)
     return bits;
 }
 //% else
-// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
-// what is done under a condition costs more.
+// Marks an item of the tile. A place outside of the tile sets no bit, in a word that few lanes share: a
+// branch would cost more.
 __device__ __forceinline__ void mark(Marks* marks, Index place)
 {
     const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
     atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
 }
 
-// The marks of this lane's row, which it clears.
+// Returns the marks of this lane's row, and clears them.
 __device__ __forceinline__ Bits take_marks(Marks* marks)
 {
     Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;

@@ -1,7 +1,7 @@
 //% use parts/segments/segment_items.cuh
-// How many ends of segments come before each of some places, where the end of a segment lies `weight` places
-// behind that of the one before it, empty ones too, and behind its items. The kFeatureLanes lanes of a group
-// call it together and look at one end each for every place, so 16 lanes need 5 rounds for a million ends.
+// For each of `places`, counts the segments that end before it. Segment s ends at place segment_end(s) +
+// weight * s, so empty segments take up places too. The kFeatureLanes lanes of a group must call it together.
+// A round tests one end per lane and place, so 16 lanes need 5 rounds for a million ends.
 template <int kPlaces>
 __device__ __forceinline__ void ends_before(const Segments& segments, const i64 (&places)[kPlaces], int weight,
                                             Index (&counts)[kPlaces])

@@ -1,11 +1,11 @@
 //% use parts/segments/slice_heads.cuh
 //% if keys
-constexpr int kExchanged = kSliceItems;  // bits of heads, from the lanes that read keys; then their places
+constexpr int kExchanged = kSliceItems;  // bits of heads, by the lanes that read keys; then places of heads
 //% else
 constexpr int kExchanged = 1;
 //% end
 
-// One bit for each of a lane's kItems items of a slice that is a head.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head.
 __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const Segments& segments,
                                                Index begin)
 {
@@ -32,7 +32,7 @@ __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const S
         bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // a segment begins with the input
         exchange[row * kWarpThreads + lane] = (unsigned short)bits;
     }
-    __syncwarp();  // all lanes' bits are there
+    __syncwarp();  // all lanes have written their bits
     return exchanged_heads(exchange);
     //% end
 }

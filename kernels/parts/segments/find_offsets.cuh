@@ -18,18 +18,18 @@
 //% launch mark_heads grid = ceil_div(num_units, find_warps) block = find_warps * 32
 //% launch list_offsets grid = ceil_div(num_units, list_units) block = find_warps * 32
 
-// Offsets made of flags or keys in two launches. In the first, each warp reads a unit of kUnitItems items. It
-// leaves a bit for each item and the number of heads: of its unit, and, with other warps, of kLargeUnits
-// units. In the second, a block adds up the numbers before its kListUnits units and lists their heads. Nobody
-// waits for another block.
+// Makes offsets from flags or keys in two launches. In the first, each warp reads a unit of kUnitItems items.
+// It stores a bit for each item and the number of the unit's heads, and adds this number to the sum of
+// kLargeUnits units. In the second, a block adds up the numbers before its kListUnits units and lists their
+// heads. No block waits for another.
 //% if keys
 // The first launch also stores the keys of a unit's heads side by side, while they are in the cache.
 //% end
 constexpr int kUnitSlices = kUnitItems / kSliceItems;
-constexpr int kLaneItems = kUnitItems / kWarpThreads;  // whose bits a lane lists
+constexpr int kLaneItems = kUnitItems / kWarpThreads;  // items of a lane, one bit each
 static_assert(kLaneItems == 64, "one word has a lane's bits");
 
-// The sum of what the lanes have, for all of them.
+// Returns the sum of all lanes' counts to every lane.
 __device__ __forceinline__ u64 sum_of_lanes(u64 count)
 {
     #pragma unroll
@@ -39,8 +39,8 @@ __device__ __forceinline__ u64 sum_of_lanes(u64 count)
 }
 
 //% if keys
-// Finds the heads of a unit: a lane leaves the bits of each of its rows, and gets their number. Stores the
-// heads' keys, from the unit's begin on, into segments.found_keys.
+// Finds the heads of a unit. Each lane stores the bits of its items in `marks`, and returns their number of
+// heads. Stores the heads' keys in segments.found_keys, from the unit's begin on.
 __device__ __forceinline__ int mark_keys(unsigned short* exchange,
                                          unsigned short* marks,
                                          const Segments& segments,
@@ -114,7 +114,7 @@ list_offsets(Given segments,
     const Index num_units = (segments.num_items - 1) / kUnitItems + 1;
     const Index first_unit = Index(blockIdx.x) * kListUnits;
 
-    // Heads before the block's units.
+    // Counts the heads before the block's units.
     const Index large = first_unit / kLargeUnits;
     u64 before = 0;
     #pragma unroll 2
@@ -127,7 +127,7 @@ list_offsets(Given segments,
     before = sum_of_lanes(before);
     if (lane == 0)
         sums[warp] = before;
-    __syncthreads();  // the sums of all warps are there
+    __syncthreads();  // all warps have written their sums
     Index first = 0;
     #pragma unroll
     for (int k = 0; k < kFindWarps; ++k)
@@ -164,7 +164,7 @@ list_offsets(Given segments,
     }
 }
 
-// Leaves the counts as the next launch wants them. The kernel after list_offsets() calls it.
+// Sets the counts to 0 for the next launch. The kernel after list_offsets() calls it.
 __device__ __forceinline__ void clear_counts(const Given& segments, u64* large_counts)
 {
     if (blockIdx.x > 0)

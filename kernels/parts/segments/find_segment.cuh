@@ -12,8 +12,8 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return item / segments.length;
 }
 //% else
-// The segment that holds `item`, known to be one of `first` to `last`.
-// It is the last segment that begins at or before the item, so empty ones are passed over.
+// The segment that holds `item`, which must be one of `first` to `last`. It is the last segment that begins
+// at or before the item, so empty segments are skipped.
 __device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
 {
     while (first < last) {

@@ -1,6 +1,6 @@
 //% use parts/segments/slice_heads.cuh
-// Puts the heads of a warp's slices, one behind the other, into `marks`; returns a lane's number of them.
-// Flags of four slices are under way at once.
+// Stores the heads of a warp's slices in `marks`, one slice behind the other. Returns the number of a lane's
+// heads. Reads the flags of four slices at once.
 __device__ __forceinline__ int find_heads(unsigned short* marks, const Segments& segments, Index begin,
                                           int num_slices)
 {

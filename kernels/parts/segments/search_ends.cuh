@@ -1,8 +1,8 @@
 //% use parts/segments/segments.cuh
-constexpr int kProbes = 2;  // of a lane in a round
+constexpr int kProbes = 2;  // ends that a lane tests in a round
 
-// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
-// one if there is none. Each half of a warp searches for a place of its own.
+// Returns the first segment s with segment_end(s) + weight * (s + 1) >= place, or the last segment if there
+// is none. Each half of a warp searches for its own place.
 __device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
 {
     constexpr int kHalf = kWarpThreads / 2;

@@ -12,15 +12,15 @@ struct Segments {
     Index num_segments;
 };
 //% elif offsets
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 //% elif flags
-// A segment begins at each item whose flag is not 0, and at the first item. How many there are the kernels
-// find out.
+// A segment begins at each item whose flag is not 0, and at the first item. The kernels find the number of
+// segments.
 //% if finds_offsets
 struct Given {
 //% else
@@ -31,19 +31,19 @@ struct Segments {
     Index num_items;
 };
 //% elif keys
-// Segments are the runs of items with equal keys. How many there are the kernels find out.
+// Segments are the runs of items with equal keys. The kernels find the number of segments.
 //% if finds_offsets
 struct Given {
 //% else
 struct Segments {
 //% end
     const Key* keys;   // [num_items]
-    Key* found_keys;   // [num_items], of which the kernels write one for each segment
+    Key* found_keys;   // [num_items]; the kernels write one key for each segment
     Index* num_found;  // [1], written by the kernels
     Index num_items;
 };
 //% elif ends
-// Segment s is made of the elements begins[s] to ends[s] - 1. Nobody has counted the items.
+// Segment s holds elements begins[s] to ends[s] - 1. Their items are not counted.
 struct Segments {
     const Index* begins;  // [num_segments]
     const Index* ends;    // [num_segments]
@@ -51,8 +51,7 @@ struct Segments {
     Index num_segments;
 };
 //% else
-// Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the
-// segments.
+// Segment s holds offsets[s + 1] - offsets[s] elements from begins[s] on. Items count along the segments.
 struct Segments {
     const Index* begins;   // [num_segments]
     const Index* offsets;  // [num_segments + 1]
@@ -62,7 +61,7 @@ struct Segments {
 //% end
 
 //% if finds_offsets
-// The same, and what a kernel has found: segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// The same, with the offsets that a kernel has found: segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments : Given {
     const Index* offsets;  // [num_segments + 1]
     Index num_segments;

@@ -2,15 +2,15 @@
 //% if flags
 //% use parts/segments/flag_heads.cuh
 //% end
-// The heads of a warp's share of a tile: some slices, one behind the other. They are found before anything is
-// folded, and kept as marks.
-constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit for each item
+// The heads of a warp's share of a tile, which is some slices one behind the other. They are found before
+// anything is folded, and kept as marks.
+constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: bits of a lane's items in a slice
 
 //% if keys
-// Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
-// not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
-// 512 bytes are enough for `exchange` and what is small, unless lanes have an odd number of items: then they
-// read keys one by one, and `exchange` is longer.
+// Keys of the first heads of a share. They are kept until the number of earlier heads is known, so that they
+// need not be read again. A warp keeps as many keys as its part of 48 KiB leaves room for. 512 bytes are
+// enough for `exchange` and small members, unless lanes have an odd number of items: lanes then read single
+// keys, and `exchange` is longer.
 constexpr int kExchangeBytes = 2 * kKeyRows * kWarpThreads;
 constexpr int kOtherBytes = (kSliceItems + kSliceItems / 16 + 3) * int(sizeof(State)) + 4 * kMarks
     //% if uses_length
@@ -23,15 +23,15 @@ constexpr int kMostHeldKeys = kRoom < 1024 ? kRoom : 1024;
 struct HeldKeys {
     union {
         Key at[kMostHeldKeys];
-        unsigned short places[kSliceItems];  // of a slice's heads, when those keys are stored
+        unsigned short places[kSliceItems];  // of a slice's heads, after `at` is stored
     };
-    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit a key, from the lane that read it
-    int count;                                         // of the first `slices` slices
+    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit for each key, by the lanes that read the keys
+    int count;                                         // keys in `at`: heads of the first `slices` slices
     int slices;
 };
 
-// One bit for each of a lane's kItems items of a slice that is a head. The bits are found where the keys were
-// read, and go to the lane that has the items. `num_heads` are those of the share up to the slice.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. Lanes find the bits of the keys
+// that they read, and exchange them for the bits of their items. `num_heads` counts the heads of the share.
 __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&keys)[kKeyRows],
                                               Key before_slice, bool is_first, int& num_heads)
 {
@@ -57,21 +57,21 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
                 ++place;
             }
     }
-    __syncwarp();  // all lanes' bits are there
+    __syncwarp();  // all lanes have written their bits
     const unsigned heads = exchanged_heads(held.exchange);
-    __syncwarp();  // all lanes have them, the next slice may write its own
+    __syncwarp();  // all lanes have read them, so the next slice may write
     return heads;
 }
 
-// Puts the heads of a warp's share into its `marks`, and the keys of the first of them into `held`; returns a
-// lane's number of heads.
+// Stores the heads of a warp's share in its `marks`, and the keys of the first heads in `held`. Returns the
+// number of a lane's heads.
 __device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held, const Segments& segments,
                                           Index begin, int num_slices)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
-    int count = 0;      // the lane's
-    int num_heads = 0;  // the warp's
+    int count = 0;      // heads of the lane
+    int num_heads = 0;  // heads of the warp
     int held_count = 0;
     int held_slices = 0;
     #pragma unroll 1
@@ -103,7 +103,8 @@ __device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held,
     return count;
 }
 
-// Stores the keys of the segments that begin in a warp's share; `first` begin before it.
+// Stores the keys of the segments that begin in a warp's share. `first` is the number of segments that begin
+// before it.
 __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short* marks,
                                            const Segments& segments, Index begin, int num_slices, Index first)
 {
@@ -112,10 +113,10 @@ __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short*
     for (int place = lane; place < held.count; place += kWarpThreads)
         segments.found_keys[first + place] = held.at[place];
     first += held.count;
-    // For the others there was no room.
+    // Keys that `held` had no room for are read again.
     #pragma unroll 1
     for (int slice = held.slices; slice < num_slices; ++slice) {
-        __syncwarp();  // all lanes are done with what lies where places go
+        __syncwarp();  // all lanes are done with `at` or the earlier places
         const unsigned heads = marks[slice * kWarpThreads + lane];
         const int up_to_here = warp_scan_counts(__popc(heads));
         const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);

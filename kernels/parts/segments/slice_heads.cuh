@@ -1,10 +1,10 @@
 //% use parts/segments/segments.cuh
-// Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
+// Heads: items of flags or keys that begin a segment. A slice holds the items that a warp takes at a time:
 //% if finds_offsets
-// consecutive items for each lane.
+// kItems consecutive items for each lane.
 constexpr int kItems = 16;
 //% else
-// consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+// kItems consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 //% end
@@ -20,7 +20,7 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
     //% end
 }
 
-// Gives each lane the sum of the counts of the lanes up to it, itself included.
+// Returns to each lane the sum of the counts of all lanes up to it, its own included.
 __device__ __forceinline__ int warp_scan_counts(int count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -32,13 +32,13 @@ __device__ __forceinline__ int warp_scan_counts(int count)
     return count;
 }
 
-// One bit for each of a lane's kItems items of a slice that is a head. For the end of the input, beyond
-// which lies no head, and for arrays that vectors do not fit.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. For the end of the input, behind
+// which no item is a head, and for arrays that are not aligned to vectors.
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    constexpr int kTogether = 4;  // rows of 32 items under way at once
-    unsigned rows = 0;            // lane k has the heads of the k-th row
+    constexpr int kTogether = 4;  // rows of 32 items that are read at once
+    unsigned rows = 0;            // lane k has the heads of row k
     #pragma unroll 1
     for (int k = 0; k < kItems; k += kTogether) {
         bool found[kTogether];
@@ -61,19 +61,19 @@ __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index b
 }
 
 //% if flags
-// The flags of a lane's items, which are read in the widest vectors that divide them.
+// The flags of a lane's items. They are read in the widest vectors that divide them.
 constexpr int kFlagVector = (kItems & -kItems) < 16 ? kItems & -kItems : 16;
 struct __align__(kFlagVector) LaneFlags {
     unsigned char at[kItems];
 };
 
-// The highest bit of each of four flags: it is not 0.
+// Returns the highest bit of each of four flags: 1 if the flag is not 0.
 __device__ __forceinline__ unsigned set_flags(unsigned flags)
 {
     return (((flags & 0x7f7f7f7fu) + 0x7f7f7f7fu) | flags) & 0x80808080u;
 }
 
-// One bit for each of a lane's flags.
+// Returns a bit for each of a lane's flags: 1 if the flag is not 0.
 __device__ __forceinline__ unsigned flag_bits(const LaneFlags& flags)
 {
     unsigned bits = 0;
@@ -97,17 +97,17 @@ __device__ __forceinline__ unsigned flag_bits(const LaneFlags& flags)
 // Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
 constexpr int kMostKeys = 16 / int(sizeof(Key));
 constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
-constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+constexpr int kKeyRows = kItems / kVectorKeys;  // rows of 32 vectors
 struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
     Key at[kVectorKeys];
 };
 
-// One bit for each key of a lane's vector that differs from the one before it. `before_row` is the key before
-// the row of vectors, and then the row's last one.
+// Returns a bit for each key of a lane's vector: 1 if it differs from the key before it. `before_row` is the
+// key before the row of vectors; it becomes the row's last key in lane 0.
 __device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& before_row)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+    // The key before a lane's vector is the last key of the lane below; for lane 0, of the row before.
     const Key last = keys.at[kVectorKeys - 1];
     const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
     Key before = lane == 0 ? before_row : turned;
@@ -121,7 +121,8 @@ __device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& bef
     return bits;
 }
 
-// One bit for each of a lane's kItems items, from those that the lanes left where they had read the keys.
+// Returns a bit for each of a lane's kItems items, from the bits that lanes stored for the keys that they
+// read.
 __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchange)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -132,9 +133,9 @@ __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchan
     return heads;
 }
 
-// Stores the keys of the segments that begin in a slice, neighbouring lanes neighbouring segments; the first
-// of them is number `first`. Before the lane's heads the slice has `rank`. `places` are for all of its lanes.
-// Several keys of a lane are under way at once.
+// Stores the keys of the segments that begin in a slice, neighbouring lanes those of neighbouring segments.
+// The first of these segments has number `first`. `rank` is the number of the slice's heads before the
+// lane's. All lanes share `places`. A lane reads several keys at once.
 __device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
                                                  unsigned heads, int rank, int num_heads, Index begin,
                                                  Index first)
@@ -145,7 +146,7 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     #pragma unroll 1
     for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
         *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
-    __syncwarp();  // all places are there
+    __syncwarp();  // all places are written
     #pragma unroll 1
     for (int head = lane; head < num_heads; head += kTogether * kWarpThreads) {
         Key read[kTogether];

@@ -14,7 +14,7 @@
 //% launch reduce grid = num_teams * blocks_per_segment  block = block_threads
 //% end
 
-// Folds part `part` of a segment; the last of the blocks that share it stores the total of all.
+// Folds part `part` of a segment. The last of the blocks that share the segment stores its total.
 __device__ __forceinline__ void reduce_part(const Inputs& inputs,
                                             const Segments& segments,
                                             const Results& results,
@@ -41,9 +41,9 @@ reduce(Inputs inputs,
     reduce_part(inputs, segments, results, partials, tickets, 0, blockIdx.x, gridDim.x);
 }
 //% else
-// kBlocksPerSegment neighbouring blocks share a segment, or every so many of them where there are more
-// segments than the grid has room for. Each segment has partials and a ticket of its own, so no block waits
-// for another.
+// kBlocksPerSegment neighbouring blocks share a segment. If the grid has no room for all segments, they go on
+// with every num_teams-th segment. Each segment has its own partials and ticket, so no block waits for
+// another.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

@@ -1,26 +1,27 @@
 //% use parts/segments/segment_items.cuh
 //% use parts/reduce/state_pieces.cuh
-// Where two neighbouring tiles meet, what one leaves open and what the other ends are joined by the block
-// that comes second. No block waits for another, so blocks may run in any order.
-constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment begun before it
+// Two neighbouring tiles meet at a border: the earlier one may leave a segment open, and the later one may
+// end it. The block that comes second joins both. No block waits for another, so blocks may run in any order.
+constexpr unsigned kHead = 1;     // from behind: the tile up to its first end, of a segment begun before it
 constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
-constexpr unsigned kWaiting = 3;  // from behind: an end; above kWhat, how far behind its group begins
+constexpr unsigned kWaiting = 3;  // from behind: an end that waits; above kWhat, `behind` of wait_at()
 constexpr unsigned kThrough = 4;  // from before: all of a tile in which no segment ends
-constexpr unsigned kBegun = 5;    // from before: what is behind the tile's last end, or all of the first tile
-constexpr unsigned kWhat = 7;     // the bits of these
+constexpr unsigned kBegun = 5;    // from before: the tile behind its last end, or all of the first tile
+constexpr unsigned kWhat = 7;     // mask of these values
 constexpr int kWhatBits = 3;
 constexpr int kRest = kStatePieces - 1;  // pieces of a state that do not fit into the border's word
 
-// Border k lies behind tile k. Its word is 0 until a block comes, and again when the second one has come.
-// From the top it says what came, and has the first piece of the state. So do the words of the other pieces.
+// Border k lies behind tile k. Its word is 0 until a block comes, and again after the second block has come.
+// The upper half says what came; the lower half is the first piece of the state. The words of the other
+// pieces have the same form.
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: those from before, those from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
 };
 
-// What the block that was first left at a border.
+// The state that the first block left at a border.
 struct Came {
-    unsigned what;  // 0 where there is no such block yet
+    unsigned what;  // 0 if no block has come
     State state;
 };
 
@@ -33,8 +34,8 @@ __device__ __forceinline__ Came put_together(const u64 (&words)[kStatePieces])
     return {unsigned(words[0] >> 32), pieces.state};
 }
 
-// Brings a state to a border. The block that comes first gets nothing; the second one gets what the other
-// left, and leaves zeros behind for the next launch. One lane calls it.
+// Brings a state to a border. The first block gets nothing. The second block gets the other block's state,
+// and sets the words to 0 for the next launch. One lane calls it.
 __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsigned what, State state)
 {
     const int side = what <= kNoHead ? 1 : 0;
@@ -44,7 +45,7 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     u64 came[kStatePieces];
     #pragma unroll
     for (int k = 1; k < kStatePieces; ++k)
-        came[k] = other_rest[k - 1];  // on its way while the words are exchanged
+        came[k] = other_rest[k - 1];  // read while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kStatePieces; ++k)
         own_rest[k - 1] = u64(what) << 32 | pieces.at[k];
@@ -62,7 +63,8 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     return put_together(came);
 }
 
-// Leaves what a tile had brought from before, as if nobody had come from behind. One lane calls it.
+// Puts back the state that a tile brought from before, as if no block had come from behind. One lane calls
+// it.
 __device__ __forceinline__ void leave(const Borders& borders, Index border, unsigned what, State state)
 {
     const StatePieces pieces = pieces_of(state);
@@ -72,8 +74,8 @@ __device__ __forceinline__ void leave(const Borders& borders, Index border, unsi
     borders.words[border] = u64(what) << 32 | pieces.at[0];
 }
 
-// Lets the end of a segment wait at the border of a tile that has not come, `behind` borders before the group
-// that it is behind. False where the tile has come meanwhile. One lane calls it.
+// Lets the end of a segment wait at the border of a tile that has not come. This border lies `behind` borders
+// before the end's group. Returns false if the tile has come meanwhile. One lane calls it.
 __device__ __forceinline__ bool wait_at(const Borders& borders, Index border, int behind, State end)
 {
     volatile u64* const rest = borders.rest + (2 * border + 1) * kRest;
@@ -90,11 +92,11 @@ __device__ __forceinline__ bool wait_at(const Borders& borders, Index border, in
     return false;
 }
 
-// Joins the end of `segment` with what is before border `border + 1`, back to where the segment begins, and
-// stores it. Tiles are taken in groups of a warp's size, counted from the segment's end, so that what is
-// combined with what does not depend on when tiles come. Where a tile of the group has not come to its border
-// yet, the end waits there, and that tile's block goes on with the whole group. A whole warp calls it. It
-// takes copies: every thread would keep in memory what a reference is to.
+// Joins the end of `segment` with all tiles before border `border + 1`, back to the segment's begin, and
+// stores the segment. Tiles are joined in groups of a warp's size, counted from the segment's end, so the
+// order of combination does not depend on when tiles come. If a tile of the group has not come to its border,
+// the end waits there, and that tile's block joins the whole group. A whole warp calls it. Parameters are
+// copies: references would force every thread to keep their objects in memory.
 __device__ __noinline__ void join_back(Borders borders,
                                        Segments segments,
                                        Results results,
@@ -103,8 +105,8 @@ __device__ __noinline__ void join_back(Borders borders,
                                        State end)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    while (border >= 0) {  // all segments begin in the first tile or behind it
-        // The tiles of the group, the nearest in lane 0.
+    while (border >= 0) {  // no segment begins before the first tile
+        // The tiles of the group; lane 0 has the nearest.
         const int num_tiles = int(min(border + 1, Index(kWarpThreads)));
         const Index mine = border - lane;
         u64 words[kStatePieces];
@@ -117,7 +119,7 @@ __device__ __noinline__ void join_back(Borders borders,
             is_there = is_there && words[k] != 0;
         }
         const Came came_before = put_together(words);
-        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // lanes without a tile among them
+        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // also lanes without a tile
         const unsigned begun = __ballot_sync(kFullMask, is_there && came_before.what == kBegun);
         const int first = begun != 0 ? __ffs(int(begun)) - 1 : kWarpThreads;
         const int taken = min(num_tiles, first + 1);
@@ -154,8 +156,8 @@ __device__ __noinline__ void join_back(Borders borders,
     }
 }
 
-// Meets the tile that came to `border` first: lane `caller` brought `state` there, from before or from
-// behind, and got `came`. A whole warp calls it.
+// Meets the tile that came to `border` first. Lane `caller` has brought `state` there, from before or from
+// behind, and has got `came`. A whole warp calls it.
 __device__ __forceinline__ void meet(const Borders& borders,
                                      const Segments& segments,
                                      const Results& results,
@@ -173,7 +175,7 @@ __device__ __forceinline__ void meet(const Borders& borders,
     const bool has_waited = (other_what & kWhat) == kWaiting;
     if (has_waited && threadIdx.x % kWarpThreads == caller)
         leave(borders, border, what, state);
-    __syncwarp();  // all lanes see what is left
+    __syncwarp();  // all lanes see the state that was put back
     State end = what == kHead ? combine(other, state) : combine(state, other);
     end = has_waited ? other : end;
     const Index from = has_waited ? border + Index(other_what >> kWhatBits) : border - 1;

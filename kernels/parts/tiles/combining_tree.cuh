@@ -1,6 +1,6 @@
 //% use parts/reduce/warp_scan_tails.cuh
 //% use parts/reduce/partial.cuh
-// Partials of all tiles, then of groups of 32 tiles, of groups of 32 groups, and so on up to one.
+// Partials of all tiles, then of groups of 32 tiles, then of groups of 32 groups, and so on up to one group.
 struct Tree {
     State* heads;
     State* tails;
@@ -10,7 +10,7 @@ struct Tree {
     Index* first_heads;
     Index* last_heads;
     //% end
-    unsigned* arrivals;  // at a group's place: how many of its members have their partials there
+    unsigned* arrivals;  // at a group's place: number of its members that have written their partials
 };
 
 __device__ __forceinline__ void write_partial(const Tree& tree, Index place, const Partial& partial)
@@ -25,8 +25,9 @@ __device__ __forceinline__ void write_partial(const Tree& tree, Index place, con
     //% end
 }
 
-// Joins a group's partials, one for each of the first lanes of a warp, in their order. Segments that begin
-// in one of them and end in a later one are stored; one that ends and began earlier stays the group's head.
+// Joins a group's partials, one in each of the first lanes of a warp, in their order. Stores segments that
+// begin in one partial and end in a later one. The end of a segment that began earlier becomes the group's
+// head.
 __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& results, Index first,
                                               int members)
 {
@@ -50,7 +51,7 @@ __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& r
     const int opener = earlier == 0 ? 0 : kWarpThreads - 1 - __clz(int(earlier));
     const Index length = first_head - __shfl_sync(kFullMask, last_head, opener);
     //% else
-    constexpr Index length = 1;  // nobody asks for more than that it is not 0
+    constexpr Index length = 1;  // store() only tests that it is not 0
     //% end
     if (ends && earlier != 0)
         store(results, segment, length, head);
@@ -68,13 +69,14 @@ __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& r
     return group;
 }
 
-// Hands a tile's partial, the same in all lanes of a warp, to the tree. The last of 32 neighbours to arrive
-// joins them and hands on their partial, so nobody waits, and what is combined with what does not depend on
-// who arrives when. True for the warp that has joined all: `partial` is then that of the whole input.
+// Gives a tile's partial, which all lanes of a warp hold, to the tree. The last of 32 neighbours to arrive
+// joins their partials and gives the result to the next level. No warp waits, and the order of combination
+// does not depend on the order of arrival. Returns true in the warp that joins everything; `partial` is then
+// the partial of the whole input.
 __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& results, Index num_tiles,
                                            Index tile, Partial& partial)
 {
-    Index level = 0;  // place of its first partial
+    Index level = 0;  // place of the level's first partial
     Index place = tile;
     #pragma unroll 1
     for (Index size = num_tiles; size > 1;) {
@@ -83,15 +85,15 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
         bool last = false;
         if (threadIdx.x % kWarpThreads == 0) {
             write_partial(tree, level + place, partial);
-            __threadfence();  // the partial is seen before the arrival is
+            __threadfence();  // others see the partial before the arrival
             const unsigned most = unsigned(members) - 1u;
             // Wraps to 0, ready for the next launch.
             last = atomicInc(&tree.arrivals[level + size + group], most) == most;
         }
         if (!__any_sync(kFullMask, last))
             return false;
-        __threadfence();  // the others' partials are read after their arrivals
-        __syncwarp();     // by all lanes
+        __threadfence();  // reads the others' partials after their arrivals
+        __syncwarp();     // for all lanes
         partial = join_group(tree, results, level + group * kWarpThreads, members);
         level += size;
         size = (size + kWarpThreads - 1) / kWarpThreads;

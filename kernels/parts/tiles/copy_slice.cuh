@@ -11,8 +11,8 @@ __device__ __forceinline__ void copy_state_async(State* to, const void* from)
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// Has the items of a warp's slice copied to where they are staged, past registers, the identity behind the
-// last one. They are there after a wait.
+// Starts to copy the items of a warp's slice to their staged places, bypassing registers. Places behind the
+// last item get the identity. The items may be read after a wait.
 __device__ __forceinline__ void copy_slice(State* staged, const Inputs& inputs, const Segments& segments,
                                            Index begin)
 {

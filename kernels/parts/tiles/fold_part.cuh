@@ -1,11 +1,11 @@
 //% use parts/segments/segment_extent.cuh
 //% use parts/tiles/part_begin.cuh
-// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin`
-// to `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier
-// lets them call it again. Elements up to `there` may be read, be they of another share.
+// A rung whose blocks share a segment defines fold_share(). It folds the elements `begin` to `end` - 1 of the
+// input, none if end <= begin, to thread 0 of a block. All threads call it; it ends with a barrier, so they
+// may call it again. It may read elements before `there`, also of other shares.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
 
-// Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
+// Folds part `part` of a segment, which consists of neighbouring tiles, to thread 0 of a block.
 __device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments& segments, Index segment,
                                            int part, int num_parts)
 {

@@ -1,12 +1,12 @@
 //% use parts/tiles/fold_part.cuh
 //% use parts/reduce/block_reduce.cuh
 //% if commutative
-// Thread t takes the vectors t, t + kBlockThreads, ... of a tile and joins those of all tiles before the tree
-// begins.
+// Thread t takes the vectors t, t + kBlockThreads, ... of each tile, and joins the vectors of all tiles
+// before the block's tree begins.
 //% else
 //% use parts/elements/fold_consecutive.cuh
-// combine() need not commute: a warp takes a share of its own, of chunks that lie side by side, and joins its
-// lanes once a chunk.
+// combine() need not commute: a warp takes its own share of neighbouring chunks, and joins its lanes once a
+// chunk.
 //% end
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index)
 {
@@ -38,7 +38,7 @@ __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, I
     for (Index chunk = begin + part_begin(num_chunks, warp, kWarps) * kChunk; chunk < last; chunk += kChunk) {
         const Index mine = chunk + lane * kItemsPerThread;
         const State part = warp_reduce(fold_consecutive(inputs, mine, 0, 0, last - mine));
-        // The other lanes' totals stay the identity, so that the block's order is the shares'.
+        // The totals of other lanes stay the identity, so that the block joins the warps' shares in order.
         if (lane == 0)
             total = combine(total, part);
     }

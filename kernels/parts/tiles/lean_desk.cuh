@@ -5,20 +5,21 @@ constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kStepBytes = kStepItems * sizeof(State);
 constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
 
-// The states that a lane leaves behind the items of a step.
+// A lane's runs behind the items of a step.
 struct alignas(kStepAlignment) States {
     State at[kStepItems];
 };
 
-// A warp's part of shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+// A warp's part of shared memory. Copies to rows that straddle the memory's own rows cost a tenth of the
+// rate.
 struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tile;     // taken into registers, or lifted, before the next one is copied there
-    char* states;   // kStateRow bytes for each lane: behind each item, what the lane has; the identity
+    Tile* tile;     // moved to registers, or lifted, before the next tile is copied there
+    char* states;   // kStateRow bytes for each lane: its run behind each item; then the identity
     Marks* marks;
-    Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
+    Index* ring;    // offset i is at i % ring_offsets; the first kChunkOffsets follow once more at the end
     State* staged;  // the share's head, then totals until they are stored
 };
 
@@ -34,7 +35,8 @@ __device__ __forceinline__ Desk lay_out(char* own, int ring_offsets)
     return desk;
 }
 
-// Starts to copy offsets from `copied` on, as many as the ring has room for when those from `next` on stay.
+// Starts to copy offsets from `copied` on, as many as the ring has room for while the offsets from `next` on
+// stay.
 __device__ __forceinline__ void fill_ring(const Segments& segments,
                                           Index* ring,
                                           int ring_offsets,
@@ -51,7 +53,7 @@ __device__ __forceinline__ void fill_ring(const Segments& segments,
     }
 }
 
-// Marks the last items of the segments from `next` to before `known` that end in the tile. Gives the first
+// Marks the last items of the segments from `next` to `known` - 1 that end in the tile. Returns the first
 // segment that does not end there.
 __device__ __forceinline__ Index mark_ends(const Desk& desk,
                                            int ring_offsets,
@@ -66,7 +68,7 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
         int count = 0;
         #pragma unroll
         for (int k = 0; k < kEndsAtOnce; ++k) {
-            places[k] = -32 * (lane + 1);  // where nothing is known; lanes mark nothing in different words
+            places[k] = -32 * (lane + 1);  // for unknown ends: sets no bit, in another word for each lane
             if (next + k * kWarpThreads + lane < known)
                 places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
         }
@@ -74,7 +76,7 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
         for (int k = 0; k < kEndsAtOnce; ++k) {
             const bool is_known = next + k * kWarpThreads + lane < known;
             //% if byte_marks == 1 && allows_empty
-            // An empty segment marks nothing: no two lanes write the same byte.
+            // An empty segment marks nothing, so no two lanes write the same byte.
             if (is_known && mine[k * kWarpThreads] - tile_begin - 1 < places[k])
                 mark(desk.marks, places[k]);
             //% else

@@ -1,29 +1,29 @@
-// Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
-// top: 22 bits of the launch's number, so that words of earlier launches count as nothing; 2 bits of one of
-// these two; 40 bits of a count.
-constexpr unsigned kTileCount = 1;    // of the tile alone
-constexpr unsigned kPrefixCount = 2;  // of all tiles up to it
+// Counts of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the top:
+// 22 bits of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the
+// values below; 40 bits of a count.
+constexpr unsigned kTileCount = 1;    // count of the tile alone
+constexpr unsigned kPrefixCount = 2;  // count of all tiles up to it
 
 __device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
 {
     return (launch & 0x3fffffu) << 2 | what;
 }
 
-// Called by one lane of the warp that has the tile.
+// One lane of the tile's warp calls it.
 __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
 {
     words[tile] = u64(tag) << 40 | u64(count);
 }
 
-// The sum of the counts of all tiles before `tile`, for all lanes of a warp. Tiles must have been taken in
-// their order, by blocks that are running: then the wait for them ends.
-// Sums of integers do not depend on how far the others happen to be.
+// Returns the sum of the counts of all tiles before `tile` to all lanes of a warp. Tiles must be taken in
+// their order by running blocks, so that the wait for them ends. Sums of integers do not depend on the
+// progress of other blocks.
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
-    // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
+    // Words that each lane reads at once. The way back to a prefix grows with the number of tiles in flight.
     constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // the word of tiles before the first
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
     const unsigned tile_tag = word_tag(launch, kTileCount);
     Index other = tile - 1 - lane;  // the lane's tile
@@ -35,7 +35,7 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
     for (;;) {
         u64 word = read[0];
         unsigned prefixes = 0;
-        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        unsigned counting = 0;  // the lanes up to the nearest prefix; all if there is none
         for (;;) {
             prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
             counting = prefixes ^ (prefixes - 1u);

@@ -1,18 +1,19 @@
 //% use parts/segments/segments.cuh
 //% use parts/reduce/state_pieces.cuh
-// Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
-// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. Tile k brings what
-// it leaves open, and where a segment ends in tile k + 1, one of both stores it. Where segments are short,
-// the two meet at the border: the first leaves its own there, and the second stores the segment, so neither
-// waits. Where they are long, tile k + 1 reads the words of tiles before it until it has the segment's begin.
-// Both know how many segments begin before the border, and that decides.
+// Border k lies between tiles k and k + 1. Its word holds, from the top: 30 bits of the launch's number, so
+// that words of earlier launches are ignored; 2 bits for the kind of state; 32 bits of the state. Tile k
+// brings the state that it leaves open. If a segment ends in tile k + 1, one of both tiles stores it. If
+// segments are short, both meet at the border: the first leaves its state there, and the second stores the
+// segment, so neither waits. If segments are long, tile k + 1 reads the words of earlier tiles until it has
+// the segment's begin. Both tiles know the number of segments that begin before the border, which decides.
 constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
-constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
+constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head; not of the first tile
 constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
 
-// What a tile leaves open at a border travels in pieces of 32 bits: the state, and where its segment begins
-// or ends if lengths matter. The border's word has the first piece; the others have words of their own, for
-// each side. All of them name the launch, so whoever reads them sees what is there, and needs no fence.
+// The state that a tile leaves open at a border travels in pieces of 32 bits, with the place where its
+// segment begins or ends if lengths matter. The border's word has the first piece; the other pieces have
+// their own words, for each side. All words name the launch, so a reader knows which pieces have come, and
+// needs no fence.
 //% if uses_length
 constexpr int kPieces = kStatePieces + int(sizeof(Index)) / 4;
 //% else
@@ -22,13 +23,13 @@ constexpr int kRest = kPieces - 1;
 
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: those from before, those from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
 };
 
-// What came to a border from one side.
+// The state that came to a border from one side.
 struct Open {
     State state;
-    Index head;  // where its segment begins in the tile before, or ends in the tile behind
+    Index head;  // place where its segment begins in the tile before, or ends in the tile behind
 };
 
 __device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
@@ -70,32 +71,32 @@ __device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
     return {state.state, Index(head)};
 }
 
-// How long a segment is that begins at one head and ends at another.
+// The length of a segment that begins at one head and ends at another.
 __device__ __forceinline__ Index length_between(Index begin, Index end)
 {
     //% if uses_length
     return end - begin;
     //% else
-    return 1;  // nobody asks for more than that it is not 0
+    return 1;  // store() only tests that it is not 0
     //% end
 }
 
-// What two tiles leave open at their border.
+// The states that two tiles leave open at their border.
 struct Meeting {
     Open earlier;
     Open later;
-    bool is_known;      // both are there
+    bool is_known;      // both have come
     bool goes_through;  // the tile before has no head
 };
 
-// Whether segments are long before the border behind `tile`: at most one begins in each tile.
+// True if segments are long before the border behind `tile`: on average, at most one begins in each tile.
 __device__ __forceinline__ bool is_long(Index num_segments, Index tile)
 {
     return num_segments <= tile + 1;
 }
 
-// Brings a total to a border, from before or from behind. One lane calls it. Where tiles meet there, it takes
-// what the other has brought.
+// Brings a total to a border, from before or from behind. One lane calls it. If tiles meet there and the
+// other tile has come, returns both totals.
 __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, unsigned launch, unsigned what,
                                          const Open& open, bool meets)
 {
@@ -108,7 +109,7 @@ __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, u
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         if (meets)
-            came[k] = other_rest[k - 1];  // on its way while the words are exchanged
+            came[k] = other_rest[k - 1];  // read while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         own_rest[k - 1] = border_word(launch, what, pieces[k]);
@@ -133,26 +134,26 @@ __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, u
     return meeting;
 }
 
-// How many borders a lane looks at in one round at most.
+// The most borders that a lane reads in one round.
 constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
 
-// Stores a segment that began before the tile behind border `nearest` and ends behind that border; `total` is
-// known of it. The warp looks back over borders for the one where it began: each lane at `lane_borders`
-// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. What is combined with
-// what depends on the numbers of tiles and segments alone. Tiles are taken in their order, by blocks that are
-// running, so the wait for them ends.
+// Stores a segment that began before the tile behind border `nearest` and ends behind that border. `total` is
+// the part behind the border. The warp looks back over borders for the segment's begin: each lane reads
+// `lane_borders` neighbouring borders, lane 0 the nearest, and kLaneBorders in later rounds. The order of
+// combination depends only on the numbers of tiles and segments. Tiles must be taken in their order by
+// running blocks, so that the wait for them ends.
 __device__ __noinline__ void close_segment(Borders borders, Results results, Index nearest, int lane_borders,
                                            unsigned launch, Index segment, State total, Index end)
 {
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (;;) {
-        const Index mine = nearest - lane * lane_borders;  // and the ones before it
+        const Index mine = nearest - lane * lane_borders;  // and the borders before it
         u64 words[kLaneBorders][kPieces];
-        int num_through;  // of the lane's tiles, before the one that has a head
-        unsigned begun;   // the lanes that have such a one
-        unsigned needed;  // the lanes up to the first of them, all where there is none
-        unsigned there;   // the lanes whose words are there, as far as they are needed
+        int num_through;  // the lane's tiles before the first one with a head
+        unsigned begun;   // the lanes that have a tile with a head
+        unsigned needed;  // the lanes up to the first of these; all if there is none
+        unsigned there;   // the lanes whose needed words have come
         do {
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
@@ -180,7 +181,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             begun = __ballot_sync(kFullMask, is_there && num_through < lane_borders);
             needed = begun ^ (begun - 1u);
         } while ((needed & ~there) != 0);
-        const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
+        const int last = kWarpThreads - 1 - __clz(int(needed));  // the last lane that is needed
         State run = identity();
         //% if uses_length
         Index head = 0;
@@ -205,7 +206,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             //% if uses_length
             const Index begin = __shfl_sync(kFullMask, head, last);
             //% else
-            constexpr Index begin = 0;  // nobody asks where segments begin
+            constexpr Index begin = 0;  // not used
             //% end
             if (lane == 0)
                 store(results, segment, length_between(begin, end), total);

@@ -1,6 +1,6 @@
 //% use parts/tiles/slice_runs.cuh
-// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
-// once.
+// Reads the items of a warp's slice. Items behind the last one become the identity. A warp reads the whole
+// slice at once.
 __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
                                            const Segments& segments, Index begin)
 {

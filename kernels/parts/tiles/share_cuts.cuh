@@ -9,14 +9,14 @@
 //% use parts/segments/search_ends.cuh
 //% end
 
-// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+// The begin of a share: items before `item` and segments before `segment` belong to earlier shares.
 struct Cut {
     Index item;
     Index segment;
 };
 
-// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
+// Returns the begin of share `share` to the lower half of the warp, and the begin of the next share to the
+// upper half. Shares have equal sums of items and weighted ends: an end counts as kEndWeight items.
 __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
 {
     constexpr int kHalf = kWarpThreads / 2;

@@ -1,12 +1,12 @@
 //% use parts/segments/segment_items.cuh
 //% use parts/reduce/block_scan_runs.cuh
 constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them begin in it
 
-// What is known of consecutive items when all segments that begin and end in them are stored.
+// The fold of consecutive items after all segments that begin and end in them are stored.
 struct Share {
-    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
-    State total;    // behind the last end, or of all items
+    State head;     // items up to the first end, if that segment began earlier: it waits for the rest
+    State total;    // items behind the last end, or all items
     Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
 };
 
@@ -19,7 +19,7 @@ __device__ __forceinline__ void store_waiting(const Segments& segments,
     store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
 }
 
-// Joins two shares, the second of which begins where the first ends.
+// Joins two neighbouring shares.
 __device__ __forceinline__ Share join_shares(const Segments& segments,
                                              const Results& results,
                                              Share earlier,
@@ -35,7 +35,7 @@ __device__ __forceinline__ Share join_shares(const Segments& segments,
     return {earlier.head, later.total, earlier.waiting};
 }
 
-// The last block joins the blocks' shares in order, each thread some consecutive ones.
+// The last block joins the blocks' shares in order; each thread joins some consecutive shares.
 __device__ __noinline__ void join_all_shares(const Segments& segments,
                                              const Results& results,
                                              const State* __restrict__ block_heads,

@@ -1,20 +1,20 @@
 //% use parts/segments/slice_heads.cuh
 //% use parts/reduce/warp_scan_tails.cuh
 //% use parts/reduce/partial.cuh
-// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
-// kItems consecutive ones, and totals take the places of items.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr bool kInVectors = sizeof(State) == 4;     // others were slower so
-constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+// A warp folds slices of flags or keys. Its lanes read neighbouring items, or vectors of items; each lane
+// folds kItems consecutive items; and totals replace the items in shared memory.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last warp counts
+constexpr bool kInVectors = sizeof(State) == 4;     // wider or narrower states were slower in vectors
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that a lane reads, stages and takes at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
 
 struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
     State at[kUnit];
 };
 
-// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
-// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
-// bank. Single states have one place left free after each 16, for the same reason.
+// The place at which an item of a slice is staged. Vectors are permuted within the row of the lane that folds
+// them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take vectors of
+// their own rows. For the same reason, one place stays free behind every 16 single states.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     if (!kInVectors)
@@ -24,30 +24,31 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
-// What a warp's share leaves open: the total of its items from the last head on, of all where there is none.
+// The run that a warp's share leaves open: the total of its items from the last head on, or of all items if
+// there is no head.
 struct OpenRun {
     State total;
-    bool ends;  // there is a head, so a segment that began earlier ends
+    bool ends;  // true if there is a head, so a segment that began earlier ends
 };
 
-// What the shares of a tile, one a warp, leave open.
+// The runs that the shares of a tile leave open. Each warp has one share.
 struct Shares {
     OpenRun runs[kMostWarps];
-    State heads[kMostWarps];  // before the first head, if there is one
+    State heads[kMostWarps];  // total before the first head, if there is one
     //% if uses_length
     Index first_heads[kMostWarps];
     Index last_heads[kMostWarps];
     //% end
 };
 
-// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+// The place in a slice of item k of those that a lane reads. Vectors of neighbouring lanes are neighbours.
 __device__ __forceinline__ int read_place(int k)
 {
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
 }
 
-// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
-// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// Folds the items of a slice, and returns the run that is open at its end. A segment ends before each head of
+// the slice; the total before head h goes to place h of `staged`. `rank` is the number of heads before the
 // lane, `carry` the run that is open before the slice.
 __device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
                                             State carry)
@@ -61,7 +62,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         for (int item = 0; item < kUnit; ++item)
             items[k + item] = unit.at[item];
     }
-    __syncwarp();  // all lanes have their items, totals may take their places
+    __syncwarp();  // all lanes have their items, so totals may replace them
 
     State tail = lane == 0 ? carry : identity();
     State* total_place = staged + rank;
@@ -90,7 +91,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     return shuffle(tail, kWarpThreads - 1);
 }
 
-// Keeps for the other warps the part of the first segment that ends in a warp's share; one lane calls it.
+// Keeps the part of the first segment that ends in a warp's share for the other warps. One lane calls it.
 __device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
                                                const unsigned short* places, Index begin)
 {
@@ -100,8 +101,8 @@ __device__ __forceinline__ void keep_first_end(Shares& shares, const State* stag
     //% end
 }
 
-// Stores what ends at the heads from number `least` on in a slice, neighbouring lanes neighbouring segments.
-// `first` heads are in the input before it; `opener` is the last one.
+// Stores the segments that end before the heads from number `least` on in a slice, neighbouring lanes
+// neighbouring segments. `first` is the number of heads before the slice, `opener` the last of them.
 __device__ __forceinline__ void store_slice(const Results& results, const State* staged,
                                             const unsigned short* places, int least, int num_heads,
                                             Index first, Index begin, Index opener)
@@ -112,13 +113,13 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
         //% if uses_length
         const Index length = begin + places[place] - (place == 0 ? opener : begin + places[place - 1]);
         //% else
-        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        constexpr Index length = 1;  // store() only tests that it is not 0
         //% end
         store(results, first + place - 1, length, staged[place]);
     }
 }
 
-// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+// Stores the first segment that ends in a warp's share, if it began in the tile. One lane calls it.
 __device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
@@ -143,10 +144,10 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
         store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
 }
 
-// What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
-// and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
-// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the
-// total of all.
+// Returns the partial of the whole tile; the caller knows its segments' numbers. A whole warp calls it, and
+// each lane takes the share of one warp. Lanes before the first share with a head join up to it; lanes from
+// the last such share on join up to the tile's end. Without a head, `head` and `tail` are both the total of
+// all items.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     const int lane = threadIdx.x % kWarpThreads;

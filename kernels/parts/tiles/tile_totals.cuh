@@ -1,5 +1,5 @@
 //% use parts/segments/segment_items.cuh
-// Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
+// Stores the totals of segments `begin` to `end` - 1. totals[0] belongs to segment `base`.
 __device__ __forceinline__ void store_totals(const Segments& segments,
                                              const Results& results,
                                              const State* totals,
@@ -14,8 +14,9 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
 }
 
 //% if offsets && allows_empty
-// Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
-// ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
+// Moves the totals of a tile apart to make room for empty segments. `here` holds the `num_totals` totals of
+// non-empty segments among `begin` to `end` - 1. Goes from the last to the first, so no total is overwritten
+// before it is moved.
 __device__ __forceinline__ void let_empty_in(const Segments& segments,
                                              const Index* ring,
                                              int ring_offsets,
@@ -40,18 +41,18 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
         const State total = is_filled ? here[num_totals - 1 - later] : identity();
         __syncwarp();  // the totals have been read
         if (mine >= 0)
-            here[mine] = total;  // at or behind all that the next round reads
+            here[mine] = total;  // at or behind all totals that the next round reads
         num_totals -= __popc(filled);
     }
 }
 //% end
 
 //% if offsets && allows_empty || sparse_ends == 1
-constexpr int kAllTotals = kTileItems + 1;  // of a tile, and the empty segments behind the last
+constexpr int kAllTotals = kTileItems + 1;  // totals of a tile, and of the empty segments behind the last one
 
-// Stores totals at once, where more segments end in a tile than there is room for. `here` has those of
-// `num_totals` segments that are not empty, the next ones from `begin` on. They are stored, and the empty
-// ones before the last of them, but none from `end` on. Gives the first segment that is not stored.
+// Stores totals at once if more segments end in a tile than there is room for. `here` holds the totals of the
+// next `num_totals` non-empty segments from `begin` on. Stores these, and the empty segments before the last
+// of them, but none from `end` on. Returns the first segment that is not stored.
 __device__ __forceinline__ Index store_crowd(const Segments& segments,
                                              const Results& results,
                                              const State* here,

@@ -1,15 +1,15 @@
 //% let tile_items = block_threads * items_per_thread
 //% if whole && atomic_totals
 //% use parts/segments/segments.cuh
-// Blocks put their totals together by an atomic function; the last one to come stores what all have put.
+// Blocks combine their totals by an atomic function. The last block to come stores the result.
 //% scratch all : State[1]
 //% scratch ticket : unsigned[1] zero
 //% launch clear_total grid = 1  block = 32
 //% launch reduce      grid = max(1, ceil_div(num_items, tile_items))  block = block_threads
 //% elif whole
 //% use parts/segments/segments.cuh
-// One block's total is what the next level folds, by a launch of its own, until one is left. Seven levels of
-// blocks of 64 hold 2^42 elements.
+// Each level folds the totals of the level before, by its own launch, until one total is left. Seven levels
+// of blocks of 64 threads fold 2^42 elements.
 //% let level_0 = max(1, ceil_div(num_items, tile_items))
 //% let level_1 = level_0 > 1 ? ceil_div(level_0, tile_items) : 0
 //% let level_2 = level_1 > 1 ? ceil_div(level_1, tile_items) : 0
@@ -30,10 +30,10 @@
 //% launch reduce grid = min(num_segments, num_multiprocessors * 8192)  block = block_threads
 //% end
 
-// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
-// threads call it, what the others get means nothing, and who calls it again puts a barrier between.
-// fold_elements() and fold_partials() fold what one thread takes of the tile of kTileItems that begins at
-// `begin`, up to `end`.
+// A rung of the ladder defines the functions below. fold_block() folds one state of each thread of a block to
+// thread 0. All threads call it; the values of other threads mean nothing, and two calls need a barrier
+// between them. fold_elements() and fold_partials() fold the elements that one thread takes of the tile of
+// kTileItems that begins at `begin`, up to `end`.
 constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
 __device__ __forceinline__ State fold_block(State state);
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
@@ -59,10 +59,10 @@ reduce(Inputs inputs,
     if (threadIdx.x != 0)
         return;
     atomic_combine(all, total);
-    __threadfence();  // what the block has put is seen before the ticket is
+    __threadfence();  // others see the block's total before the ticket
     if (atomicInc(ticket, gridDim.x - 1) != gridDim.x - 1)  // wraps to 0, ready for the next launch
         return;
-    __threadfence();  // what the others have put is read after their tickets
+    __threadfence();  // reads the others' totals after their tickets
     store(results, 0, segments.num_items, *all);
 }
 //% elif whole
@@ -91,8 +91,8 @@ reduce(Inputs inputs,
     leave_total(segments, results, partials, total);
 }
 
-// A block takes one tile of a level's partials. Levels lie one behind the other, each shorter than the one
-// before, so the number of blocks tells which one this launch folds.
+// A block takes one tile of a level's partials. Levels lie one behind the other, each shorter than the level
+// before, so the number of blocks tells which level this launch folds.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce_partials(Segments segments,
                 Results results,
@@ -108,7 +108,8 @@ reduce_partials(Segments segments,
     leave_total(segments, results, partials + size, total);
 }
 //% else
-// A block takes one segment, tile by tile, or every gridDim.x-th where there are more than blocks.
+// A block takes one segment, tile by tile. With more segments than blocks, it goes on with every gridDim.x-th
+// segment.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -122,7 +123,7 @@ reduce(Inputs inputs,
             const State tile = fold_block(fold_elements(inputs, first, begin, length, segment));
             if (threadIdx.x == 0)
                 total = combine(total, tile);
-            __syncthreads();  // the block is done with the tile, the next one may take its place
+            __syncthreads();  // the block is done with the tile, so the next one may take its place
         }
         if (threadIdx.x == 0)
             store(results, segment, length, total);

@@ -166,7 +166,7 @@ private:
         return results;
     }
 
-    /// Runs a GPU's text on this processor, with the same number of blocks as on every device. So a
+    /// Runs a GPU's text on this processor, with the same number of blocks as on every device, so a
     /// reproducible plan combines in the same order as on the GPU.
     static Results run_as_gpu(const Workload& workload, const PlanText& plan,
                               const Circumstances& circumstances, RunTimes& times)

@@ -26,8 +26,9 @@ namespace {
 // Part of every key. Changing it makes all stored files obsolete.
 constexpr int kFormat = 2;
 
-/// Values must be those of the text, so nothing is reassociated and products and sums are not contracted.
-/// Loops with conditions become vector code because operations raise no exceptions and set no errno.
+/// Results must have the bits that the text states, so nothing is reassociated, and products and sums are not
+/// contracted. Loops with conditions become vector code because operations raise no exceptions and set no
+/// errno.
 constexpr const char* kFlags[] = {"-std=c++20",
                                   "-O3",
                                   "-march=native",

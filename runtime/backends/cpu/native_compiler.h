@@ -24,11 +24,11 @@ public:
     /// The compiler's version line: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// Whether the compiler knows _Float16 and the processor converts it. There is no such question for
-    /// bfloat16, as processors' conversions flush small numbers to 0.
+    /// True if the compiler knows _Float16 and the processor converts it. Processors' conversions of bfloat16
+    /// are never used, because they flush small numbers to 0.
     [[nodiscard]] bool has_f16_conversions() const;
 
-    /// Returns a digest of all that compiling `source` depends on: text, compiler, flags, processor.
+    /// Returns a digest of everything on which the library depends: text, compiler, flags, processor.
     [[nodiscard]] std::string key(std::string_view source) const;
     /// Compiles `source` and returns the shared library's bytes. Throws DeviceError with the compiler's log,
     /// which names a kept copy of the text.

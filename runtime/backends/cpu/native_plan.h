@@ -1,5 +1,5 @@
 #pragma once
-// A native text, loaded, with the memory and the arguments for workloads of one size.
+// A loaded native text, with memory and arguments for workloads of one size.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace segfold::cpu {
 
-/// A text, loaded, with what its plans of all sizes share.
+/// A loaded text, with the data that its plans of all sizes share.
 class NativeText {
 public:
     /// Throws DeviceError if the text does not compile.
@@ -36,7 +36,7 @@ public:
     NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
         : NativePlan(std::make_shared<const NativeText>(op, emitted), emitted, sizes)
     {}
-    /// `text` is that of `emitted`.
+    /// `text` must be the compiled text of `emitted`.
     NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
     /// Binds the array of a parameter for the next runs. `length` is in numbers.
@@ -61,7 +61,7 @@ private:
         std::vector<void*> arguments;
     };
 
-    /// Fills either the scratch memory that must be zero before the first run, or all other.
+    /// Fills the scratch memory that must be zero before the first run, or all other scratch memory.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
     std::shared_ptr<const NativeText> text_;

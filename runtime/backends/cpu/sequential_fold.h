@@ -16,8 +16,8 @@ struct SequentialFold {
 
 /// Folds every segment from left to right in one thread, `repeats` times after one run that is not counted.
 ///
+///   segments  form whole, uniform, offsets or ranges; flags and keys need offsets as well
 ///   columns   one for each parameter, [num_elements]
-/// whole, uniform, offsets or ranges; flags and keys need offsets as well
 ///
 /// Compiles the text of stage thread_per_segment with the system's C++ compiler at -O3. On one segment this
 /// equals a programmer's own loop. Floating-point operations keep their order. Throws DeviceError if there is

@@ -11,18 +11,18 @@
 
 namespace segfold::cuda {
 
-/// Groups plans into programs, in the given order. The first plan is alone, as it is needed next. The others
-/// share programs of at most 8 plans and 48 KiB of text, yet there are enough programs for all `threads`
-/// threads.
+/// Groups plans into programs, in the given order. The first plan is alone, as it is needed next. The other
+/// plans share programs of at most 8 plans and 48 KiB of text, but of few enough plans that all `threads`
+/// threads have a program.
 [[nodiscard]] std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants,
                                                           std::size_t threads);
 
-/// Compiles the plans expected last, in the background.
+/// Compiles plans in the background: the plans of the latest add().
 class Ahead {
 public:
     /// The cache must outlive this object. 0 `threads` means one per core, at most 16.
     explicit Ahead(CompileCache& cache, unsigned threads = 0);
-    /// Waits for running compilations and drops the others.
+    /// Waits for running compilations and drops compilations that have not begun.
     ~Ahead();
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;

@@ -33,16 +33,16 @@ public:
     /// Copies the arrays. The workload must outlive this object. Throws InputError, DeviceError.
     ResidentWorkload(const Context& context, const Workload& workload);
 
-    /// Uses parameter arrays that are already on the GPU. Columns may be longer than the workload. Its own
-    /// `arrays` are used only to find the element that read outside of a checked table. The caller must deal
-    /// with empty segments.
+    /// Uses parameter arrays that are already on the GPU. Columns may be longer than the workload.
+    /// `workload.arrays` are used only to find the element that read outside of a checked table. The caller
+    /// must deal with empty segments.
     ResidentWorkload(const Context& context, const Workload& workload,
                      std::shared_ptr<const ResidentArrays> inputs);
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
-    /// Returns the arrays of segment_arrays() in a form that the segments have, then those of found_arrays().
-    /// The first call for a form copies them.
+    /// Returns segment_arrays(), in a form that the segments have, then found_arrays(). The first call for a
+    /// form copies them.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
     /// Returns the arrays in the form that the host knows: never flags or keys.
     [[nodiscard]] const ResidentArrays& segments() const
@@ -72,7 +72,7 @@ private:
     mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< each form is added when first requested
     ResidentArrays results_;
     DeviceBuffer outside_;
-    std::vector<NamedArray> found_;    ///< from found_arrays(); its buffers are the form's last
+    std::vector<NamedArray> found_;    ///< found_arrays(); their buffers are the form's last
     std::vector<ResultField> fields_;  ///< the fields that are returned
     std::vector<std::int64_t> rooms_;  ///< number of values that each field has room for
 };

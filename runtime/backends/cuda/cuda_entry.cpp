@@ -44,7 +44,7 @@ private:
                          RunTimes& times) override
     {
         check_workload(workload);
-        // Compiling needs only the GPU's architecture. So it starts while the context is being made and the
+        // Compiling needs only the GPU's architecture, so it starts while the context is being made and the
         // arrays are copied.
         const auto request = cuda::variant_of(gpu_, plan->emitted, plan->stage).request;
         const auto compiling = std::async(std::launch::async, [&] { return programs_.get(request); });

@@ -15,8 +15,8 @@ namespace segfold::cuda {
 
 /// Measures launches in one stream of a GPU.
 ///
-/// Expected plans are compiled on the host's cores while others run. The first is a program by itself; the
-/// others share programs, and each counts for an equal part of its program's compile time.
+/// Expected plans are compiled on the host's cores while other plans run. The first plan is a program by
+/// itself. The other plans share programs, and each counts for an equal part of its program's compile time.
 class CudaTiming : public Timing {
 public:
     /// Compiles the kernel that only reads. Throws DeviceError.
@@ -40,7 +40,7 @@ public:
     /// Returns the best median over several grids and numbers of loads in flight, on 1 GiB or on a quarter of
     /// the free memory.
     [[nodiscard]] ReadCeiling read_ceiling() override;
-    /// Judged by the size of the L2 cache.
+    /// Compares with the size of the L2 cache.
     [[nodiscard]] bool fits_cache(std::int64_t bytes) const override;
     void read(std::size_t bytes) override;
     [[nodiscard]] std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
@@ -68,8 +68,8 @@ private:
     friend class TimedResident;
 };
 
-/// Casts `timing` to that of a GPU. Throws DeviceError if it belongs to another back end; `what` names what
-/// needs a GPU.
+/// Casts `timing` to CudaTiming. Throws DeviceError if it belongs to another back end; the message says that
+/// `what` needs a GPU.
 [[nodiscard]] CudaTiming& cuda_timing(Timing& timing, std::string_view what);
 
 /// Returns the workload that a CudaTiming has placed.

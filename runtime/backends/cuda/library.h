@@ -1,7 +1,7 @@
 #pragma once
 // The CUDA driver and NVRTC, opened at run time. This file is the only list of their entry points.
 //
-// No CUDA header is needed: the few types and prototypes below are those of cuda.h and nvrtc.h.
+// No CUDA header is needed: the few types and prototypes below are copied from cuda.h and nvrtc.h.
 #include <cstddef>
 #include <filesystem>
 #include <source_location>
@@ -100,7 +100,7 @@ private:
 /// Returns the address of `symbol`. Throws DeviceError naming both if the library has none.
 [[nodiscard]] void* require_symbol(const SharedLibrary& library, const char* symbol);
 
-/// Whether a library may lack an entry point. Those of later CUDA releases are optional.
+/// Whether a library may lack an entry point. Entry points of later CUDA releases are optional.
 enum class Presence { required, optional };
 
 /// One function of a shared library, callable like the function itself.

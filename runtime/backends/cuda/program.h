@@ -23,15 +23,15 @@ struct LoadedText {
     Module module;
 };
 
-/// Compiles and loads a text; without `cache` the compiled image is kept on the disk alone. Throws
-/// DeviceError, which names the lines of the stage's own file.
+/// Compiles and loads a text; without `cache`, the image is kept only on disk. Throws DeviceError that names
+/// lines of the stage's own file.
 [[nodiscard]] LoadedText load(const Context& context, const Emitted& emitted, const std::string& name,
                               CompileCache* cache = nullptr);
 
 /// The kernels of a loaded text with their arguments, for workloads of one size.
 ///
-/// It owns no memory: whoever makes it gives it scratch memory and arrays, by address. Binding again only
-/// writes addresses.
+/// It owns no memory: its maker passes scratch memory and arrays by address. Binding again only writes
+/// addresses.
 class Program {
 public:
     /// A kernel and its launch.

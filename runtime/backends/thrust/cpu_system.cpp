@@ -33,8 +33,8 @@ struct CpuSystem {
     };
 };
 
-/// Gives a job no more threads than its elements are worth: threads that wait for others spin, which for few
-/// elements takes far more time of processors than the folds.
+/// Limits a job's threads to a number that its elements are worth. Threads that wait for others spin, which
+/// for few elements takes far more processor time than the folds.
 class ThreadsOfJob {
 public:
     explicit ThreadsOfJob(const ThrustJob& job) : usual_(omp_get_max_threads())

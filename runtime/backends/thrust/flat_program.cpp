@@ -80,7 +80,7 @@ FlatProgram flatten(const Program& program)
         Machine<double>::set_constant(preset.value, constant);
         flat.presets.push_back(preset);
     }
-    // Jumps only lead forward. So a slot that no later instruction reads is dead on every path.
+    // Jumps only lead forward, so a slot that no later instruction reads is dead on every path.
     for (int at = 0; at < static_cast<int>(program.code.size()); ++at) {
         Instruction step = program.code[static_cast<std::size_t>(at)];
         const auto end_life = [&](std::uint16_t slot) {

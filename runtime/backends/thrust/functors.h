@@ -59,7 +59,7 @@ struct FlatState {
     Slot<double> fields[num_fields];
 };
 
-/// Records the first of several outcomes that are written at the same time.
+/// Records the first of several outcomes that threads write at the same time.
 SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outcome)
 {
 #ifdef __CUDA_ARCH__

@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// Where Thrust runs: on a GPU, or on the host's threads through OpenMP.
+/// The place where Thrust runs: a GPU, or the host's threads through OpenMP.
 enum class ThrustSystem : std::uint8_t { cuda, cpu };
 
 /// Returns the GPU if Thrust can run on one, else the host.

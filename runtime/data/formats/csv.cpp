@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-/// Takes one cell and its row. The row after the line of names is row 1.
+/// Called for a cell with the number of its row. The row after the line of names is row 1.
 using UseCell = std::function<void(std::string_view cell, std::int64_t row)>;
 
 #ifdef SEGFOLD_CSV

@@ -118,7 +118,7 @@ bool holds_all_of(Type to, Type from)
     return size_bytes(to) > size_bytes(from) && (is_signed_integer(to) || is_unsigned_integer(from));
 }
 
-/// Tells how to convert elements of `from` to `to`. Warns if that may change values.
+/// Returns advice on how to convert elements of `from` to `to`, with a warning if that may change values.
 std::string conversion_advice(Type from, Type to)
 {
     if (to == Type::bf16)
@@ -129,8 +129,8 @@ std::string conversion_advice(Type from, Type to)
                : fmt::format("{}, which may change values, or let the operator take {}", saved, name(from));
 }
 
-/// The type of the array: that of the file, which must be `asked` if that is given. A file of u2 may serve as
-/// bf16.
+/// Returns the type of the file's elements. If `asked` is given, the type must be equal to it, but a file of
+/// u2 may serve as bf16.
 Type choose_type(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     const bool may_be_bf16 =
@@ -262,7 +262,7 @@ void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const st
                                   length, name(type), claimed, follow));
 }
 
-/// Takes the bytes of an open file in their order.
+/// Returns a source that reads an open file from its beginning. The file must outlive the source.
 NpySource from_begin_of(const InputFile& file)
 {
     return [&file, place = std::uint64_t{0}](std::span<std::byte> into) mutable {

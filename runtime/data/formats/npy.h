@@ -29,7 +29,7 @@ void write_npy(const std::string& path, const Array& array);
 /// Reads the type of a file's elements from its header. Throws InputError as read_open_npy() does.
 Type read_open_npy_type(const InputFile& file);
 
-/// Where the elements of an .npy file lie.
+/// Type and place of the elements of an .npy file.
 struct NpyLayout {
     Type type = Type::f32;
     std::uint64_t length = 0;
@@ -39,7 +39,7 @@ struct NpyLayout {
 /// Reads the header of an open .npy file. Throws InputError as read_open_npy() does.
 NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
 
-/// Takes exactly the next `into.size()` bytes of the array file.
+/// Reads exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
 /// Calls read_open_npy() for a file of `bytes` bytes that come from `source`. `where` begins every message.
@@ -50,7 +50,7 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
 /// The bytes before the elements of a version 1.0 file, padded to at least `least_bytes`. `row_length` is
-/// that of Array.
+/// Array::row_length().
 std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0,
                        std::size_t least_bytes = 0);
 

@@ -39,8 +39,8 @@ ArchivePlace archive_place(const std::string& place);
 /// single column, or an array written out as text.
 ///
 /// Members of archives are stored or deflated, with zip64 or without; only member NAME is read. A pipe or "-"
-/// (standard input) may hold any of these files, and may be read again under another name. Throws InputError
-/// that begins with the place.
+/// (standard input) may hold an .npy or .npz file. If NAME is given, its bytes are kept, so later calls may
+/// read other members. Throws InputError that begins with the place.
 Array read_array(const std::string& place);
 
 /// Calls read_array() for elements that must be of `type`. bf16 is read as read_open_npy() reads it.

@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// Facts about an operator's arrays, of which some may not be made yet.
+/// Facts about an operator's arrays. Some of the arrays may not be made yet.
 struct KnownPlaces {
     /// Range of index, position, segment or an existing array; none for an array yet to be made.
     std::function<std::optional<Interval>(const std::string& name)> values;
@@ -28,8 +28,8 @@ public:
     /// - 1.
     [[nodiscard]] bool takes_part(const std::string& column) const { return taking_part_.contains(column); }
 
-    /// The greatest power of two up to 16 that keeps all reads inside the existing tables; 16 if there is
-    /// none.
+    /// The greatest power of two up to 16 that keeps all reads inside the existing tables; 16 if no power
+    /// does.
     [[nodiscard]] std::int64_t limit() const { return limit_; }
 
     /// The least length of a table with which all reads of `lift` stay inside; none if it exceeds 2^22.

@@ -76,7 +76,7 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
-/// Facts about indices: the values of existing arrays and of segments. A column of indices yet to be made
+/// Returns the known values of indices, from existing arrays and segments. A column of indices yet to be made
 /// will hold any index of the tables that it indexes.
 KnownPlaces known_places(const Operator& op, const Segments& segments,
                          const std::map<std::string, Array>& arrays, std::int64_t num_features)

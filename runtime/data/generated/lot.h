@@ -15,9 +15,9 @@ enum class LotKind : std::uint8_t {
     ascending,     ///< a power law, the shortest first
     descending,    ///< a power law, the longest first
     saw_teeth,     ///< lengths that grow evenly up to a longest one, repeatedly
-    empty_runs,    ///< runs of empty segments alternate with runs of others
+    empty_runs,    ///< runs of empty segments alternate with runs of non-empty segments
     mostly_empty,  ///< nearly all segments are empty
-    bursts,        ///< runs of short segments alternate with runs of long ones
+    bursts,        ///< runs of short segments alternate with runs of long segments
 };
 
 /// Name of a kind, such as "equal".
@@ -26,8 +26,8 @@ std::string name(LotKind kind);
 /// Returns the kind for a seed. Ten successive seeds need not give all kinds.
 LotKind lot_kind(std::uint64_t seed);
 
-/// Returns lengths that add up to `num_elements`; the last one is cut to fit. There are at most 2^28 + 1
-/// segments: after 2^28, one takes all elements left over.
+/// Returns lengths that add up to `num_elements`; the last length is cut to fit. There are at most 2^28 + 1
+/// segments: after 2^28, one more segment takes all elements left over.
 ///
 /// The same seed and number of elements give the same lengths on any machine.
 std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_elements);

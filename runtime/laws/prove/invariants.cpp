@@ -98,8 +98,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         }
         return true;
     };
-    // A candidate that lift breaks cannot support another. One that combine breaks may have, so the question
-    // is repeated without it.
+    // A candidate that lift breaks cannot support another candidate. A candidate that combine breaks may have
+    // supported others, so the question is repeated without it.
     if (!drop_until_none_breaks("lifted", false) || !drop_until_none_breaks("combined", true))
         return found;
     for (const auto i : kept)

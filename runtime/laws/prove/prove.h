@@ -17,7 +17,7 @@ struct ProofOptions {
 
 /// Asks Z3 about the laws that the search did not refute, and adds its verdicts to the report.
 ///
-/// Integers are asked about as machine words, then as unbounded integers; floats bit for bit if combine
+/// Questions treat integers as machine words, then as unbounded integers, and floats bit for bit if combine
 /// rounds nothing, else as real numbers. Invariants exclude states that no element reaches. A counter-example
 /// of Z3 counts only if the evaluator confirms it; it is then shrunk. If Z3 is missing, too slow or gives no
 /// answer, the search's verdict stays and `unproved` says why. Commutativity that is proved bit for bit but

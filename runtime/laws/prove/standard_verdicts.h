@@ -28,7 +28,7 @@ struct StandardVerdict {
     std::string prover;      ///< "Z3 4.8.12"
 };
 
-/// Returns the types for which the table has verdicts: i32, u32, f32 and f64, as far as `op` accepts them.
+/// Returns the types for which the table has verdicts: i32, u32, f32 and f64 if `op` accepts them.
 [[nodiscard]] std::vector<Type> judged_types(const StandardOperator& op);
 
 /// Returns the first 12 hexadecimal digits of the SHA-256 of the operator's texts in all its types.

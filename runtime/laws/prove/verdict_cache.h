@@ -9,8 +9,8 @@
 
 namespace segfold::prove {
 
-/// Stores a report that holds a proof or a refutation, with its other verdicts, which come from a longer
-/// search than that of a run.
+/// Stores a report that holds a proof or a refutation. The report's other verdicts are stored too: they come
+/// from a longer search than a run makes.
 ///
 /// Earlier proofs of the operator stay unless the report refutes them. If no file can be written, the process
 /// remembers the report in memory.

@@ -15,8 +15,8 @@ namespace segfold::bench {
 /// elements are rows.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
-/// Returns how far a floating-point result may lie from another, relative to the largest of both values and
-/// 1.
+/// Returns the largest distance of two floating-point results that agree, relative to the largest of both
+/// magnitudes and 1.
 ///
 /// It is wide enough for any order of association over the values that a bench generates. It is narrow enough
 /// to show an element too many or too few in all but the longest segments. Results of is_exact operators, and
@@ -32,15 +32,15 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 ///
 /// Small workloads are compared with the reference.
 ///
-/// Large ones stay in place and are compared bit for bit with the first results seen. If bits differ in a
-/// field of an operator that rounds, `tolerance` applies. Two orders of association may differ by more if a
-/// segment's elements nearly cancel or partial results are much larger than the last. Such segments, at most
-/// kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
+/// Large workloads stay in place and are compared bit for bit with the first results seen. If bits differ in
+/// a field of an operator that rounds, `tolerance` applies. Two orders of association may differ by more if a
+/// segment's elements nearly cancel or partial results are much larger than the final result. Such segments,
+/// at most kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
 class Agreements {
 public:
-    /// `workload` must have its arrays if it is small enough to be judged. `columns` are those of a large
-    /// workload in host memory, one per parameter, or none. All of these and `placed` must outlive this
-    /// object. If the operator is not associative, only the reference's order is right.
+    /// `workload` must have its arrays if it is small enough to be judged. For a large workload, `columns`
+    /// are its columns in host memory, one per parameter, or none. All of these and `placed` must outlive
+    /// this object. If the operator is not associative, only the reference's order is right.
     Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
                bool is_associative = true);
     ~Agreements();

@@ -63,7 +63,7 @@ struct LadderRequest {
     std::vector<const std::byte*> columns = {};
 };
 
-/// Functions called during measuring; both may be empty.
+/// Functions called during measuring; each may be empty.
 struct LadderListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;

@@ -15,13 +15,13 @@ struct ProbeRequest {
     int repeats = 21;
 };
 
-/// Measures probes one after the other. Inputs stay on the GPU as long as they are large enough.
+/// Measures probes in turn. Inputs stay on the GPU as long as they are large enough.
 class Probes {
 public:
     /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
-    /// Compiles, runs, checks and times a probe. The entry's bytes are those that the probe must move.
+    /// Compiles, runs, checks and times a probe. The entry's bytes are the bytes that the probe must move.
     ///
     /// If results are wrong, the entry is a failure without times. Throws DeviceError if the buffers do not
     /// fit.

@@ -16,9 +16,9 @@ struct AskedPlan {
     std::map<std::string, int> settings = {};
 };
 
-/// Which plans of a problem to measure.
+/// Selects the plans of a problem that are measured.
 struct PlanSelection {
-    /// Request for the plan that a run would take. A reproducible one is measured as an additional plan.
+    /// Request for the plan that a run would take. A reproducible plan is measured as an additional plan.
     PlanRequest chosen = {};
     /// The only plans measured beside it; empty: every stage that takes the form.
     std::vector<AskedPlan> others = {};
@@ -30,11 +30,11 @@ struct PlanSelection {
 /// form that they are converted to.
 [[nodiscard]] SegmentForm read_form(const Problem& problem, const Catalogue& catalogue);
 
-/// Returns the plans of a ladder, first the one that a run would take. Complaints of the tuning records go to
-/// `warnings`.
+/// Returns the plans of a ladder, first the plan that a run would take. Complaints of the tuning records go
+/// to `warnings`.
 ///
-/// If `chosen` names a stage, that is the only one. Throws InputError if a chosen stage cannot serve; one of
-/// `others` that cannot serve gets an objection.
+/// If `chosen` names a stage, its plan is the only one. Throws InputError if a chosen stage cannot serve; a
+/// stage of `others` that cannot serve gets an objection.
 [[nodiscard]] std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem,
                                                    const Shape& shape, const OperatorLaws& laws,
                                                    const PlanSelection& selection,

@@ -23,8 +23,8 @@ inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} <
 /// that cannot matter.
 ///
 /// Times two single segments of 2^14 and 2^18 elements. The difference per element is the stage's pace along
-/// a segment: that of one thread, of one warp, or almost nothing if the stage cuts segments into tiles. A
-/// kernel cannot be stopped, so this is the only way to recognise a stage that would run for minutes.
+/// a segment: the pace of one thread or of one warp, or almost nothing if the stage cuts segments into tiles.
+/// A kernel cannot be stopped, so this is the only way to recognise a stage that would run for minutes.
 [[nodiscard]] double least_milliseconds(Timing& timing, const Emitted& emitted, const std::string& name,
                                         const LadderRequest& request);
 

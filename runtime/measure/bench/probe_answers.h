@@ -28,7 +28,7 @@ using ProbeAnswer = std::function<std::optional<std::uint64_t>(std::int64_t plac
 [[nodiscard]] ProbeAnswer answer_of(const std::string& probe, const FormulaNames& names);
 
 /// Compares `results`, elements of 4 or 8 bytes, with the answers. Returns "" if all are right; else the
-/// first wrong one, with its place, its value and the right value.
+/// first wrong element, with its place, its value and the right value.
 [[nodiscard]] std::string judge_probe(const ProbeAnswer& answer, std::span<const std::byte> results,
                                       int element_bytes);
 

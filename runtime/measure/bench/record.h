@@ -38,7 +38,7 @@ struct Resources {
     int spill_bytes = 0;
     int shared_bytes = 0;
     int local_bytes = 0;  ///< stack of a thread: spills and indexed arrays
-    /// Resident threads of a multiprocessor / most possible, for the kernel with most blocks.
+    /// Resident threads of a multiprocessor / the most possible, for the kernel with most blocks.
     double occupancy = 0;
 };
 
@@ -51,7 +51,7 @@ struct Entry {
     bool is_host = false;       ///< ran on the CPU: times are the host's, and there is no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
     Outcome outcome = Outcome::measured;
-    /// Why it was abandoned or left out, what failed, or what its time leaves out.
+    /// The reason why it was abandoned or left out, its fault, or the work that its time does not include.
     std::string reason;
     Quartiles milliseconds;  ///< measured on the GPU
     int runs = 0;
@@ -63,7 +63,7 @@ struct Entry {
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// The program was loaded from an earlier compilation, and the time is of that one.
+    /// True if the program was loaded from an earlier compilation, whose time is given.
     bool is_compiled_before = false;
     Agreement agreement;
 };
@@ -81,7 +81,7 @@ struct WorkloadRecord {
     std::int64_t num_features = 1;     ///< length of a row
     int index_bits = 32;
     Traffic traffic;
-    /// The L2 was emptied before every run, because the data would fit into it.
+    /// True if the L2 was emptied before every run, because the data would fit into it.
     bool is_flushed = false;
     double preparation_seconds = 0;
     std::vector<Entry> entries;

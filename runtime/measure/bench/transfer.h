@@ -14,7 +14,7 @@ namespace segfold::bench {
 /// have one column, and use the same type for elements, states and results, as in a sum of integers.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
-/// How values are copied.
+/// The way in which values are copied.
 struct TransferMethod {
     bool is_pinned = false;  ///< from page-locked host memory
     bool to_host = false;    ///< from the GPU to the host
@@ -41,8 +41,8 @@ public:
     /// Times a method by events and by the host's clock, `repeats` times or as often as two seconds allow.
     ///
     /// Copied data are compared with the original, and a fold with the fold of one host thread. A difference
-    /// makes the entry a failure without times. The entry's bytes are those copied. Throws InputError if the
-    /// elements cannot be cut into equal chunks, DeviceError if memory does not suffice.
+    /// makes the entry a failure without times. The entry's bytes are the copied bytes. Throws InputError if
+    /// the elements cannot be cut into equal chunks, DeviceError if memory does not suffice.
     [[nodiscard]] Entry measure(const std::string& row, const TransferMethod& method,
                                 const TransferFold& fold, int repeats);
 

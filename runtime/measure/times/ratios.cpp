@@ -44,7 +44,7 @@ struct Choice {
     std::string reason;
 };
 
-/// How thoroughly cases are measured.
+/// The repeats of a measurement, and its limits.
 struct Effort {
     int rounds, samples, dropped;
     bool has_cut_off = true;
@@ -407,8 +407,8 @@ struct TimeBench::State {
         return {&*named, *stage};
     }
 
-    /// Runs `work`; a failure becomes the reason to leave the case out. If the device refuses further work,
-    /// waiting for it throws.
+    /// Runs `work`. If it throws DeviceError, the case is left out with that reason. Throws DeviceError if
+    /// the device accepts no more work.
     template <class Work>
     void attempt(TimeCase& one, Work work)
     {

@@ -15,7 +15,7 @@
 
 namespace segfold::regress {
 
-/// What to measure, and how thoroughly.
+/// The cases to measure, and the repeats of each.
 struct TimeRequest {
     std::vector<NamedOperator> ops;
     std::vector<const Stage*> stages;
@@ -37,8 +37,8 @@ struct TimeRequest {
 /// with itself over `whole`. If it takes no `whole` or is hopeless there (one thread folding everything), it
 /// is compared with the stage that a run would take for `whole`.
 ///
-/// Runs take turns (A B C A B C), and the first ones are dropped. Each round allocates everything anew, so
-/// the measured noise includes that of the places in memory.
+/// Cases take turns (A B C A B C), and the first samples are dropped. Each round allocates everything anew,
+/// so the measured noise includes the effect of places in memory.
 class TimeBench {
 public:
     /// `backend` must outlive this object. Throws DeviceError, also if the back end cannot be timed.

@@ -25,7 +25,7 @@ struct StaticCost {
     std::int64_t shared_bytes = 0;  ///< static shared memory per block; the largest
     std::int64_t instructions = 0;  ///< the sum, including functions that are not inlined
 
-    /// True if both have the same stage, operator, form and architecture. The configuration may differ.
+    /// True if `other` has the same stage, operator, form and architecture. The configuration may differ.
     [[nodiscard]] bool same_case(const StaticCost& other) const;
     bool operator==(const StaticCost&) const = default;
 };

@@ -30,7 +30,7 @@ double noise_of(const Rounds& rounds)
     return least > 0 ? most / least - 1 : 0;
 }
 
-/// The current rounds of a case compared with those of its baseline.
+/// The current rounds of a case compared with its baseline's rounds.
 struct TimeDifference {
     double median = 0, baseline_median = 0, effect = 0, noise = 0, p = 1;
 

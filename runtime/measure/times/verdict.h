@@ -1,5 +1,6 @@
 #pragma once
-// Decides whether a build is slower than another, from ratios of times measured in one run each.
+// Decides whether a build is slower than an earlier one, from ratios of times that each build measured in one
+// run.
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -12,7 +13,7 @@ namespace segfold::regress {
 /// Ratios of one case: several rounds with several samples each. Every round allocates everything anew.
 using Rounds = std::vector<std::vector<double>>;
 
-/// A stage's time over a layout, divided by that of an unsegmented fold in the same run.
+/// A stage's time over a layout, divided by the time of an unsegmented fold in the same run.
 struct TimeCase {
     std::string op;  ///< the operator's name on a command line
     std::string stage;
@@ -51,7 +52,7 @@ struct TimeOutcome {
     double median = 0;           ///< median of the current ratios; 0 if there are none
     double baseline_median = 0;  ///< median of the baseline's ratios; 0 if there are none
     double effect = 0;           ///< median / baseline_median - 1
-    /// Largest / smallest median of a side's rounds, minus 1; that of the noisier side.
+    /// Largest / smallest median of a side's rounds, minus 1, for the noisier side.
     double noise = 0;
     double p = 1;        ///< of the U test, after Holm's correction
     std::string reason;  ///< why it is ambiguous or over the cut-off
@@ -64,7 +65,7 @@ using Remeasure = std::function<Rounds(const TimeCase& of)>;
 ///
 /// A case is suspect if the U test rejects equality after Holm's correction and the medians differ by at
 /// least `least_effect` and by more than the noise of either side. Suspects are measured again, and all
-/// measurements must agree. A case is ambiguous if they do not, or if it is noisy or has few samples.
+/// measurements must agree. A case is ambiguous if they disagree, or if it is noisy or has few samples.
 ///
 /// If `now` lacks times that the baseline has, the case is over the cut-off, perhaps only this once, so it is
 /// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. It is worse

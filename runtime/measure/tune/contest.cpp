@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kLevel = 0.01;
 constexpr double kLeastGainOfTuning = 0.01;
-// Margin for times of screening, in which the launch passes the numbers: that slows some stages more than
-// others.
+// Margin for times of screening. In screening the launch passes the numbers, which slows some stages more
+// than others.
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
 

@@ -29,7 +29,7 @@ struct Contest {
     std::string reason;                 ///< why this plan won: one sentence without its final dot
     /// False if the incumbent stays only because its runs vary too much to prove another plan faster.
     bool is_certain = true;
-    /// Says how many segments of the winner's results cannot be judged; empty if none.
+    /// States the number of segments of the winner's results that cannot be judged; empty if none.
     std::string unjudged = {};
 };
 
@@ -42,9 +42,9 @@ struct ContestListener {
 
 /// Searches, ranks the best plans in turns with the incumbent, and validates the winner.
 ///
-/// The incumbent is the plan that a run takes today. It stays unless another plan is faster by 1 % and by a U
-/// test at 0.01, and the quartiles of both do not overlap. If the results of a winner are wrong, the next
-/// plan replaces it.
+/// The incumbent is the plan that a run takes today. It stays unless a plan is faster by 1 % and by a U test
+/// at 0.01, with quartiles that do not overlap the incumbent's. If the results of a winner are wrong, the
+/// next plan replaces it.
 Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
              const ContestOptions& options, const ContestListener& listener = {});
 

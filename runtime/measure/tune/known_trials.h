@@ -8,7 +8,7 @@
 namespace segfold::tune {
 
 /// Returns the earlier measurements with exactly this device, operator, class, shape and stage texts. For
-/// each point the record of the furthest phase counts, and among those the last.
+/// each point, the record of the furthest phase counts; among several such records, the last.
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space);
 
 }  // namespace segfold::tune

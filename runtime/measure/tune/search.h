@@ -17,7 +17,7 @@ struct Trial {
     PlanMeasurement measurement;
 };
 
-/// Returns the fastest correct trial; of two equal ones the earlier. Null if there is none.
+/// Returns the fastest correct trial; of two equally fast trials the earlier. Null if there is none.
 const Trial* fastest(std::span<const Trial> trials);
 
 /// Measures points.
@@ -36,7 +36,7 @@ public:
     virtual PlanMeasurement validate(const Point& point) = 0;
 };
 
-/// How a search chooses points.
+/// The rule by which a search chooses points.
 enum class Strategy : std::uint8_t {
     /// Every point if the budget allows; else seeds, then the best points and their neighbours.
     automatic,

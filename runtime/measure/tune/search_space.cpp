@@ -76,7 +76,7 @@ SearchSpace SearchSpace::of(const Problem& problem, const Shape& shape, const Ca
             continue;
         for (const auto& configuration : all)
             points.push_back({stage.name, configuration});
-        // If this problem excludes the preferred configuration, any other is as good.
+        // If this problem excludes the preferred configuration, any other configuration will do.
         first.insert(&stage == &favourite ? first.begin() : first.end(),
                      {stage.name, preferred(stage, facts).value_or(all.front())});
     }

@@ -13,8 +13,9 @@ namespace segfold::tune {
 /// A finite set of points. A point's place is its index.
 class SearchSpace {
 public:
-    /// Takes any points, each once. `starts` are the places of points to try first, in order; `across` those
-    /// to try next. Throws InternalError if a point occurs twice or a place does not exist.
+    /// Makes a space of any points; each occurs once. `starts` are the places of points to try first, in
+    /// order; `across` the places of points to try next. Throws InternalError if a point occurs twice or a
+    /// place does not exist.
     SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts,
                 std::vector<std::size_t> across = {});
 

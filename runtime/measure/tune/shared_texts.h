@@ -8,7 +8,7 @@
 namespace segfold::tune {
 
 /// Texts of one problem's plans. The launch passes their numbers, so plans that differ only in numbers share
-/// one.
+/// a text.
 class SharedTexts {
 public:
     /// Problem and catalogue must outlive this object.

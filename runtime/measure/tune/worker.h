@@ -32,7 +32,7 @@ public:
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override;
     PlanMeasurement validate(const Point& point) override;
 
-    /// How often the program has been started.
+    /// Returns the number of times that the program has been started.
     [[nodiscard]] int starts() const { return starts_; }
 
 private:

@@ -25,8 +25,8 @@ struct FoldWords {
     std::optional<bool> sorts_keys = {};  ///< sort elements by key before the fold; plans do not know of it
 };
 
-/// Converts the value of the keyword argument `word`. Throws TypeError, which says that the argument takes
-/// `wanted`, and InputError for an integer that is too large.
+/// Converts the value of the keyword argument `word`. If the value has a wrong type, throws TypeError that
+/// names `wanted`. Throws InputError if an integer is too large.
 template <class T>
 T value_of(std::string_view word, nb::handle value, const char* wanted)
 {
@@ -49,7 +49,7 @@ T value_of(std::string_view word, nb::handle value, const char* wanted)
 /// The arguments of a fold. The object holds the caller's arrays.
 class Call {
 public:
-    /// Takes arrays by position, by name, or in one dictionary, and all other arguments by name.
+    /// Reads arrays by position, by name, or in one dictionary, and all other arguments by name.
     ///
     /// `own_words` are keyword arguments that the caller of this constructor reads itself. Throws TypeError
     /// for unknown keyword arguments. Throws InputError for arrays that are wrong, or lie on different
@@ -80,7 +80,7 @@ public:
     /// The first column. Results are arrays of the same library.
     [[nodiscard]] const ArrayIn& model() const { return arrays_[model_]; }
     [[nodiscard]] bool is_on_device() const { return model().view().place == Place::device; }
-    /// The arrays that this object holds. A fold that goes on after the call has ended takes them over.
+    /// The arrays that this object holds. A fold that continues after the call takes over the arrays.
     [[nodiscard]] std::vector<ArrayIn>& arrays() { return arrays_; }
 
     /// The names of the arrays that a fold writes; `keys` comes first if segments are given by one column of
@@ -137,11 +137,11 @@ private:
     void take_word(std::string_view word, nb::handle value);
     void take_segments(LayoutKind kind, std::string_view word, nb::handle value);
     void take_columns(PyOperator& op, const std::vector<nb::object>& columns);
-    /// Takes the segments from arrays of lists. Throws InputError if an argument gives segments too, or if
+    /// Reads the segments from arrays of lists. Throws InputError if an argument gives segments too, or if
     /// arrays hold different lists.
     void take_lists();
-    /// Takes keys of several columns: an element begins a segment if any of its keys differs from the one
-    /// before.
+    /// Reads the segments from several columns of keys. An element begins a segment if any of its keys
+    /// differs from the element before.
     void take_key_columns();
     [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
@@ -167,8 +167,8 @@ private:
     std::int64_t num_features_ = 1;
 };
 
-/// Warns if keys of segments come back, once for each operator and type. `keys` lie on the host, or are an
-/// array on a GPU, of which only the first keys are looked at.
+/// Warns once for each operator and type if a key comes back after other keys. `keys` lie on the host, or are
+/// an array on a GPU; of such an array only the first keys are read.
 void tell_of_keys(const Call& call, const Array& keys);
 void tell_of_keys(const Call& call, const nb::object& keys);
 
@@ -191,7 +191,7 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 /// The number of segments. Call it only if the number is known before the fold.
 [[nodiscard]] std::int64_t num_segments_of(const Call& call);
 
-/// The number of entries of the array of `typed->fields[field]` for this number of segments.
+/// The length of the array of `typed->fields[field]` for this number of segments.
 [[nodiscard]] inline std::int64_t length_of(const Call& call, std::size_t field, std::int64_t num_segments)
 {
     return call.typed()->is_output(field) ? call.num_elements() : num_segments;

@@ -11,8 +11,8 @@ namespace segfold::python {
 /// Runs `work` without the interpreter's lock; the caller holds it.
 ///
 /// In the main thread, the exception of a signal's handler ends the wait at once and is thrown. The work goes
-/// on in its own thread until its next throw_if_stopped(), and compilers that it runs are ended. So `work`
-/// must own everything that it uses. `arrays` are held until it is done.
+/// on in its own thread until its next throw_if_stopped(), and compilers that it runs are ended. Because it
+/// goes on, `work` must own everything that it uses. `arrays` are held until it is done.
 void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
 
 /// Runs `work` directly if there are fewer than `few` elements, else by run_interruptible().

@@ -26,7 +26,7 @@ struct Names {
 /// default work.
 [[noreturn]] void raise_open_type(const InputError& error);
 
-/// Raises CheckError, which says that results are wrong.
+/// Raises CheckError: results are wrong.
 [[noreturn]] void raise_check(const std::string& message);
 
 }  // namespace segfold::python

@@ -28,7 +28,7 @@
 namespace segfold::python {
 namespace {
 
-/// Takes the interpreter's lock, also on threads that do not hold it.
+/// Holds the interpreter's lock; takes it if this thread does not hold it.
 using Locked = nb::gil_scoped_acquire;
 
 /// Set when a stream is closed.
@@ -37,10 +37,10 @@ using Closed = std::shared_ptr<std::atomic<bool>>;
 /// The Closed flag of the stream for which this thread is asking an iterator; null if none.
 thread_local const std::atomic<bool>* reading = nullptr;
 
-/// The arrays of an iterator as one column, copied one after the other.
+/// The arrays of an iterator as one column, copied in their order.
 class Chunks {
 public:
-    /// Takes the first array; its type is the column's type. `fallback` is the type for an iterator without
+    /// Reads the first array; its type is the column's type. `fallback` is the type for an iterator without
     /// arrays. Once `closed` is set, the next array throws Stopped instead of asking the iterator.
     Chunks(nb::object iterator, std::string what, std::optional<Type> fallback, Closed closed)
         : iterator_(std::move(iterator)), what_(std::move(what)), closed_(std::move(closed))
@@ -95,7 +95,7 @@ public:
     }
 
 private:
-    /// Takes the next array; false at the end. The caller holds the interpreter's lock.
+    /// Reads the next array into current_; false at the end. The caller holds the interpreter's lock.
     bool advance()
     {
         current_.reset();
@@ -212,7 +212,7 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
                                                            static_cast<std::size_t>(lists->first.length)));
 }
 
-/// A stream that runs on its own thread. Its results are taken one after the other.
+/// A stream that runs on its own thread. The caller takes its results in their order.
 class PyStream {
 public:
     /// `closed` is the flag that the sources share.
@@ -310,7 +310,7 @@ public:
             names.push_back(field.name);
         return names;
     }
-    /// Gives the warnings that are known so far and were not given yet.
+    /// Issues the warnings that are known so far and were not issued yet.
     void warn_of_news()
     {
         std::vector<std::string> texts;

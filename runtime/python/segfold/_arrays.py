@@ -8,7 +8,7 @@ from ._refusal import refuse
 
 
 class Entries:
-    """An array in a traced function: ``a.late[h]``. It has a length, and can be gone through as a list."""
+    """An array in a traced function: ``a.late[h]``. It has a length, and loops take its entries as from a list."""
 
     __slots__ = ("_sf_name", "_sf_values")
 
@@ -41,7 +41,7 @@ class Entries:
         return self._sf_values[at]
 
     def _chosen(self, at):
-        """The entry of a computed index; the last one where it lies outside, as in the text form."""
+        """The entry at a computed index; the last entry if the index lies outside, as in the text form."""
         if at._sf_type is None or not at._sf_type.is_integer:
             refuse(f"the index of '{self._sf_name}' is {at._sf_described()}", "an index is an integer: sf.i32(i)")
         *others, chosen = self._sf_values
@@ -64,13 +64,13 @@ Entries.__len__ = lambda self: len(self._sf_values)
 
 
 def flat(members):
-    """``(name, type)`` of the fields that ``(name, type or array)`` stand for."""
+    """``(name, type)`` of every field. An array in ``members`` stands for one field per entry."""
     return [pair for name, kind in members
             for pair in ([(entry, kind.type) for entry in kind.entries(name)] if isinstance(kind, array) else [(name, kind)])]  # fmt: skip
 
 
 def values_of(members, value):
-    """By its name, what ``value(name, type)`` gives for each member; Entries for an array."""
+    """``value(name, type)`` of each member, by its name; Entries for an array."""
     return {name: Entries(name, [value(entry, kind.type) for entry in kind.entries(name)]) if isinstance(kind, array) else value(name, kind)
             for name, kind in members}  # fmt: skip
 
@@ -80,7 +80,7 @@ def is_list(value):
 
 
 def spread(what, sets, members, at):
-    """What a part sets, each entry of an array by the entry's name. Where there are no members yet, lists make them."""
+    """The values that a part sets, with each array split into its entries. If ``members`` is empty, a list makes an array."""
     arrays = {name: kind for name, kind in members if isinstance(kind, array)}
     spread = {}
     for name, value in sets.items():

@@ -20,7 +20,7 @@ class Type:
         self.is_integer = name[0] in "iu"
 
     def __call__(self, value):
-        """``value`` as this type: integers by their low bits, floating-point values toward zero and saturating."""
+        """``value`` as this type. Integers keep their low bits; floating-point values round toward zero and saturate."""
         return make("convert", (self.name,), (as_value(value),), self)
 
     def __getitem__(self, length):
@@ -54,7 +54,7 @@ def _type_called(name):
 
 
 def as_type(kind):
-    """The type that a dtype or a scalar type of NumPy stands for; what is none, and of no type that is folded, as it is."""
+    """The type for a dtype or a scalar type of NumPy. Returns any other object, and a dtype without a type here, unchanged."""
     try:
         return _types[_kinds.type_word(kind)] if _kinds.is_of_numpy(kind) else kind
     except _segfold.InputError:
@@ -82,10 +82,10 @@ class Value:
         self._sf_kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
         self._sf_facts = facts
         self._sf_arguments = arguments
-        self._sf_type = type  #: None: made of plain numbers alone, which take the type of their context
-        self._sf_number = next(_numbers)  #: values are made after those that they are made of
+        self._sf_type = type  #: None: made of plain numbers alone, so the context gives the type
+        self._sf_number = next(_numbers)  #: greater than the numbers of its arguments
         self._sf_place = place()
-        self._sf_part = part  #: whose it is; none of numbers and of what any part may ask for, such as sf.length()
+        self._sf_part = part  #: the part that it belongs to; None for numbers and for values such as sf.length()
         if arguments:
             self._sf_part = _part_of(self, arguments, part)
 
@@ -315,9 +315,9 @@ _UNARY = {"~": "invert", "+": "pos", "abs": "abs", "int": "int", "float": "float
 
 
 def refuse_operations(kind):
-    """Lets instances of ``kind``, which are no values, refuse what Python would do with any object: compare places in memory, say.
+    """Makes instances of ``kind``, which are no values, refuse operators that Python defines for any object, such as ``==``.
 
-    ``_sf_told()`` says what is given, and ``_sf_advice(symbol)`` what would be right.
+    The message names the object by ``_sf_told()`` and ends with the advice ``_sf_advice(symbol)``.
     """
 
     def refusing(symbol):
@@ -396,7 +396,7 @@ def call(name, arguments, type):
 
 
 def as_value(value, whose="", at=None):
-    """A traced value, or a plain number as one. ``whose`` and ``at`` tell a message whose it is, and where."""
+    """Returns a traced value, or a plain number as a traced value. For messages, ``whose`` names its owner, ``at`` its place."""
     if isinstance(value, Value):
         return value
     if isinstance(value, bool) or type(value).__name__ == "bool_":

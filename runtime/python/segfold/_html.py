@@ -1,4 +1,4 @@
-"""What notebooks show: emitted text highlighted, plans, laws, ladders. Everything is escaped."""
+"""HTML for notebooks: highlighted emitted text, plans, laws, ladders. Everything is escaped."""
 
 import html
 import re
@@ -75,7 +75,7 @@ def laws_html(report):
 
 
 def bench_html(bench):
-    """A bench: a bar for each plan that was measured, then all of it as a table."""
+    """A bench: a bar for each measured plan, then a table of all entries."""
     rows = [(entry.name + (" (chosen)" if entry.is_chosen else ""), entry.bytes_per_second / 1e9)
             for entry in bench if entry.outcome == "measured"]  # fmt: skip
     return ladder_html(rows, "GB/s") + _folded("table", f"<pre>{html.escape(str(bench))}</pre>")

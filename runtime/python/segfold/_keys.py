@@ -4,7 +4,7 @@ import sys
 
 
 def starts(keys):
-    """The columns of keys, and a flag for each element: whether its keys differ from those of the element before."""
+    """The columns of keys, and a flag for each element: true if any of its keys differs from the element before."""
     columns = tuple(_array(column) for column in keys) if isinstance(keys, (tuple, list)) else _array(keys)
     changes = None
     for column in columns if isinstance(columns, tuple) else (columns,):
@@ -30,7 +30,7 @@ def _library(array):
 
 
 def _array(column):
-    """A column that can be compared and indexed: arrays of torch, CuPy and JAX as they are, others as NumPy's."""
+    """A column that can be compared and indexed: arrays of torch, CuPy and JAX unchanged, other arrays as NumPy's."""
     if _library(column) in ("torch", "cupy", "jax", "jaxlib"):
         return column
     import numpy

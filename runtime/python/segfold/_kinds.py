@@ -1,4 +1,4 @@
-"""What parameters and results may be beside plain columns and values of a segment: annotations of operators; words for types."""
+"""Annotations of operators for parameters and results that are not plain columns or values of a segment; names of types."""
 
 import sys
 
@@ -19,7 +19,7 @@ def is_of_numpy(given):
 
 
 def type_word(given):
-    """The name of a type that is given as one of segfold's, as a dtype of NumPy or torch, or as a name of either: "f32"."""
+    """The name of a type, such as "f32". The type is given as segfold's, as a dtype of NumPy or torch, or by name."""
     word = given if isinstance(given, str) else "bool" if given is bool else str(given)
     if is_of_numpy(given):
         word = sys.modules["numpy"].dtype(given).name
@@ -37,7 +37,7 @@ def type_word(given):
 
 
 def refuse_kind(what, kind, example, at):
-    """Refuses an annotation that is no type of segfold, and says which one is meant where that can be known."""
+    """Refuses an annotation that is no type of segfold. The message suggests the type that is probably meant."""
     shown = repr(kind)
     if isinstance(kind, type):
         shown = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
@@ -69,11 +69,11 @@ class array:
         return f"{self.type}[{self.length}]"
 
     def __call__(self, *values):
-        """Refuses. It is here because NamedTuple of Python 3.10 takes annotations alone that can be called."""
+        """Always refuses. It exists because NamedTuple of Python 3.10 takes only annotations that can be called."""
         refuse(f"{self!r} converts no values", f"convert each entry, as in {self.type!r}(x)")
 
     def entries(self, name):
-        """The names of the fields that an array of this name is."""
+        """The names of the fields of which an array called ``name`` consists."""
         return [f"{name}_{k}" for k in range(self.length)]
 
 
@@ -96,7 +96,7 @@ class row:
 
 
 class each:
-    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` gives it."""
+    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` computes it."""
 
     def __init__(self, type):
         self.type = type

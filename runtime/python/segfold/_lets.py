@@ -1,4 +1,4 @@
-"""Which values of a traced part get names (``let``), so that the text reads as the function does and says nothing twice."""
+"""Chooses the values of a traced part that get names (``let``), so the text reads like the function and repeats nothing."""
 
 import collections
 
@@ -13,10 +13,10 @@ _WORDS = set(
 
 
 def lets_of(sets, found, taken):
-    """``(value, name)`` of what gets a name, in the order in which values were made.
+    """``(value, name)`` of each value that gets a name, in the order in which the values were made.
 
-    These are local variables (``found``), values that cut a tree that nests deeply, as a loop's does, and operations on
-    operations that are used more than once. ``sets`` are the values that a part gives; ``taken`` names that mean something else.
+    Names go to local variables (``found``), to values at which a deep tree, such as a loop's, is cut, and to operations on
+    operations that are used more than once. ``sets`` are the values that the part sets; ``taken`` are names in other use.
     """
     used, uses, open_values = {}, collections.Counter(), list(sets.values())
     while open_values:
@@ -39,7 +39,7 @@ def lets_of(sets, found, taken):
             bind(value, name)
     always, depths, steps = _always_evaluated(sets), {}, 0  # depth of each value, counted from the last name
     harmless = set()  # values that may be computed even if their condition does not hold
-    varying = set()  # values that are not made of constants alone
+    varying = set()  # values that depend on more than constants
     for number in sorted(used):
         value, arguments = used[number], used[number]._sf_arguments
         depths[number] = 1 + max((0 if below._sf_number in lets else depths[below._sf_number] for below in arguments), default=0)
@@ -56,7 +56,7 @@ def lets_of(sets, found, taken):
 
 
 def _always_evaluated(sets):
-    """The numbers of the values that are computed whatever conditions say."""
+    """The numbers of the values that are computed under all conditions."""
     always, open_values = set(), list(sets.values())
     while open_values:
         value = open_values.pop()

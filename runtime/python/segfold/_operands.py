@@ -1,4 +1,4 @@
-"""The states that traced functions are given: of several fields, and of one."""
+"""The states that traced functions receive: with several fields, and with one field."""
 
 from ._arrays import values_of
 from ._expressions import Value, make, refuse_operations

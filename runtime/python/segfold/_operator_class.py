@@ -68,7 +68,7 @@ def _of_class(made, words):
 
 
 def _attributes(made):
-    """The attributes of a class and of its bases, by name, without those of `object`."""
+    """The attributes of a class and of its bases, by name, without the attributes of `object`."""
     held = {name: value for base in reversed(made.__mro__[:-1]) for name, value in vars(base).items()}
     return {name: value.__func__ if isinstance(value, staticmethod) else value for name, value in held.items()}
 
@@ -85,7 +85,7 @@ def _default_of(state, name):
 
 
 def _annotations(made):
-    """The annotations of a class and of its bases, those of the bases first."""
+    """The annotations of a class and of its bases, the bases first."""
     return {name: kind for base in reversed(made.__mro__[:-1]) for name, kind in _own_annotations(base).items()}
 
 
@@ -161,7 +161,7 @@ def _of_function(function, words):
 
 
 def _arguments_of(what, function, known=()):
-    """The names that a part is called with; without the last ones that have a default and are none of `known`, as in ``k=k``."""
+    """The names of a part's arguments, without last ones that have a default and are not in `known`, such as ``k=k``."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
         while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
@@ -235,14 +235,14 @@ class _Tracer:
         self.members = members  #: ``(name, type or array)`` of the state
         self.result_members = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
-        self.part = None  #: which runs
+        self.part = None  #: the part that runs
 
     @property
     def results(self):
         return flat(self.result_members)
 
     def node(self, value, names, known):
-        """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
+        """A value as bind/trace.cpp reads it, or its name if ``names`` has one. ``known`` holds the nodes made so far."""
         if value._sf_number in names:
             return ("name", value._sf_place, names[value._sf_number])
         if value._sf_number not in known:
@@ -395,7 +395,7 @@ def _identity_of(name, field, identity, at):
 
 
 def _identities_of(name, field, kind, identity, at):
-    """The identities of the fields of a member of the state. An array has one identity for all of its entries, or a list of them."""
+    """The identities of the fields of a state's member. An array has one identity for all entries, or a list of identities."""
     if not isinstance(kind, array):
         return [_identity_of(name, field, identity, at)]
     identities = list(identity) if is_list(identity) else [identity] * kind.length

@@ -1,4 +1,4 @@
-"""What ``help`` and ``inspect.signature`` say of an operator: its own parameters and results, then the words of every call."""
+"""Texts of ``help`` and ``inspect.signature`` for operators: own parameters and results, then keywords of every call."""
 
 import inspect
 import keyword
@@ -40,7 +40,7 @@ def _texts_of_results(op):
 
 
 def doc_of(op):
-    """What an operator does, what it takes and gives, and how it is called."""
+    """The documentation of an operator: purpose, parameters, results and call."""
     lines = [op.description, ""] if op.description else []
     lines += [f"{op.signature}, where T is {_listed(op.types)}" if op.is_generic else op.signature, "", "Parameters:", ""]
     lines += [f"* {_text_of_parameter(op, *parameter)}" for parameter in op.parameters]
@@ -49,7 +49,7 @@ def doc_of(op):
 
 
 def signature_of(op):
-    """The parameters of a call: the operator's own, and words. A word of Python, such as ``class``, has an underscore more."""
+    """The parameters of a call: the operator's own, and keywords. A word of Python, such as ``class``, gets an underscore."""
     own = []
     for name, type, is_table in op.parameters:
         kind = "scalar " if name in op.scalars else "table " if is_table else ""

@@ -9,7 +9,7 @@ import warnings
 
 
 class FoldWarning(UserWarning):
-    """Something that should be known before results are relied on, such as a law that a search has refuted."""
+    """A doubt about results that their user should read first, such as a law that a search has refuted."""
 
 
 def warn(text):
@@ -53,7 +53,7 @@ def _usable(names):
 
 
 def _arrays(names):
-    """The arrays among results: ``bins: i32[8]`` of a text are results ``bins_0`` to ``bins_7``, given as ``{"bins": ("bins_0", ...)}``."""
+    """The arrays among results. For ``bins: i32[8]`` in a text, the results ``bins_0`` to ``bins_7`` are ``{"bins": ("bins_0", ...)}``."""
     found = {}
     for name in names:
         stem, _, number = name.rpartition("_")

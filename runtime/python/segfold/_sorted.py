@@ -43,7 +43,7 @@ def by_first(arrays):
             "sort_keys=True sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by key first, stably"
         )
     rising = _rising(library, keys)
-    places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # the others' are stable
+    places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # other libraries sort stably anyway
     return (places, *(_taken(array, places) for array in arrays))
 
 

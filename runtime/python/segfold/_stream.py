@@ -52,31 +52,33 @@ def stream(
     assume: typing.Any = (),
     **named: typing.Any,
 ) -> typing.Iterator[typing.Any]:
-    """Folds columns of any length within a bound on memory; gives the results of consecutive segments, part by part.
+    """Folds columns of any length within a bound on memory. Yields the results of consecutive segments, part by part.
 
-    A column is an iterable of arrays (a generator, a list), which are taken one behind the other; a contiguous array of the
-    host, such as a ``numpy.memmap``, or one of Arrow, whose lists are segments; or the path of an ``.npy`` file, which is read in parts. One iterable of tuples serves all
-    columns of an operator together. Tables are arrays or paths, scalars numbers. All are given by position, by name, or in one
-    dictionary, as in a call; one whose name is a word of this function is given by position or in the dictionary.
+    A column is an iterable of arrays (a generator, a list), read in their order; a contiguous array of the host, such as a
+    ``numpy.memmap``; an array of Arrow, whose lists are segments; or the path of an ``.npy`` file, which is read in parts. One
+    iterable of tuples serves all columns of an operator together. Tables are arrays or paths, scalars are numbers. All are given by
+    position, by name, or in one dictionary, as in a call. If the name is an argument of this function, give it by position or in
+    the dictionary.
 
-    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``, or there is one segment of all elements.
+    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``; without these, all elements are one segment.
     Flags and keys are given like columns; offsets and lengths are an array or a path, because their number must be known.
-    ``num_elements`` says how many elements iterables give, which ``uniform`` must know; offsets and lengths say it themselves.
-    ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A part has as many elements as they hold, and
-    its results come when it is full: with little memory they come early. While one part is folded the next one is read, on a
-    thread that calls the iterables.
+    ``num_elements`` is the number of elements of iterables. ``uniform`` needs it; offsets and lengths determine it.
 
-    ``assume`` names laws to rely on although they are refuted for some data, as in a call: a stream does not know its data. Without it
-    an identity that infinities or NaN may change is left out, which changes no result.
+    ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A part has as many elements as the buffers hold,
+    and its results come when it is full, so with little memory they come early. While one part is folded, a thread that calls the
+    iterables reads the next part.
 
-    Ctrl-C is raised at once. An iterable that has not answered then goes on, is asked for nothing more, and the interpreter's exit
-    waits for it.
+    ``assume`` names laws to rely on although some data refute them, as in a call: a stream does not know its data. Without it, a
+    stream uses no identity that infinities or NaN may change, which changes no result.
 
-    Columns, flags and keys end together. Where one has ended, or ``num_elements`` have been read, iterables are asked for one
-    array more, and one that gives it is refused: an endless one cannot stand beside one that ends.
+    Ctrl-C is raised at once. If an iterable is still computing an array, it continues, but gets no further request, and the
+    interpreter waits for it before it exits.
 
-    Yields an array for each part, or a named tuple of arrays where an operator has several results or segments are given by
-    keys. Raises what a fold raises, and what an iterable raises; InputError for operators over rows and with a ``map``.
+    Columns, flags and keys must end together. When one has ended, or after ``num_elements``, each iterable is asked for one more
+    array and refused if it has one. An endless iterable can therefore not stand beside one that ends.
+
+    Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are given by keys.
+    Raises the errors of a fold and of the iterables, and InputError for operators over rows or with a ``map``.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))
@@ -247,7 +249,7 @@ def _apart(columns):
 
 
 def _require_one_column(keys, given):
-    """Refuses keys of several columns: a tuple of arrays beside a column in one piece cannot be a tuple of pieces."""
+    """Refuses keys of several columns. A tuple of arrays beside a column that is one array is not a tuple of pieces."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"

@@ -1,4 +1,4 @@
-"""Operators of texts and Python code, laws, tuning, devices."""
+"""Operators from texts and Python code, laws, tuning, devices."""
 
 import dataclasses
 import os
@@ -17,20 +17,20 @@ def operator(definition: typing.Callable[..., typing.Any], /, **words: typing.An
 @typing.overload
 def operator(**words: typing.Any) -> typing.Callable[[typing.Callable[..., typing.Any]], _segfold.Operator]: ...
 def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any:
-    """Makes an operator of a text, a file, a class or a function.
+    """Makes an operator from a text, a file, a class or a function.
 
     * A text in the language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. A name alone is that of a standard
-      operator, ``"sum"`` or ``"sum_f32"``. Where the text has ``T`` for a type, it is that of the arrays.
+      operator, ``"sum"`` or ``"sum_f32"``. If the text has ``T`` for a type, each call takes the type of its arrays.
     * A path (``pathlib.Path``) of a file with such a text.
     * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``append``, ``finish``,
-      ``empty`` and ``map`` its functions, ``results`` what it gives, ``laws`` what it claims; other names begin with an
+      ``empty`` and ``map`` its functions, ``results`` its results, ``laws`` the laws that it claims; other names begin with an
       underscore. The functions are called once, with traced values. ``x: sf.row(sf.f32)`` is a column of rows,
       ``late: sf.i32[24] = 0`` an array of fields, ``sf.each(sf.f32)`` in ``results`` an output of ``map``.
     * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,
       ``map``, ``commutative`` and ``idempotent`` are further words.
 
-    Raises SpecError, whose message points at the line, for a definition that is wrong, and for a name that no operator has; InputError
-    for a file that cannot be read; TypeError for what is none of these.
+    Raises SpecError that points at the line for a wrong definition, and SpecError for an unknown name; InputError for a file that
+    cannot be read; TypeError for any other object.
 
     >>> import segfold as sf
     >>> sf.operator("operator spread(x: i32) -> i32 { state { low: i32 = highest(i32); high: i32 = lowest(i32) } "
@@ -82,11 +82,11 @@ def _refuse_words(words, what):
 
 
 def explain(operator: _segfold.Operator) -> str:
-    """All that has been warned of an operator in this process: counter-examples, and ways out.
+    """The full texts of all warnings about an operator in this process, with counter-examples and advice.
 
-    A :class:`FoldWarning` is one line, given once for an operator, a type of it and a kind. Of an operator of which nothing was warned, says what a
-    short search of its laws finds, or that it finds nothing; :func:`check` searches longer, and :meth:`Plan.explain` says why a plan was
-    chosen.
+    A :class:`FoldWarning` is only one line, given once for each operator, type and kind. Without any warning so far, returns the
+    result of a short search for counter-examples to the operator's laws. :func:`check` searches longer, and
+    :meth:`Plan.explain` tells why a plan was chosen.
 
     >>> import segfold as sf
     >>> print(sf.explain(sf.expression("a + b", "i32")))
@@ -104,11 +104,11 @@ def expression(
     finish: str = "",
     commutative: bool = False,
 ) -> _segfold.Operator:
-    """An operator of one column ``x`` and one field, its parts given as expressions of the language.
+    """Makes an operator of one column ``x`` and one field. Its parts are expressions of the language.
 
-    ``combine`` is of ``a`` and ``b``, ``lift`` of ``x``, ``finish`` of ``value``; what is left out is ``x`` and ``value`` itself, and
-    an operator without ``identity`` gives no result for an empty segment. ``type`` is ``sf.f32`` or ``"f32"``, or a dtype of NumPy
-    or its name, ``"float32"``. Raises SpecError.
+    ``combine`` uses ``a`` and ``b``, ``lift`` uses ``x`` and is ``x`` by default, ``finish`` uses ``value`` and is ``value`` by
+    default. An operator without ``identity`` gives no result for an empty segment. ``type`` is ``sf.f32``, ``"f32"``, a dtype of
+    NumPy or its name, ``"float32"``. Raises SpecError.
 
     >>> import numpy as np, segfold as sf
     >>> sf.expression("max(a, b)", "i32", identity="lowest(i32)")(np.array([3, 1, 4], np.int32))
@@ -129,27 +129,27 @@ def expression(
 class CounterExample:
     """States that break a law, and the two states that should have been equal."""
 
-    states: typing.Tuple[typing.Dict[str, typing.Any], ...]  #: of dictionaries, one for each operand
-    elements: typing.Tuple[typing.Tuple[typing.Dict[str, typing.Any], ...], ...]  #: the elements that each state was made of
-    scalars: typing.Dict[str, typing.Any]  #: their values, where the law is refuted with these
+    states: typing.Tuple[typing.Dict[str, typing.Any], ...]  #: a dictionary for each operand
+    elements: typing.Tuple[typing.Tuple[typing.Dict[str, typing.Any], ...], ...]  #: the elements of each state
+    scalars: typing.Dict[str, typing.Any]  #: values of the scalars that refute the law
     left_side: str  #: ``"combine(combine(a, b), c)"``
     right_side: str
-    left: typing.Dict[str, typing.Any]  #: what the left side gives
+    left: typing.Dict[str, typing.Any]  #: the value of the left side
     right: typing.Dict[str, typing.Any]
-    text: str  #: all of it, for a reader
+    text: str  #: everything, as text for a reader
 
     @property
     def columns(self) -> typing.Dict[str, typing.List[typing.Any]]:
-        """The elements of all states one behind the other, as lists by column: a small input for the operator.
+        """The elements of all states in a row, as a list for each column: a small input for the operator.
 
-        Of an operator over rows they are those of one feature: ``numpy.reshape(column, (-1, 1))`` makes rows of them.
+        For an operator over rows, the lists hold one feature: ``numpy.reshape(column, (-1, 1))`` makes rows of a list.
         """
         together = [element for state in self.elements for element in state]
         return {name: [element[name] for element in together] for name in (together[0] if together else {})}
 
     @property
     def offsets(self) -> typing.List[int]:
-        """The offsets of :attr:`columns`: one segment, of all of them."""
+        """The offsets for :attr:`columns`: one segment of all elements."""
         return [0, sum(map(len, self.elements))]
 
     def __str__(self):
@@ -158,20 +158,20 @@ class CounterExample:
 
 @dataclasses.dataclass(frozen=True)
 class LawFinding:
-    """What is known of one law; true unless it is refuted."""
+    """The verdict on one law, with its evidence; true unless the law is refuted."""
 
     law: str  #: ``"associative"``, ``"identity"``, ``"commutative"``, ``"idempotent"``
     #: ``"proved"``, ``"proved_while_nothing_overflows"``, ``"proved_over_reals"``, ``"holds_exhaustively"``,
     #: ``"holds_exhaustively_in_8_bits"``, ``"not_refuted"``, ``"holds_up_to_rounding"``, ``"refuted"``
     verdict: str
     means: str  #: ``"search"``, ``"all states"``, ``"bit vectors"``, ``"integers"``, ``"reals"``
-    seconds: float  #: of the processor, that the prover took
-    invariants: str  #: what a proof needs and every state keeps: ``"0 <= leading <= flights"``
-    unproved: str  #: why there is no proof, where one was tried
-    holds_without_overflow: bool  #: refuted by what overflows alone, and proved while nothing does
-    cases: int  #: that were tried
+    seconds: float  #: processor time of the prover
+    invariants: str  #: facts about states that the proof needs: ``"0 <= leading <= flights"``
+    unproved: str  #: the reason for the missing proof, if one was tried
+    holds_without_overflow: bool  #: only overflow refutes it: it is proved as long as nothing overflows
+    cases: int  #: number of cases tried
     spread: float  #: the largest rounding difference, relative to the largest float of its case
-    text: str  #: all of it, for a reader
+    text: str  #: everything, as text for a reader
     counter_example: typing.Optional[CounterExample]
 
     def __bool__(self):
@@ -182,10 +182,10 @@ class LawFinding:
 
 
 class LawReport(typing.Tuple[LawFinding, ...]):
-    """The findings on all laws that an operator claims; true where none is refuted."""
+    """The findings on all laws that an operator claims; true if no law is refuted."""
 
-    undeclared: typing.Tuple[LawFinding, ...] = ()  #: laws that are proved and not claimed
-    prover: str = ""  #: ``"Z3 4.8.12"``, or why nothing was proved; empty where nothing was asked
+    undeclared: typing.Tuple[LawFinding, ...] = ()  #: proved laws that the operator does not claim
+    prover: str = ""  #: ``"Z3 4.8.12"``, or why nothing was proved; empty if no prover was asked
 
     def __bool__(self) -> bool:
         return all(self)
@@ -210,9 +210,9 @@ class LawReport(typing.Tuple[LawFinding, ...]):
 def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200000, seed: int = 1, prove: float = 3) -> LawReport:
     """Judges the laws that an operator claims, by a search for counter-examples and by proofs: associativity, identity, and ``laws``.
 
-    Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law. What no
-    search refutes Z3 is asked for ``prove`` seconds of the processor, 0 for no proofs; without Z3 ``prover`` of the report says so.
-    What is proved is kept beside the compiled kernels, where later processes find it instead of searching.
+    Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law. Then asks
+    Z3, for at most ``prove`` seconds of processor time, about laws that the search did not refute; 0 means no proofs. Without Z3,
+    ``prover`` of the report says so. Proofs are stored beside the compiled kernels, where later processes find them.
     Raises InputError for an operator whose ``T`` is open.
 
     >>> import segfold as sf
@@ -237,44 +237,44 @@ def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200
 
 @dataclasses.dataclass(frozen=True)
 class Tuned:
-    """What a tuning has found."""
+    """The result of a tuning."""
 
-    winner: str  #: ``"warp_stream ring_offsets=256"``; empty where no plan is right
-    reason: str  #: why that one
-    milliseconds: float  #: of the winner, the median
-    measured: int  #: plans
-    file: str  #: where the measurements were kept
+    winner: str  #: ``"warp_stream ring_offsets=256"``; empty if no plan is right
+    reason: str  #: why it won
+    milliseconds: float  #: median time of the winner
+    measured: int  #: number of plans
+    file: str  #: the file that holds the measurements
 
 
 def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Tuned:
-    """Measures plans for these arrays of the host on the GPU or the host, and keeps what it has found in the user's tuning records.
+    """Measures plans for these arrays of the host, on the GPU or the host, and stores the results in the user's tuning records.
 
-    Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200): after so many the search
-    measures no other plan. The best are then compiled as they will run and ranked by turns, and the results of the winner are held
-    against the reference, which takes further seconds. Later folds and plans take the winner, tensors of 64-bit
-    offsets apart: indices of 32 bits are measured. Returns a :class:`Tuned`. Raises DeviceError for a back end that is not timed, such
-    as ``"reference"``. Operators over rows are measured too, and no later plan asks for what was found: records do not tell rows of
-    different lengths apart.
+    Takes arrays and segments like a call of the operator, and limits of the search: ``seconds`` (60) and ``evaluations`` (200), the
+    most plans to measure. The best plans are then compiled as they will run and ranked in turns, and the winner's results are
+    compared with the reference, which takes further seconds. Later folds and plans take the winner, except for tensors of 64-bit
+    offsets, because 32-bit indices are measured. For operators over rows, later plans do not use the records, which do not tell rows
+    of different lengths apart. Returns a :class:`Tuned`. Raises DeviceError for a back end that is not timed, such as
+    ``"reference"``.
     """
     return Tuned(**_segfold.tune(_given("tune", operator), *arrays, **words))
 
 
 @dataclasses.dataclass(frozen=True)
 class BenchEntry:
-    """A stage or a peer, timed."""
+    """The measurement of a stage or a peer."""
 
     name: str
     configuration: str  #: ``"block_threads=256 items_per_thread=4"``; empty for peers
-    is_chosen: bool  #: whether a fold takes this plan
+    is_chosen: bool  #: true for the plan that a fold takes
     is_peer: bool
     outcome: str  #: ``"measured"``, ``"abandoned"``, ``"left_out"``, ``"failed"``
     reason: str  #: why it was not measured
-    milliseconds: float  #: the median
-    quartiles: typing.Tuple[float, float]  #: the lower and the upper one
-    bytes_per_second: float  #: of the bytes that must be moved
-    fraction: float  #: of the read rate of the memory
-    agrees: bool  #: whether its results are right
-    agreement: str  #: what they were compared with
+    milliseconds: float  #: median
+    quartiles: typing.Tuple[float, float]  #: lower and upper quartile
+    bytes_per_second: float  #: rate of the bytes that must be moved
+    fraction: float  #: share of the memory's read rate
+    agrees: bool  #: true if its results are right
+    agreement: str  #: the results that they were compared with
 
     def _cells(self):
         if self.outcome != "measured":
@@ -284,17 +284,17 @@ class BenchEntry:
 
 
 class Bench(typing.Tuple[BenchEntry, ...]):
-    """The entries of a bench, the stages first; with what they were measured on."""
+    """The entries of a bench, the stages first, with the workload on which they were measured."""
 
     operator: str
     layout: str
     num_elements: int
     num_segments: int
-    bytes: int  #: that must be moved at least
+    bytes: int  #: the least bytes that must be moved
 
     @property
     def chosen(self) -> typing.Optional[BenchEntry]:
-        """The plan that a fold takes; None where it was not measured."""
+        """The plan that a fold takes; None if it was not measured."""
         return next((entry for entry in self if entry.is_chosen and entry.outcome == "measured"), None)
 
     def __str__(self):
@@ -316,8 +316,8 @@ class Bench(typing.Tuple[BenchEntry, ...]):
 def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Bench:
     """Times every stage that takes these arrays of the host, and peers, beside the read rate of the memory.
 
-    Takes arrays and segments as a call of the operator does, and ``repeats`` (21), ``stages`` (names; all that can serve)
-    and ``peers`` (names; of a GPU). Results are compared with each other and, up to 2^20 elements, with the reference. Returns
+    Takes arrays and segments like a call of the operator, and ``repeats`` (21), ``stages`` (names; by default all that can serve)
+    and ``peers`` (names of peers of a GPU). Results are compared with each other and, up to 2^20 elements, with the reference. Returns
     a :class:`Bench`. Raises DeviceError for a back end that is not timed, such as ``"reference"``.
     """
     facts = _segfold.bench(_given("bench", operator), *arrays, **words)
@@ -343,10 +343,10 @@ class Device:
 
 
 def devices() -> typing.List[Device]:
-    """The GPUs that this process may use; none without a driver, and ``no_gpu_reason()`` says why."""
+    """The GPUs that this process may use. If there are none, ``no_gpu_reason()`` says why."""
     return [Device(**facts) for facts in _segfold.devices()]
 
 
 def restore(kind: str, text: str) -> _segfold.Operator:
-    """Makes an operator again. Unpickling calls it."""
+    """Makes an operator from its origin. Unpickling calls this."""
     return _segfold.restore(kind, text)

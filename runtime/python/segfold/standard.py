@@ -1,7 +1,7 @@
 """The operators that come with segfold: ``segfold.standard.sum``, ``segfold.standard.mean_variance``, ...
 
-They take the type of the arrays that they are given; ``segfold.standard.sum_i32`` and ``segfold.standard.sum.typed("i32")``
-are of one type. ``dir(segfold.standard)`` lists them.
+Each call takes the type of its arrays; ``segfold.standard.sum_i32`` and ``segfold.standard.sum.typed("i32")`` have a fixed
+type. ``dir(segfold.standard)`` lists all operators.
 """
 
 import difflib as _difflib

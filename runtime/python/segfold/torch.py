@@ -1,7 +1,7 @@
-"""Folds inside of torch's graphs: an operator of ``torch.library`` that ``torch.compile`` keeps whole, with gradients of sums.
+"""Folds inside torch's graphs: an operator of ``torch.library`` that ``torch.compile`` keeps whole, with gradients of sums.
 
-``segfold.torch.fold(op, x, offsets=o)`` gives what ``op(x, offsets=o)`` gives, and gradients. ``segfold.torch.function(op)`` is the same
-as a function of tensors alone, for what ``torch.compile`` compiles. Elsewhere the call of the operator itself costs less.
+``segfold.torch.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)``, with gradients. ``segfold.torch.function(op)`` is
+the same fold as a function of tensors alone, for code that ``torch.compile`` compiles. Elsewhere, ``op(x, offsets=o)`` costs less.
 """
 
 import functools
@@ -119,13 +119,13 @@ def function(op):
 
 
 def fold(op, *columns, **words):
-    """Folds tensors as ``op(*columns, ...)`` does; columns by position or by name, segments in one of the ways of a call.
+    """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
-    Returns a tensor, or a named tuple of tensors. Gradients are those of sums: of an operator of one floating-point field whose
-    ``combine`` is ``a + b``, without ``finish``, ``empty`` and ``map``, and whose ``lift`` is a column or a product of two columns.
-    A column may be one of rows; the gradient of a column of numbers beside it is summed over the features. Raises RuntimeError
-    where another operator's gradient is asked for, or one of forward mode, and what the call raises. ``torch.func.vmap`` folds the
-    entries of a batch one after the other.
+    Returns a tensor, or a named tuple of tensors. Only sums have gradients: operators of one floating-point field whose
+    ``combine`` is ``a + b``, whose ``lift`` is a column or a product of two columns, and which have no ``finish``, ``empty`` or
+    ``map``. A column may hold rows; the gradient of a column of numbers beside it is summed over the features. Raises the errors
+    of the call, and RuntimeError for the gradient of another operator or in forward mode. ``torch.func.vmap`` folds the entries
+    of a batch in turn.
     """
     return function(op)(*columns, **words)
 
@@ -161,7 +161,7 @@ def _(text, arrays, layout, segments, uniform):
         length = segments[0].shape[0] - 1
     elif layout in ("lengths", "ranges"):
         length = segments[0].shape[0]
-    else:  # known when the fold has run
+    else:  # known only after the fold
         length = _torch.library.get_ctx().new_dynamic_size()
     row = [array.shape[1] for array, (name, _, _) in zip(arrays, op.parameters) if name in op.rows][:1]
     results = [
@@ -186,7 +186,7 @@ def _backward(ctx, gradients):
             f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
             "and without tables"
         )
-    saved = ctx.saved_tensors  # torch.utils.checkpoint lets them be asked for once
+    saved = ctx.saved_tensors  # read once: torch.utils.checkpoint allows no second read
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
     names = [name for name, _, _ in op.parameters]
     num_elements = arrays[names.index(factors[0])].shape[0]
@@ -195,7 +195,7 @@ def _backward(ctx, gradients):
     for i, name in enumerate(factors):
         others = [arrays[names.index(other)] for j, other in enumerate(factors) if j != i]
         part = of_each
-        for other in others:  # a number beside rows is that of every feature
+        for other in others:  # a number beside rows applies to every feature
             part = part * (other if other.dim() == part.dim() else other.unsqueeze(1))
         at = names.index(name)
         if arrays[at].dim() < part.dim():
@@ -220,7 +220,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
         begins = segments[0] != 0
     else:
         keys = segments[0]
-        if keys.is_floating_point():  # keys are equal where their bits are
+        if keys.is_floating_point():  # keys are equal if their bits are
             keys = keys.view({2: _torch.int16, 4: _torch.int32, 8: _torch.int64}[keys.element_size()])
         begins = _torch.ones_like(keys, dtype=_torch.bool)
         begins[1:] = keys[1:] != keys[:-1]
@@ -231,7 +231,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
 
 
 def _fold_of_batch(info, in_dims, text, arrays, layout, segments, uniform):
-    """Folds each entry of a batch, one after the other. torch.func.vmap calls it."""
+    """Folds the entries of a batch in turn. torch.func.vmap calls this."""
     _, dims_of_arrays, _, dims_of_segments, _ = in_dims
 
     def entries(tensors, dims, at):

@@ -1,8 +1,8 @@
-"""Types, and values that remember how they were made: what Python functions are traced with.
+"""Types and functions with which Python functions are traced: their values remember how they were made.
 
 A traced function runs once, with a :class:`Value` for each argument. Operators of Python (``+``, ``<``, ...) and the functions of
-this module make further values; what the function returns is the tree that the text form says. Local variables of the function
-become names (``let``) of the operator, so that emitted text reads as the function does.
+this module make further values; the returned value is the tree of an expression in the text form. Local variables of the function
+become names (``let``) of the operator, so that emitted text reads like the function.
 """
 
 import functools
@@ -78,7 +78,7 @@ def maximum(a, b, *more):
 
 
 def absolute(x):
-    """The magnitude; that of the lowest integer is itself. ``abs(x)`` is the same."""
+    """The magnitude; for the lowest integer, that integer. ``abs(x)`` is the same."""
     return abs(as_value(x))
 
 
@@ -103,12 +103,12 @@ def isnan(x):
 
 
 def isfinite(x):
-    """True for what is neither infinite nor NaN."""
+    """True unless x is infinite or NaN."""
     return _truth_of_real("isfinite", x)
 
 
 def where(condition, yes, no):
-    """``condition ? yes : no``; only the chosen one is evaluated."""
+    """``condition ? yes : no``; only the chosen side is evaluated."""
     condition, yes, no = as_value(condition), as_value(yes), as_value(no)
     if condition._sf_type is not bool_:
         refuse(f"where() takes a bool first, and {condition._sf_described()} is given", "compare with something to get one")
@@ -117,12 +117,12 @@ def where(condition, yes, no):
 
 
 def logical_and(a, b):
-    """``a && b``; b is evaluated where a holds."""
+    """``a && b``; b is evaluated only if a is true."""
     return _logical("&&", a, b)
 
 
 def logical_or(a, b):
-    """``a || b``; b is evaluated where a does not hold."""
+    """``a || b``; b is evaluated only if a is false."""
     return _logical("||", a, b)
 
 
@@ -132,12 +132,12 @@ def logical_not(a):
 
 
 def lowest(type):
-    """The lowest value of a number type; -inf is not one."""
+    """The lowest finite value of a number type."""
     return _limit("lowest", type)
 
 
 def highest(type):
-    """The highest value of a number type; inf is not one."""
+    """The highest finite value of a number type."""
     return _limit("highest", type)
 
 

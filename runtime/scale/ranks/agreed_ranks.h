@@ -12,12 +12,12 @@ namespace segfold {
 /// these the same collective calls.
 class AgreedRanks : public Communicator {
 public:
-    /// `ranks` must outlive it.
+    /// `ranks` must outlive this object.
     explicit AgreedRanks(Communicator& ranks) : ranks_(ranks) {}
 
     /// Calls `work`, which may make collective calls. If `work` throws on a rank, every rank throws an error
-    /// of the same kind, which names the lowest rank that failed: SpecError, InputError, DeviceError,
-    /// InternalError, simt::SimtError, or Stopped. Collective.
+    /// of the same kind that names the lowest failed rank: SpecError, InputError, DeviceError, InternalError,
+    /// simt::SimtError, or Stopped. Collective.
     ///
     /// Calls may be nested. If a rank fails in an outer call, the inner calls of other ranks throw an
     /// exception that is not an Error.

@@ -15,11 +15,11 @@ public:
 
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
-    /// This rank's place among those of its host.
+    /// The place of this rank among the ranks on its host.
     [[nodiscard]] virtual int local_rank() const = 0;
     /// Returns the bytes of all ranks, in their order. Collective.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
-    /// Sends bytes to rank `to`, which must call receive() for as many.
+    /// Sends bytes to rank `to`, which must receive() as many bytes.
     virtual void send(int to, std::span<const std::byte> bytes) = 0;
     virtual void receive(int from, std::span<std::byte> bytes) = 0;
     /// Ends all ranks of the run, now. Does not return.

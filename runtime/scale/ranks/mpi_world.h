@@ -9,8 +9,8 @@ namespace segfold {
 
 /// The ranks that mpirun, or srun with PMI, started together; null if this process was started alone.
 ///
-/// The communicator initializes MPI, and its destructor finalizes MPI. Throws InputError if several processes
-/// were started, and this program was built without MPI or MPI does not know the starter. Throws DeviceError
+/// The communicator initializes MPI, and its destructor finalizes MPI. For several processes, throws
+/// InputError if this program was built without MPI or if MPI does not know the starter. Throws DeviceError
 /// if libmpi cannot be opened or fails. Only one thread may call the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> mpi_world();
 

@@ -193,8 +193,7 @@ private:
         return reinterpret_cast<cuda::CUdeviceptr>(device);
     }
 
-    /// Scratch memory of one number among a plan's scratch arrays. All launches share it: they run one after
-    /// the other.
+    /// Scratch memory number `place` of a plan. All launches share it, because they run one after the other.
     std::byte* scratch_room(std::size_t place, std::size_t bytes)
     {
         if (scratch_.size() <= place)

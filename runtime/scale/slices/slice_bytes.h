@@ -37,8 +37,8 @@ struct SliceBytes {
                                              double usable, bool has_engine,
                                              std::optional<std::int64_t> num_segments);
 
-/// Throws InputError, which says that the part `share` of `memory_bytes` does not hold `least` elements of
-/// `bytes` bytes each.
+/// Throws InputError: the part `share` of `memory_bytes` does not hold `least` elements of `bytes` bytes
+/// each.
 [[noreturn]] void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::int64_t least);
 
 }  // namespace segfold

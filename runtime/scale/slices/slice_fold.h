@@ -33,7 +33,7 @@ struct SliceProblem {
     Operator op;  ///< checked
     OperatorLaws laws;
     JoinOrder order = JoinOrder::as_cut;
-    /// The operator's tables that some slice may read outside of.
+    /// Tables of the operator that a slice may read past their ends.
     std::vector<std::string> checked_tables = {};
     Shape typical = {};  ///< the shape of a slice
     Choose choose = {};  ///< not called for a back end without stages
@@ -57,10 +57,10 @@ struct PreparedSlice {
     std::vector<SlicePiece> pieces = {};
 };
 
-/// Folds slices of one problem on one device, one after the other.
+/// Folds slices of one problem on one device, in their order.
 class SliceFolder {
 public:
-    /// `problem` must outlive it.
+    /// `problem` must outlive this object.
     SliceFolder(const SliceProblem& problem, SliceDevice device);
 
     /// Chooses the plans of all slices ahead: if `has_inner`, the plan of the inner segments, which have this
@@ -70,7 +70,7 @@ public:
     /// Chooses the runs without reading elements. Throws the error of SliceProblem::choose if no plan fits;
     /// it concerns the whole fold.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
-    /// Makes the slice's partial of the results of its runs. The partial may borrow these results.
+    /// Makes the slice's partial from the results of its runs, which the partial may borrow.
     [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given);
     /// Throws the errors of the device, whose messages count elements from the slice's begin.
     [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr);

@@ -25,14 +25,14 @@ void require_associative(const OperatorLaws& laws, const Operator& op, std::stri
 /// A table of places that a part's operator reads beside its own tables.
 enum class BaseTable : std::uint8_t {
     index,  ///< one entry: the place of the part's first element in the whole input
-    /// One entry: the number of the part's first segment; for pieces, one entry each: the number of its
-    /// segment.
+    /// For a part, one entry: the number of its first segment. For pieces, one entry each: the number of the
+    /// piece's segment.
     segment,
     position,  ///< for pieces, one entry each: the place of its first element in its segment
 };
 
-/// An operator on a part of the elements. Its parameters are those of the original operator, then the tables
-/// `bases` of i64.
+/// An operator on a part of the elements. Its parameters are the original operator's, then the tables `bases`
+/// of i64.
 struct PartOperator {
     Operator op;
     std::vector<BaseTable> bases = {};  ///< the tables that were added, in their order

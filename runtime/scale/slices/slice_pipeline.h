@@ -68,7 +68,7 @@ public:
     [[nodiscard]] Times times(std::size_t room);
 
 private:
-    /// Memory of the host and of the device with the same layout: small arrays one behind the other.
+    /// Memory of the host and memory of the device with the same layout of small arrays.
     struct Twin {
         std::unique_ptr<SliceEngine::Memory> host, device;
     };

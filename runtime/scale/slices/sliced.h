@@ -14,16 +14,16 @@ namespace segfold {
 
 /// Folds a workload slice by slice; slices are dealt to the devices, which run at the same time.
 ///
-/// The results are those of a fold in one piece: the order of the elements is kept, whatever the operator is.
-/// If combine() rounds, the last bits depend on the cuts; with a reproducible plan they depend on the data
-/// alone, and are the same for any number of slices and of devices. `problem.typical` need not be filled.
+/// The order of the elements is kept, whatever the operator is, so the results equal those of a fold in one
+/// piece up to rounding. If combine() rounds, the last bits depend on the cuts; with a reproducible plan they
+/// depend on the data alone, not on the number of slices or devices. `problem.typical` need not be filled.
 /// Throws InputError for rows of features and for write-back.
 [[nodiscard]] FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem,
                                   const Workload& workload, std::int64_t num_slices);
 
 /// The problem of a session's fold in slices. The caller fills `typical` and `checked_tables`. The session
-/// must outlive it. `has_pieces_alone`: cuts divide all segments, and the plan that is wished for is of their
-/// pieces. Throws SpecError for an operator that is not associative.
+/// must outlive it. `has_pieces_alone` is true if cuts divide all segments; the requested plan is then the
+/// plan of the pieces. Throws SpecError for an operator that is not associative.
 [[nodiscard]] SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaws laws,
                                          const FoldWishes& wishes, bool has_pieces_alone);
 

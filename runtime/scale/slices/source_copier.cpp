@@ -18,7 +18,7 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 constexpr std::size_t kSmallestPiece = 4096;
 constexpr std::size_t kOrderedBuffers = 4;
-/// Large, because a generator fills each buffer with many threads.
+/// Size of buffers that a generator fills. It is large, because a generator fills a buffer with many threads.
 constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;
 /// The most bytes of one copy from page-locked memory. Larger copies are cut, so that other copies can run in
 /// between.

@@ -18,11 +18,11 @@ namespace segfold {
 
 /// Reads sources and queues their copies to the device.
 ///
-/// The device copies page-locked memory by itself. Other memory and files are read into a ring of buffers, in
-/// pieces, by threads on most of the cores: one core reads the page cache at a fraction of a link's rate. A
-/// buffer is copied when all its pieces are read, and filled again when the device has copied it. So there
-/// are few calls of the driver, which serves one thread at a time. When no piece of a copy is left, threads
-/// go on with the next copy. A generator is read in order, on the caller's thread.
+/// The device copies page-locked memory by itself. Threads on most of the cores read other memory and files
+/// in pieces into a ring of page-locked buffers: one core reads the page cache at a fraction of a link's
+/// rate. When all its pieces are read, a buffer is copied in one call, because the driver serves one thread
+/// at a time. It is filled again when the device has copied it. When no piece of a copy is left, threads go
+/// on with the next copy. A generator is read in order, on the caller's thread.
 class SourceCopier {
 public:
     /// The buffers have at most `memory_bytes` bytes together.

@@ -34,7 +34,7 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
     }
 }
 
-/// Returns the stages that can serve the problem, in the order of preference of the rule of thumb.
+/// Returns the stages that can serve the problem, best first by the rule of thumb.
 std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
                                         const Catalogue& catalogue)
 {

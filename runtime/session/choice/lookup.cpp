@@ -21,8 +21,8 @@ constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
 // The assumed time of a plan at a shape where it was not measured, relative to the best time there.
 constexpr double kUnmeasured = 2;
-// The least gain that counts: of a record at another shape over the rule of thumb, and of a row measured with
-// an earlier text of its stage over the present rows.
+// The least gain that counts. A plan measured at near shapes must gain it on the rule of thumb; a row of an
+// earlier stage text must gain it on all present rows.
 constexpr double kLeastGainOfRecord = 0.03;
 
 double mean_length(const Shape& shape)
@@ -86,7 +86,8 @@ std::string rank_text(const Measured& measured, const TuningRecord& row)
                        plans, faster, faster == 1 ? "is not" : "none is");
 }
 
-/// The correct rows of a problem's class that GPUs have, or hosts: neither has anything to tell the other.
+/// The correct rows of a problem's class, either of GPUs or of hosts: rows of one kind say nothing about the
+/// other.
 class RowsOfClass {
 public:
     RowsOfClass(const DeviceIdentity& device, const Problem& problem)

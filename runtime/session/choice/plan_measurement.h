@@ -30,7 +30,8 @@ struct PlanMeasurement {
     MeasurementOutcome outcome = MeasurementOutcome::correct;
     double milliseconds = 0;  ///< the median; the time of one run if abandoned; 0 if there is no time
     std::vector<double> samples = {};
-    /// Why the outcome is not `correct`; if it is, which results could not be judged.
+    /// The reason why the outcome is not `correct`. For a correct outcome, the results that could not be
+    /// judged.
     std::string reason = {};
     double compile_milliseconds = 0;
 };

@@ -33,7 +33,7 @@ ProblemClass folded_on_host(ProblemClass problem);
 /// "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative"
 std::string print(const ProblemClass& problem);
 
-/// How thoroughly the plan of a row was measured.
+/// Thoroughness of the measurement of a row's plan.
 enum class TuningPhase : std::uint8_t {
     screened,  ///< a few runs
     ranked,    ///< many runs, in turns with rivals

@@ -30,12 +30,12 @@ private:
     int descriptor_ = -1;
 };
 
-/// All known rows: first those of the program, then the user's own.
+/// All known rows: first the program's, then the user's own.
 class RecordStore {
 public:
-    /// Reads the records that come with the program, and those of `folder` unless it is empty. A folder or
-    /// file that cannot be read becomes a complaint. With `for_host`, skips the program's records: they are
-    /// all of GPUs, and reading them takes longer than a short run on the host.
+    /// Reads the records that come with the program, and the records in `folder` unless `folder` is empty. A
+    /// folder or file that cannot be read becomes a complaint. With `for_host`, skips the program's records:
+    /// all are of GPUs, and to read them takes longer than a short run on the host.
     static RecordStore open(const std::string& folder, bool for_host = false);
     /// Makes a store of the given rows only.
     static RecordStore of(std::vector<TuningRecord> rows);

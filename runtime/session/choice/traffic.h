@@ -14,8 +14,8 @@ struct Traffic {
     /// Offsets; begins and offsets; flags; or keys of elements and of runs.
     std::int64_t layout = 0;
     std::int64_t results = 0;  ///< each result
-    /// What a peer by key moves in place of `layout`: it reads a key for each element and writes one for each
-    /// run.
+    /// Bytes that a peer by key moves in place of `layout`: it reads a key for each element and writes one
+    /// for each run.
     std::int64_t keys = 0;
 
     [[nodiscard]] std::int64_t total() const { return columns + layout + results; }
@@ -25,9 +25,9 @@ struct Traffic {
 /// The compulsory bytes of a fold.
 ///
 /// Tables are not counted: the data decide how much of a table is read, and how much of that comes from
-/// caches. So the share of the ceiling is never too large. A column that lift does not read is not counted.
-/// Of ranges with gaps only the items inside count; an element in several ranges counts once. `read_as` is
-/// the form to which the segments were converted before, if any.
+/// caches. The share of the ceiling is therefore never overestimated. A column that lift does not read is not
+/// counted. Of ranges with gaps only the items inside count; an element in several ranges counts once.
+/// `read_as` is the form to which the segments were converted before, if any.
 [[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments,
                                          std::int64_t num_features = 1,
                                          std::optional<SegmentForm> read_as = {});

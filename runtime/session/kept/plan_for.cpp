@@ -1,4 +1,4 @@
-// Plans of folds on the host, kept from earlier ones.
+// Chooses plans for folds on the host: kept plans, or new ones that are kept.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace segfold {
 namespace {
 
-/// A plan checks each read of a table. With more elements a fold is faster, which looks at the indices
-/// before.
+/// A plan checks each read of a table. With more elements it is faster to fold without a plan, which checks
+/// the indices beforehand.
 constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
-/// Whether a plan may be kept for a fold. Not where no native text is compiled, nor where the fold is wrong:
-/// it says of what.
+/// True if a plan may be kept for a fold. False if no native text can be compiled, and for wrong arrays: a
+/// fold without a plan then reports the error.
 bool may_keep_plan(const Fold& fold, const Backend& backend)
 {
     const auto& op = fold.op();
@@ -54,14 +54,14 @@ std::vector<Array> borrowed(std::span<const ArrayView> inputs)
     return arrays;
 }
 
-/// What of a fold's data breaks a law on which kept plans rely: the columns that have infinities or NaN, and
-/// whether something may overflow.
+/// The properties of a fold's data that break laws on which kept plans rely: columns with infinities or NaN,
+/// and possible overflow.
 struct NotSpared {
     std::optional<std::string> not_finite, nan;
-    /// What may overflow as far as is known; null where nothing may.
+    /// Ranges and sizes that are not known to be free of overflow; null if they are.
     std::shared_ptr<const SparedByOverflow> in_doubt = nullptr;
 
-    /// What a plan of such data is kept for.
+    /// Words of PlanKey for a plan of such data.
     [[nodiscard]] std::string kind() const
     {
         return std::string(not_finite ? " any" : "") + (nan ? " nan " + *nan : "");
@@ -93,7 +93,7 @@ NotSpared look_at(const std::shared_ptr<const Fold>& fold, FoldAsks asks, std::i
     return *found;
 }
 
-/// The bytes of scalars that may mean other laws than those of all values, as a text; empty where none may.
+/// The bytes of the scalars as a text if their values may refute laws that hold for other values; else empty.
 std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
 {
     std::string text;
@@ -109,7 +109,8 @@ std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
     return text;
 }
 
-/// The laws of folds that overflow nowhere. What a search among floats finds is of no other fold.
+/// Returns the laws that hold while nothing overflows. With float parameters returns `laws` unchanged,
+/// because a search among floats tells nothing about other folds.
 OperatorLaws relied_on(OperatorLaws laws, const Operator& op)
 {
     const bool has_integers_alone = std::ranges::all_of(
@@ -132,23 +133,24 @@ FoldAsks asks_of(const OperatorLaws& judged, const Operator& op, std::uint64_t f
     return asks;
 }
 
-/// What is spared of `known` and of this fold; null where this one may overflow.
+/// Ranges and sizes without overflow that include `known.spared` and this fold's; null if this fold may
+/// overflow.
 std::shared_ptr<const SparedByOverflow> spared_too(const Workload& workload, const FoldAsks& known)
 {
     auto spared = spared_by_overflow(*known.overflow, workload, known.spared.get());
     return spared ? std::make_shared<const SparedByOverflow>(std::move(*spared)) : nullptr;
 }
 
-/// A plan of a fold, and what other folds of the operator have to ask.
+/// Makes a plan for a fold, and finds the properties of data that later folds must check.
 struct Making {
     std::shared_ptr<const Fold> fold;
     SessionCore& session;
     std::uint64_t findings;
     PlanOptions options;
-    FoldAsks known = {};           ///< of folds before
-    bool is_of_any_data = false;   ///< infinities and NaN, too
-    FoldAsks of_any_scalars = {};  ///< what to ask where nothing is known of the scalars
-    FoldAsks asks = {};            ///< of these scalars
+    FoldAsks known = {};           ///< from earlier folds
+    bool is_of_any_data = false;   ///< the plan must serve data with infinities and NaN
+    FoldAsks of_any_scalars = {};  ///< for scalars of unknown values
+    FoldAsks asks = {};            ///< for this fold's scalars
     std::optional<Plan> plan = {};
     std::vector<std::string> told = {};
 
@@ -170,21 +172,22 @@ struct Making {
         asks.data |= differs(Law::associative) || differs(Law::identity);
         if (asks.data)
             return;
-        // What the elements refute is said by a fold, which looks at them.
+        // If elements refute a law, no plan is made: fold_anew() reads the data and reports the law.
         const auto of_data = session.laws(workload);
         const bool is_in_order = !options.with_nan.empty();
         const bool is_as_known =
             of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
             of_data.usable.associative == laws.usable.associative;
-        // What elements have refuted once is asked of those of all later folds.
+        // If elements have once refuted associativity, the elements of all later folds must be checked.
         asks.data = !asks.overflow && of_data.report.refuted(Law::associative) &&
                     !laws.report.refuted(Law::associative);
         if (!(is_in_order ? of_data.with_nan.has_value() : is_as_known) || !of_data.has_sound_identity ||
             !of_data.broken_by_overflow.empty() ||
             (of_data.without_identity && !is_of_any_data && !laws.doubts_identity))
             return;
-        // What NaN or infinities alone refute is no matter for folds whose data have none. An identity that
-        // other elements may refute is left out: to try it on those of each fold takes longer.
+        // If only NaN or infinities refute a law, folds of data without them may rely on it. An identity that
+        // other elements may refute is not relied on, because it would take longer to try it on the elements
+        // of each fold.
         options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
         options.avoids_doubt = true;
         options.assumes_no_overflow = true;
@@ -207,8 +210,8 @@ struct Making {
     }
 };
 
-/// The kept plan for `key`; where `is_known` says that the laws have been judged, also one that is made of
-/// another. Null without.
+/// The kept plan for `key`. If the laws have been judged (`is_known`), also a new plan for `key` made of a
+/// similar kept plan. Null if there is none.
 std::shared_ptr<const KeptPlan> known_plan(const Fold& fold, const PlanKey& key, bool is_known)
 {
     auto kept = fold.of->find(key);
@@ -236,7 +239,7 @@ PlannedFold SessionCore::plan_for(const std::shared_ptr<Fold>& fold, const Runne
     if (of_any_scalars && of_any_scalars->data)
         return {};
     const auto num_elements = fold->num_elements;
-    // A stage that is asked for may read flags and keys itself.
+    // A requested stage may read flags and keys itself.
     if (fold->segments.kind == LayoutKind::flags || fold->segments.kind == LayoutKind::keys) {
         if (!fold->options.request.is_open())
             return {};

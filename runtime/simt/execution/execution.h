@@ -39,13 +39,13 @@ struct Polls {
     std::uint8_t count = 0;  ///< reads since the thread last changed a flag or let other threads run
 };
 
-/// The accesses of other threads that are ordered before this thread's next one, in addition to those that
-/// barriers and warp-wide functions order; see order.h.
+/// Accesses of other threads that are ordered before this thread's next access, in addition to the order of
+/// barriers and warp-wide functions; see order.h.
 struct Order {
     Knowledge known;             ///< acquired knowledge: orders the thread's next accesses
     Knowledge pending;           ///< knowledge read from flags; the next fence or barrier acquires it
-    Knowledge published_device;  ///< what the thread's flags publish to all blocks; set by __threadfence()
-    Knowledge published_block;   ///< what the thread's flags publish within the block; set by every fence
+    Knowledge published_device;  ///< the thread's flags publish it to all blocks; set by __threadfence()
+    Knowledge published_block;   ///< the thread's flags publish it within the block; set by every fence
     Place deferred;              ///< a flag whose volatile read has begun
 };
 
@@ -77,7 +77,7 @@ struct Warp {
     std::uint32_t lanes = 0;  ///< lanes that exist
     std::uint32_t live = 0;   ///< lanes that have not returned
     std::uint32_t runnable = 0;
-    std::uint32_t spinning = 0;  ///< lanes that let others run, because the flag they read has not changed
+    std::uint32_t spinning = 0;  ///< lanes that let other threads run, because their flag has not changed
     std::uint32_t at_barrier = 0;
     std::uint32_t phase = 0;   ///< block time of the last event that orders accesses of the warp's lanes
     std::uint32_t synced = 0;  ///< accesses made before this time are ordered for all lanes
@@ -115,8 +115,8 @@ struct Block {
     std::uint32_t barrier_time = 0;
     bool uses_order = false;   ///< whether any thread has used a fence or a flag
     bool has_flagged = false;  ///< whether any thread has changed a flag
-    Knowledge known;           ///< what all threads of the block have known since its last barrier
-    Knowledge published;       ///< what the block's flags publish because of fences before its last barrier
+    Knowledge known;           ///< all threads of the block have it since the last barrier
+    Knowledge published;       ///< the block's flags publish it, due to fences before the last barrier
     std::vector<Order> order;  ///< one per thread
     std::vector<Polls> polls;  ///< one per thread; empty until a thread reads a flag
     std::vector<PendingCopies> copies;  ///< one per thread; empty until a thread starts a copy

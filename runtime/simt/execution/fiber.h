@@ -1,5 +1,5 @@
 #pragma once
-// Stacks on which CUDA threads run, and the switch from one to another.
+// Stacks on which CUDA threads run, and the switch between two stacks.
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -96,7 +96,7 @@ Cover join_covers(const Cover& a, const Cover& b)
     return result;
 }
 
-/// Returns the union of `a` and `b`. Returns one of these if it contains the other; otherwise stores the
+/// Returns the union of `a` and `b`. If `a` or `b` is the union, returns that argument; otherwise stores the
 /// union in `made` and returns `made`. Blocks join thousands of times and mostly know the same, so this
 /// counts and allocates only if it must.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)

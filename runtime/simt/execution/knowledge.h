@@ -1,5 +1,5 @@
 #pragma once
-// What one thread knows about other blocks: which of their memory accesses happened before its own next one.
+// Knowledge of a thread: the memory accesses of other blocks that happened before its own next access.
 //
 // Blocks learn of each other only through fences and atomics. A `Knowledge` is a set of covers, one for each
 // block that is known. Sets share their parts, so knowledge of thousands of blocks is cheap to extend and to

@@ -12,7 +12,7 @@ namespace segfold::simt {
 
 struct Region;
 
-/// The word that fills unwritten memory. It is a NaN as float; two of them are a NaN as double.
+/// The word that fills unwritten memory. It is a NaN as a float; two such words are a NaN as a double.
 inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
 
 /// An allocation that kernels may read and write. Reports show its name.

@@ -16,7 +16,7 @@ Shadow::Shadow(std::size_t bytes)
     if (words == 0)
         return;
     mapped_bytes_ = words * sizeof(Cell);
-    // An untouched cell is all zero. So fresh pages need no initialisation, and most stay unmapped.
+    // An untouched cell is all zero, so fresh pages need no initialisation, and most stay unmapped.
     void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)

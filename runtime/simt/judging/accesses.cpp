@@ -119,8 +119,8 @@ void note_read(const Check& check, Reads& reads)
         reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
         return;
     }
-    // A plain write races with strong and with plain reads, a strong write only with plain reads. So plain
-    // reads are kept.
+    // A plain write races with strong and with plain reads, a strong write only with plain reads. Plain reads
+    // are therefore kept.
     if (reads.warp.strong() != check.access.strong) {
         if (reads.warp.strong())
             reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};

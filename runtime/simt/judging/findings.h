@@ -28,7 +28,7 @@ std::string block_text(const Launch& launch, const Block& block);
 std::string block_number_text(const Launch& launch, std::uint32_t number);
 /// "thread 17"; with all coordinates if the block has more than one dimension.
 std::string thread_text(const Launch& launch, unsigned thread);
-/// How to replay the launch: schedule, block order, seed, residency.
+/// Returns the settings with which the launch can be replayed: schedule, block order, seed, residency.
 std::string replay_text(const Launch& launch);
 
 /// Lines of the text: first the line of an instruction, then the lines of the known calls that led to it.

@@ -44,7 +44,7 @@ void write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
-/// Lets other threads run if this thread merely waits. Then checks the access, right before it happens.
+/// If this thread merely waits, switches to other threads first. Checks the access right before it happens.
 Place poll_and_check(Worker& worker, const Access& access)
 {
     check_bounds(worker, access);

@@ -10,8 +10,8 @@ namespace segfold::simt {
 /// it writes from now on publish its knowledge.
 void fence(Worker& worker, unsigned scope);
 
-/// Called before the running thread writes to a flag. Publishes there what the thread's last fence made
-/// public, so that a reader of the flag can acquire it.
+/// Called before the running thread writes to a flag. Publishes in the flag the knowledge that the thread's
+/// last fence made public, so that a reader of the flag can acquire it.
 void publish(Worker& worker, const Place& flag);
 
 /// Called after the running thread has read a flag. Its next fence or barrier acquires the knowledge
@@ -25,26 +25,26 @@ void acquire(Worker& worker, const Place& flag);
 /// is certainly over.
 void defer_flag(Worker& worker, const Place& flag);
 
-/// Merges the knowledge of all threads of the block. All of these must be at a barrier.
+/// Merges what all threads of the block know. All threads must be at a barrier.
 void order_block(Worker& worker, Block& block);
 
-/// Orders all accesses so far of a cluster's blocks before their later ones. All threads must have been
+/// Orders all accesses so far of a cluster's blocks before their later accesses. All threads must have been
 /// released from the cluster's barrier.
 void order_cluster(std::span<Block> blocks);
 
-/// Orders all accesses so far of the lanes in `mask` before their later ones.
+/// Orders all accesses so far of the lanes in `mask` before their later accesses.
 void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask);
 
-/// Whether an access at `time` by `thread`, which is in the running thread's block, is ordered before the
-/// running thread's next one.
+/// True if an access at `time` by `thread`, which is in the running thread's block, is ordered before the
+/// running thread's next access.
 bool ordered_in_block(Worker& worker, unsigned thread, std::uint32_t time);
 
-/// Whether flags order an access at `time` by `thread` of block `number` before the running thread's next
-/// one.
+/// True if flags order an access at `time` by `thread` of block `number` before the running thread's next
+/// access.
 bool known(Worker& worker, std::uint32_t number, unsigned thread, std::uint32_t time);
 
-/// Whether the running thread may know of accesses at `time` by several warps of block `number`. It is not
-/// recorded which lanes made these, so this is true as soon as any lane has published something.
+/// True if the running thread may know of accesses at `time` by several warps of block `number`. The lanes
+/// that made them are not recorded, so the answer is true as soon as any lane has published something.
 bool perhaps_known(Worker& worker, std::uint32_t number, std::uint32_t time);
 
 }  // namespace segfold::simt

@@ -73,8 +73,8 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-// A worker that has marked itself as stuck takes this back at once, because others may look before its next
-// round.
+// A worker that has marked itself as stuck takes this back at once, because other workers may look before its
+// next round.
 void Worker::made_strong_progress()
 {
     ++strong_progress_;
@@ -112,7 +112,7 @@ void Worker::next_round()
     }
 }
 
-// Marks this worker as stuck. Returns true if all others are marked as stuck too.
+// Marks this worker as stuck. Returns true if all workers are then marked as stuck.
 bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
                            std::uint64_t& seen_total)
 {

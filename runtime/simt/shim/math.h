@@ -1,4 +1,4 @@
-// CUDA's mathematical functions: those of the C library under their own names, and CUDA's overloads.
+// CUDA's mathematical functions: the C library's functions under their own names, and CUDA's overloads.
 
 // NAMEf and NAME of the C library, and NAME of a float.
 #define __segfold_function(name)     \

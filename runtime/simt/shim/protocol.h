@@ -2,7 +2,7 @@
 // lines, so it uses nothing but the language.
 #pragma once
 
-/// What the threads that meet at a block barrier compute together.
+/// The value that the threads at a block barrier compute together.
 enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,
@@ -68,7 +68,8 @@ struct SegfoldHooks {
     void (*copy_async)(void* to, const void* from, unsigned bytes, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
-    /// Address in block `rank` of the cluster of the shared variable that the caller's block has at `mine`.
+    /// The address, in block `rank` of the cluster, of the shared variable that lies at `mine` in the
+    /// caller's block.
     void* (*in_block)(const void* mine, unsigned rank, const void* site);
     unsigned (*coordinate)(unsigned which);
     unsigned (*lane)();

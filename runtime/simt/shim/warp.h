@@ -37,7 +37,7 @@ void __syncwarp(unsigned mask = 0xffffffffu);
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-// A text may rely only on the calling lane being converged with itself.
+// Names only the calling lane: no text may assume that other lanes are converged with it.
 inline unsigned __activemask() { return 1u << __segfold_lane(); }
 inline unsigned __lanemask_lt() { return (1u << __segfold_lane()) - 1u; }
 

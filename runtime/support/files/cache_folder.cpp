@@ -62,7 +62,7 @@ private:
     int value_;
 };
 
-// True for a regular file of this user that others may not write.
+// True for a regular file of this user that no other user may write.
 bool is_trusted(const struct stat& status)
 {
     return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & kWritableByOthers) == 0;

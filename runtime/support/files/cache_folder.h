@@ -30,7 +30,7 @@ public:
     /// Opens the folder, and makes it with mode 0700 if it does not exist.
     ///
     /// Throws InputError with the reason if it cannot be made or read, is a link, belongs to another user, or
-    /// may be written by others.
+    /// may be written by other users.
     Folder(std::filesystem::path path, std::uint64_t most_bytes);
     ~Folder();
     Folder(const Folder&) = delete;
@@ -44,8 +44,8 @@ public:
     /// Reads a file without marking it as used.
     [[nodiscard]] std::optional<std::string> peek(const std::string& name) const;
 
-    /// Writes a file, replacing any of that name. Then removes the least recently used files while the bytes
-    /// exceed the bound.
+    /// Writes a file, and replaces a file of that name. Then removes the least recently used files while the
+    /// bytes exceed the bound.
     ///
     /// Returns an empty text, or the reason of a failure, which leaves the folder as it was.
     [[nodiscard]] std::string write(const std::string& name, std::string_view bytes);
@@ -56,7 +56,7 @@ public:
     /// Lists the files, most recently used first, without files that a writer has not finished.
     [[nodiscard]] std::vector<FileInfo> list() const;
 
-    /// Removes unfinished files of writers that were stopped. With `even_young`, also removes recent ones.
+    /// Removes unfinished files of writers that were stopped. With `even_young`, also removes recent files.
     void remove_unfinished(bool even_young) const;
 
 private:

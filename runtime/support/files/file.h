@@ -116,8 +116,8 @@ void write_whole(const std::string& path, std::string_view text);
 
 /// Throws InputError if an OutputFile could not be started. Leaves nothing behind.
 ///
-/// Call it before long work whose result will be written. A pipe is not opened, because its reader would take
-/// that for the text.
+/// Call it before long work whose result will be written. A pipe is not opened, because its reader would then
+/// expect the text.
 void require_writable(const std::string& path);
 
 /// Throws InputError if a file could not be appended to. If the file exists, its folder need not accept new

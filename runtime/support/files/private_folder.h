@@ -12,7 +12,7 @@ inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 /// the descriptor.
 ///
 /// Throws InputError with the reason if the folder cannot be made or opened, is a link, belongs to another
-/// user, or may be written by others.
+/// user, or may be written by other users.
 [[nodiscard]] int open_private_folder(const std::filesystem::path& path);
 
 /// Throws InputError with the reason if the folder does not exist and cannot be made. Makes no folder.

@@ -17,9 +17,9 @@ public:
     SpawnActions(const SpawnActions&) = delete;
     SpawnActions& operator=(const SpawnActions&) = delete;
 
-    /// Gives the program this process's descriptor `ours`, under the number `descriptor`.
+    /// Passes this process's descriptor `ours` to the program, as its `descriptor`.
     void give(int ours, int descriptor);
-    /// Opens a file in the program, under the number `descriptor`.
+    /// Opens a file in the program, as its `descriptor`.
     void open(const char* path, int flags, int descriptor);
     /// Makes the program lead a process group of its own.
     void lead_group();

@@ -114,7 +114,7 @@ ThreadPool& ThreadPool::shared()
 {
     static auto& pool = lasting([] { return ThreadPool(num_usable_cores()); });
     // Threads must not outlive their code, which disappears when a library is unloaded. The pool itself stays
-    // for later folds, such as those in destructors of static objects.
+    // for later folds, for example in destructors of static objects.
     struct AtEnd {
         ~AtEnd() { pool.end(); }
     };

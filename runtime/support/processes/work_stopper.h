@@ -15,7 +15,7 @@ namespace segfold {
 class WorkStopper {
 public:
     /// While this object lives, this thread works for `stopper`: its stop_flag() is the stopper's, and
-    /// run_stoppable() runs programs for it. A loop over several threads passes it on to them.
+    /// run_stoppable() runs programs for it. A loop over several threads passes the stopper to its threads.
     class Here {
     public:
         explicit Here(std::shared_ptr<WorkStopper> stopper);

@@ -64,7 +64,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return __shfl_down_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -82,8 +82,8 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll
@@ -92,7 +92,7 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+// Reduces one state per thread to thread 0, in thread order. Two calls need a barrier between them.
 __device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kMostBlockThreads / kWarpThreads;
@@ -104,7 +104,7 @@ __device__ __forceinline__ State block_reduce(State state)
     state = warp_reduce(state);
     if (lane == 0)
         partials[warp] = state;
-    __syncthreads();  // the partials of all warps are there
+    __syncthreads();  // all warps have written their partials
     if (warp == 0) {
         state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
@@ -125,13 +125,14 @@ struct Items {
     Chunk_x x[1];
 };
 
-// Whether load_vectors() may be called.
+// True if load_vectors() may be called.
 __device__ __forceinline__ bool is_aligned(const Inputs& inputs)
 {
     return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
 }
 
-// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+// Loads the kStepItems items from the element at `index` on. `index` must be a multiple of kStepItems, and
+// all items must exist.
 __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
 {
     Items items;
@@ -139,20 +140,20 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// The total of what `thread` takes of a segment that has `num_threads` threads. The operator commutes.
-// Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, one
-// vector at least.
+// Folds the elements of a segment that `thread` takes, of `num_threads` threads. combine() must commute.
+// Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, but at
+// least one vector.
 __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first, Index length, Index segment,
                                               int thread, int num_threads)
 {
     State total = identity();
-    // The first elements, up to where vectors begin.
+    // The elements before the first whole vector.
     const Index before = min(length, -first & Index(kStepItems - 1));
     if (thread < before)
         total = load_item(inputs, first + thread, thread, segment);
@@ -160,7 +161,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
     const int stride = kStepItems * num_threads;
     const bool aligned = is_aligned(inputs);
     Index position = before + thread * kStepItems;
-    // Many vectors are under way at once.
+    // While enough vectors are left, a thread loads kVectors of them at once.
     for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
          position += kVectors * stride) {
         Items items[kVectors];
@@ -173,7 +174,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
         }
     }
-    // Fewer are left.
+    // Then one vector at a time.
     #pragma unroll 1
     for (; aligned && position + kStepItems <= length; position += stride) {
         const Items items = load_vectors(inputs, first + position);
@@ -181,7 +182,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
         for (int k = 0; k < kStepItems; ++k)
             total = combine(total, lift_item(inputs, items, k, first + position + k));
     }
-    // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
+    // At most one thread finds less than a vector. Unaligned arrays are read in the same order here.
     #pragma unroll 1
     for (; position < length; position += stride) {
         #pragma unroll

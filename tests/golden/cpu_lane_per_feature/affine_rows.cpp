@@ -89,19 +89,19 @@ struct States {
     put(states, lane, identity());
 }
 
-// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
-// to memory where they are variables of the loop itself.
+// Bodies of loops over lanes are functions: a compiler keeps their states in registers, but moves variables
+// of the loop itself to memory.
 [[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
 {
     put(totals, lane, combine(get(totals, lane), later));
 }
 
-// One element: the numbers of its columns, and where a block of features begins in each of its rows.
+// One element: the numbers of its columns, and the begin of a block of features in each of its rows.
 struct Row {
     const unsigned* x;
 };
 
-// The element at `index` of the input; `feature` is the first of the block.
+// Returns the element at `index`; `feature` is the first feature of the block.
 [[gnu::always_inline]] static inline Row find_row(const Inputs& inputs, Index index, Index,
                                                   Index, Index feature, Index num_features)
 {
@@ -111,14 +111,14 @@ struct Row {
     return row;
 }
 
-// Feature `k` of the block, lifted.
+// Lifts feature `k` of the block.
 [[gnu::always_inline]] static inline State lift_feature(const Inputs&, const Row& row, int k,
                                                         Index, Index, Index)
 {
     return lift(row.x[k]);
 }
 
-// Finishes the total of one feature and writes its results to `place` of each.
+// Finishes the total of one feature, and writes each of its results at `place`.
 [[gnu::always_inline]] static inline void store_feature(const Results& results, Index segment, Index length,
                                                         i64 place, State total)
 {

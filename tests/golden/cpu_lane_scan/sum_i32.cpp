@@ -85,8 +85,8 @@ struct States {
     put(states, lane, identity());
 }
 
-// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
-// to memory where they are variables of the loop itself.
+// Bodies of loops over lanes are functions: a compiler keeps their states in registers, but moves variables
+// of the loop itself to memory.
 [[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
 {
     put(totals, lane, combine(get(totals, lane), later));
@@ -97,8 +97,7 @@ struct States {
     return is_first ? first : second;
 }
 
-// Sixteen words that need not be aligned; they may be those of any type. Clang heeds the alignment of a
-// typedef alone.
+// Sixteen words of any type that need not be aligned. Clang heeds only the alignment of a typedef.
 typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 
 [[gnu::always_inline]] static inline Words low_words(Words a, Words b)
@@ -180,13 +179,13 @@ struct Totals {
     totals.sum[place] = state;
 }
 
-// Asks for the line of memory that holds `place`, which may lie behind the last one.
+// Prefetches the line of memory that holds `place`, which may lie behind the end.
 [[gnu::always_inline]] static inline void prefetch(const void* place)
 {
     __builtin_prefetch(place);
 }
 
-// Asks for the lines that the results of a segment will be written to.
+// Prefetches the lines to which the results of a segment will be written.
 [[gnu::always_inline]] static inline void prefetch_results(const Results& results, Index segment)
 {
     __builtin_prefetch(results.result + segment, 1);
@@ -197,8 +196,8 @@ struct Items {
     alignas(64) int x[kColumns][kLanes];
 };
 
-// Takes those of lane l from element first + l * lane_items on. Asks for what lies kFarBytes ahead, which
-// comes to the second cache while other tiles are folded, and for what each lane takes soon.
+// Takes kColumns items for each lane l, from element first + l * lane_items on. Prefetches the elements
+// kFarBytes ahead into the second cache, for later tiles, and the elements that each lane takes next.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
@@ -211,7 +210,7 @@ struct Items {
     transpose_words(inputs.x + first, i64(lane_items) * 4, items.x);
 }
 
-// Item k of a lane, which is the element at `index` of the input, lifted.
+// Lifts item k of a lane, which is the element at `index`.
 [[gnu::always_inline]] static inline State lift_item(const Inputs&, const Items& items, int k,
                                                      int lane, Index, Index,
                                                      Index)

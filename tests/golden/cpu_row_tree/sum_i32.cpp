@@ -81,15 +81,14 @@ struct States {
     put(states, lane, identity());
 }
 
-// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
-// to memory where they are variables of the loop itself.
+// Bodies of loops over lanes are functions: a compiler keeps their states in registers, but moves variables
+// of the loop itself to memory.
 [[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
 {
     put(totals, lane, combine(get(totals, lane), later));
 }
 
-// Sixteen words that need not be aligned; they may be those of any type. Clang heeds the alignment of a
-// typedef alone.
+// Sixteen words of any type that need not be aligned. Clang heeds only the alignment of a typedef.
 typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 
 [[gnu::always_inline]] static inline Words low_words(Words a, Words b)
@@ -122,8 +121,8 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
     return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
 }
 
-// The neighbours that a tree joins at a level: lanes of `a` and of `b`, words here. Sixteen vectors become
-// one in four levels, in which lane k has the total of vector k.
+// Sorts words into the neighbours that a tree joins at a level: lanes of `a` and of `b`. Sixteen vectors
+// become one in four levels; lane k then has the total of vector k.
 [[gnu::always_inline]] static inline void part_words(void* earlier, void* later, const void* a, const void* b,
                                                      int level)
 {
@@ -156,8 +155,8 @@ alignas(64) static const unsigned kMaskWords[64] = {
     part_words(earlier.sum, later.sum, a.sum, b.sum, level);
 }
 
-// Lanes from `count` on become those of `neutral`. Bits are masked and not chosen: loads under a mask, which
-// compilers make of a choice, are slow on some processors.
+// Lanes from `count` on get the state of `neutral`. Bits are masked instead of chosen: compilers turn a
+// choice into loads under a mask, which are slow on some processors.
 [[gnu::always_inline]] static inline void clip(States& states, const States& neutral, int count)
 {
     keep_words(states.sum, neutral.sum, count);
@@ -183,15 +182,15 @@ struct Items {
     alignas(64) int x[kColumns][kLanes];
 };
 
-// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Asks for what
-// lies kPrefetchBytes ahead, for the second cache.
+// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Prefetches the
+// elements kPrefetchBytes ahead into the second cache.
 [[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
 {
     __builtin_prefetch((const char*)(inputs.x + first) + kPrefetchBytes, 0, 2);
     __builtin_memcpy(items.x[0], inputs.x + first, sizeof items.x[0]);
 }
 
-// Item k of a lane, which is the element at `index` of the input, lifted.
+// Lifts item k of a lane, which is the element at `index`.
 [[gnu::always_inline]] static inline State lift_item(const Inputs&, const Items& items, int k,
                                                      int lane, Index, Index,
                                                      Index)

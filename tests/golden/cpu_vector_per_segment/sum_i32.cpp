@@ -78,8 +78,8 @@ struct States {
     put(states, lane, identity());
 }
 
-// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
-// to memory where they are variables of the loop itself.
+// Bodies of loops over lanes are functions: a compiler keeps their states in registers, but moves variables
+// of the loop itself to memory.
 [[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
 {
     put(totals, lane, combine(get(totals, lane), later));

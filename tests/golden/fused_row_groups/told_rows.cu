@@ -39,7 +39,7 @@ constexpr int kResidentBlocks = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
-// Its value; compilers do not see where it comes from, for they lose the wrap of some arithmetic.
+// Returns x, and hides its origin from compilers, because they forget that some arithmetic wraps.
 __device__ __forceinline__ int opaque(int x)
 {
     asm("" : "+r"(x));
@@ -104,7 +104,7 @@ __device__ __forceinline__ State shuffle(State state, int lane)
     return state;
 }
 
-// What one element gets.
+// The outputs of one element.
 struct Mapped {
     u64 told;
 };
@@ -117,11 +117,11 @@ __device__ __forceinline__ Mapped map_element(unsigned x, u16 weight, unsigned a
         + u64(index)};
 }
 
-// How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
+// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
-    // i64(row) * row_bytes would be a product of 64 bits, six instructions instead of one, where the compiler
-    // widens a factor early.
+    // If the compiler widens a factor early, i64(row) * row_bytes becomes a product of 64 bits: six
+    // instructions instead of one.
     i64 bytes;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
     return bytes;
@@ -132,7 +132,7 @@ struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u
     unsigned at[kFeaturesPerLane];
 };
 
-// Where a feature of row `row` is; that of row 0 is at `first`.
+// The address of a feature in row `row`; in row 0 it is `first`.
 __device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
 {
     return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
@@ -143,7 +143,8 @@ __device__ __forceinline__ unsigned* row_at(unsigned* first, Index row, int num_
     return (unsigned*)((char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
 }
 
-// `count` features are left in the row from this lane's first on; those beyond become zero.
+// Loads a lane's features. `count` features of the row are left from the lane's first feature on; features
+// beyond them become zero.
 __device__ __forceinline__ Features_u32 load_features(const unsigned* from, int count, bool is_vector)
 {
     Features_u32 features = {};
@@ -178,7 +179,7 @@ struct alignas(kFeaturesPerLane * 8 < 16 ? kFeaturesPerLane * 8 : 16) Features_u
     u64 at[kFeaturesPerLane];
 };
 
-// Where a feature of row `row` is; that of row 0 is at `first`.
+// The address of a feature in row `row`; in row 0 it is `first`.
 __device__ __forceinline__ const u64* row_at(const u64* first, Index row, int num_features)
 {
     return (const u64*)((const char*)first + rows_apart(row, num_features * int(sizeof(u64))));
@@ -189,7 +190,8 @@ __device__ __forceinline__ u64* row_at(u64* first, Index row, int num_features)
     return (u64*)((char*)first + rows_apart(row, num_features * int(sizeof(u64))));
 }
 
-// `count` features are left in the row from this lane's first on; those beyond become zero.
+// Loads a lane's features. `count` features of the row are left from the lane's first feature on; features
+// beyond them become zero.
 __device__ __forceinline__ Features_u64 load_features(const u64* from, int count, bool is_vector)
 {
     Features_u64 features = {};
@@ -225,36 +227,37 @@ struct Row {
     Features_u32 x;
 };
 
-// The first step of loading an element: its numbers, from which follows where rows of tables are.
+// First step of loading an element: its numbers, which determine the places in tables of rows.
 __device__ __forceinline__ void load_numbers(Row& row, const Inputs& inputs, Index index)
 {
     row.weight = inputs.weight[index];
 }
 
-// The second step, where tables are checked: where the rows are.
+// Second step, if tables are checked: the places of the rows.
 __device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
                                           Index)
 {
 }
 
-// The last step; `feature` is the lane's first one.
+// Last step: the rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
-    // Of vectors, lanes behind the row's end load its last one, which they do not store.
+    // In vectors, lanes behind the row's end load its last vector, and do not store it.
     const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
     const int count = is_vector ? kFeaturesPerLane : num_features - feature;
     row.x = load_features(row_at(inputs.x + first, index, num_features), count, is_vector);
 }
 
-// Feature v of the lane's, lifted.
+// Lifts feature v of the lane's features.
 __device__ __forceinline__ State lift_row(const Inputs&, const Row& row, int v, Index,
                                           Index, Index)
 {
     return lift(row.x.at[v], row.weight);
 }
 
-// Whether features are loaded and stored in vectors: rows are of whole vectors and begin where one may.
+// True if features are loaded and stored in vectors: rows consist of whole vectors and begin at aligned
+// addresses.
 __device__ __forceinline__ bool rows_are_vectors(const Inputs& inputs, const Results& results,
                                                  int num_features)
 {
@@ -285,7 +288,7 @@ __device__ __forceinline__ void store_results(const Results& results, Index segm
     store_features(results.b + place, count, is_vector, to_b);
 }
 
-// Maps a lane's features of one element, of which `row` has what lift reads.
+// Maps a lane's features of one element. `row` holds the inputs of lift.
 __device__ __forceinline__ void map_kept(const Inputs&, const Results& results, const Row& row,
                                            const RowResult (&row_results)[kFeaturesPerLane], Index index,
                                            Index position, Index, Index, int feature,
@@ -302,7 +305,7 @@ __device__ __forceinline__ void map_kept(const Inputs&, const Results& results, 
     store_features(row_at(results.told + feature, index, num_features), count, is_vector, to_told);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;

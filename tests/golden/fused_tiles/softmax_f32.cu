@@ -36,7 +36,7 @@ constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
-// Its value; NVRTC folds the least of 0 and -0 to either, and the greatest.
+// Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
 __device__ __forceinline__ float opaque_f32(float x)
 {
     auto bits = __builtin_bit_cast(int, x);
@@ -111,7 +111,7 @@ __device__ __forceinline__ State shuffle(State state, int lane)
 
 constexpr int kMapItems = 4;
 
-// What one element gets.
+// The outputs of one element.
 struct Mapped {
     float result;
 };
@@ -125,7 +125,7 @@ struct MapItems {
     MapChunk_x x[1];
 };
 
-// The elements from the one at `index` on, of which `count` are there; the others become zero.
+// Loads `count` elements from the element at `index` on; the others become zero.
 __device__ __forceinline__ MapItems load_map_items(const Inputs& inputs, Index index, int count)
 {
     MapItems items = {};
@@ -140,14 +140,14 @@ __device__ __forceinline__ MapItems load_map_items(const Inputs& inputs, Index i
     return items;
 }
 
-// What map needs of a segment.
+// The values of a segment that map needs.
 struct SegmentValues {
     float greatest;
     float share;
 };
 
-// The values of a segment whose elements combine to this state. Users may call a result by any name but those
-// of keywords and those taken: `state` is a keyword.
+// The values of a segment whose elements combine to `state`. No result of a user can have this name, because
+// it is a keyword.
 __device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 {
     const RowResult results = finish_row(segment, length, state);
@@ -163,7 +163,7 @@ __device__ __forceinline__ Mapped map_with_values(float x, float greatest, float
     return {expf(x - greatest) * share};
 }
 
-// Element k of `items`, mapped with the values of its segment.
+// Maps element k of `items` with the values of its segment.
 __device__ __forceinline__ Mapped map_tile_item(const MapItems& items, int k, const SegmentValues& values,
                                                 Index, Index, Index,
                                                 Index)
@@ -175,7 +175,7 @@ struct alignas(16) OutputChunk_result {
     float at[4];
 };
 
-// What kMapItems consecutive elements get.
+// The outputs of kMapItems consecutive elements.
 struct MapOutputs {
     OutputChunk_result result[1];
 };
@@ -185,7 +185,7 @@ __device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Ma
     outputs.result[k / 4].at[k % 4] = mapped.result;
 }
 
-// Writes the outputs of `count` elements from the one at `index` on.
+// Writes the outputs of `count` elements, from the element at `index` on.
 __device__ __forceinline__ void store_outputs(const Results& results, Index index, int count,
                                               const MapOutputs& outputs)
 {
@@ -200,26 +200,27 @@ __device__ __forceinline__ void store_outputs(const Results& results, Index inde
     }
 }
 
-// Whether store_vectors() may be called.
+// True if store_vectors() may be called.
 __device__ __forceinline__ bool outputs_are_aligned(const Results& results)
 {
     return (unsigned long long)results.result % alignof(OutputChunk_result) == 0;
 }
 
-// Writes the outputs of all elements from the one at `index` on, a multiple of kMapItems, without a test.
+// Writes the outputs of all kMapItems elements from the element at `index` on. `index` must be a multiple of
+// kMapItems, and all elements must exist.
 __device__ __forceinline__ void store_vectors(const Results& results, Index index, const MapOutputs& outputs)
 {
     *(OutputChunk_result*)(results.result + index) = outputs.result[0];
 }
 
-// Writes the outputs of element k alone, which is the one at `index`.
+// Writes the outputs of element k alone, which is the element at `index`.
 __device__ __forceinline__ void store_output(const Results& results, Index index, const MapOutputs& outputs,
                                              int k)
 {
     results.result[index] = outputs.result[k / 4].at[k % 4];
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -238,10 +239,10 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-constexpr int kProbes = 2;  // of a lane in a round
+constexpr int kProbes = 2;  // ends that a lane tests in a round
 
-// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
-// one if there is none. Each half of a warp searches for a place of its own.
+// Returns the first segment s with segment_end(s) + weight * (s + 1) >= place, or the last segment if there
+// is none. Each half of a warp searches for its own place.
 __device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
 {
     constexpr int kHalf = kWarpThreads / 2;
@@ -270,14 +271,14 @@ __device__ __forceinline__ Index search_ends(const Segments& segments, long long
     return low;
 }
 
-// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+// The begin of a share: items before `item` and segments before `segment` belong to earlier shares.
 struct Cut {
     Index item;
     Index segment;
 };
 
-// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
+// Returns the begin of share `share` to the lower half of the warp, and the begin of the next share to the
+// upper half. Shares have equal sums of items and weighted ends: an end counts as kEndWeight items.
 __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
 {
     constexpr int kHalf = kWarpThreads / 2;
@@ -294,16 +295,16 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     return cut;
 }
 
-// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
-// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
-// synchronisation behind it.
+// Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
+// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
+// synchronisation behind the wait.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same of 4 bytes, through the first-level cache; both addresses are multiples of 4.
+// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -316,9 +317,9 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
-// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
-// rows nor lanes that write the vectors of one row meet in a bank.
+// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
+// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
     const int vectors = row_bytes / 16;
@@ -351,8 +352,8 @@ __device__ __forceinline__ void copy_odd_column(char* column, const char* source
     }
 }
 
-// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
-// there, which may be fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
+// perhaps fewer than a tile or none; the others become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -362,7 +363,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
@@ -370,8 +371,8 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
     copy_odd_column(column, source, element_bytes, count);
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll
@@ -380,9 +381,9 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
-// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Always inline: a call would wait for all items that are on their way from memory.
+// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
+// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
+// behind the last end. Always inline: a call would wait for all items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -399,12 +400,12 @@ __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 
 constexpr int kStepItems = 4;
 
-// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().
 struct Tile {
     alignas(16) float x[kItemsPerThread * kWarpThreads];
 };
 
-// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+// Starts to copy a tile of elements from `begin` on; elements at `end` and beyond become zero.
 __device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
 {
     copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
@@ -419,7 +420,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from step * kStepItems on of this lane's row.
+// Returns the items of this lane's row from step * kStepItems on.
 __device__ __forceinline__ Items take_items(const Tile& tile, int step)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -428,27 +429,27 @@ __device__ __forceinline__ Items take_items(const Tile& tile, int step)
     return items;
 }
 
-// Whether load_vectors() may be called.
+// True if load_vectors() may be called.
 __device__ __forceinline__ bool is_aligned(const Inputs& inputs)
 {
     return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// Item `item` of a warp's tile, which is the element at `index` of the input, lifted.
+// Lifts item `item` of a warp's tile, which is the element at `index`.
 __device__ __forceinline__ State lift_at(const Inputs&, const Tile& tile, int item, Index)
 {
     return lift(*(const float*)((const char*)tile.x
         + tile_place(item / kItemsPerThread, item % kItemsPerThread * 4, kItemsPerThread * 4)));
 }
 
-// Items `item` to `item` + kMapItems - 1 of a tile, the first of which is the element at `index`; columns that
-// the tile does not have come from memory, `count` elements of them.
+// Items `item` to `item` + kMapItems - 1 of a tile. The first of them is the element at `index`. Columns that
+// the tile does not hold are loaded from memory, `count` elements of each.
 __device__ __forceinline__ MapItems take_map_items(const Tile& tile, const Inputs&, int item,
                                                    Index, int)
 {

@@ -62,7 +62,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return __shfl_down_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -81,10 +81,10 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-constexpr int kProbes = 2;  // of a lane in a round
+constexpr int kProbes = 2;  // ends that a lane tests in a round
 
-// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
-// one if there is none. Each half of a warp searches for a place of its own.
+// Returns the first segment s with segment_end(s) + weight * (s + 1) >= place, or the last segment if there
+// is none. Each half of a warp searches for its own place.
 __device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
 {
     constexpr int kHalf = kWarpThreads / 2;
@@ -124,7 +124,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -139,14 +139,14 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// Folds the elements from `index` on in their order: those of a lane that takes kItemsPerThread consecutive
-// ones of which `count` are there. `position` is the first one's place in `segment`.
+// Folds the first `count` of the kItemsPerThread elements from `index` on, in their order. `position` is the
+// place of the first element in `segment`.
 __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
                                                   Index index,
                                                   Index position,
@@ -154,7 +154,7 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
                                                   Index count)
 {
     State total = identity();
-    // Vectors where the address allows: element by element, a warp would ask for each row of memory many
+    // Reads vectors if the address allows. Element by element, a warp would read each line of memory many
     // times.
     constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
     const int items_there = int(max(min(count, Index(kItemsPerThread)), Index(0)));
@@ -169,8 +169,8 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
     return total;
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll

@@ -59,7 +59,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return __shfl_down_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -88,7 +88,7 @@ struct Items {
     Chunk_x x[2];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -104,7 +104,7 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[k / 4].at[k % 4]);

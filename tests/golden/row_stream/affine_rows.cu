@@ -76,11 +76,11 @@ __device__ __forceinline__ RowResult finish_row(Index, Index, State state)
     return {state.a, state.b};
 }
 
-// How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
+// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
-    // i64(row) * row_bytes would be a product of 64 bits, six instructions instead of one, where the compiler
-    // widens a factor early.
+    // If the compiler widens a factor early, i64(row) * row_bytes becomes a product of 64 bits: six
+    // instructions instead of one.
     i64 bytes;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
     return bytes;
@@ -91,7 +91,7 @@ struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u
     unsigned at[kFeaturesPerLane];
 };
 
-// Where a feature of row `row` is; that of row 0 is at `first`.
+// The address of a feature in row `row`; in row 0 it is `first`.
 __device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
 {
     return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
@@ -102,7 +102,8 @@ __device__ __forceinline__ unsigned* row_at(unsigned* first, Index row, int num_
     return (unsigned*)((char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
 }
 
-// `count` features are left in the row from this lane's first on; those beyond become zero.
+// Loads a lane's features. `count` features of the row are left from the lane's first feature on; features
+// beyond them become zero.
 __device__ __forceinline__ Features_u32 load_features(const unsigned* from, int count, bool is_vector)
 {
     Features_u32 features = {};
@@ -137,35 +138,36 @@ struct Row {
     Features_u32 x;
 };
 
-// The first step of loading an element: its numbers, from which follows where rows of tables are.
+// First step of loading an element: its numbers, which determine the places in tables of rows.
 __device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
 {
 }
 
-// The second step, where tables are checked: where the rows are.
+// Second step, if tables are checked: the places of the rows.
 __device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
                                           Index)
 {
 }
 
-// The last step; `feature` is the lane's first one.
+// Last step: the rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
-    // Of vectors, lanes behind the row's end load its last one, which they do not store.
+    // In vectors, lanes behind the row's end load its last vector, and do not store it.
     const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
     const int count = is_vector ? kFeaturesPerLane : num_features - feature;
     row.x = load_features(row_at(inputs.x + first, index, num_features), count, is_vector);
 }
 
-// Feature v of the lane's, lifted.
+// Lifts feature v of the lane's features.
 __device__ __forceinline__ State lift_row(const Inputs&, const Row& row, int v, Index,
                                           Index, Index)
 {
     return lift(row.x.at[v]);
 }
 
-// Whether features are loaded and stored in vectors: rows are of whole vectors and begin where one may.
+// True if features are loaded and stored in vectors: rows consist of whole vectors and begin at aligned
+// addresses.
 __device__ __forceinline__ bool rows_are_vectors(const Inputs& inputs, const Results& results,
                                                  int num_features)
 {
@@ -195,7 +197,7 @@ __device__ __forceinline__ void store_row(const Results& results, Index segment,
     store_features(results.b + place, count, is_vector, to_b);
 }
 
-// Finishes the total of one feature and writes its results to `place` of each.
+// Finishes the total of one feature, and writes each of its results at `place`.
 __device__ __forceinline__ void store_feature(const Results& results, Index segment, Index length, i64 place,
                                               State total)
 {
@@ -204,7 +206,7 @@ __device__ __forceinline__ void store_feature(const Results& results, Index segm
     results.b[place] = result.b;
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -223,9 +225,9 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-// How many ends of segments come before each of some places, where the end of a segment lies `weight` places
-// behind that of the one before it, empty ones too, and behind its items. The kFeatureLanes lanes of a group
-// call it together and look at one end each for every place, so 16 lanes need 5 rounds for a million ends.
+// For each of `places`, counts the segments that end before it. Segment s ends at place segment_end(s) +
+// weight * s, so empty segments take up places too. The kFeatureLanes lanes of a group must call it together.
+// A round tests one end per lane and place, so 16 lanes need 5 rounds for a million ends.
 template <int kPlaces>
 __device__ __forceinline__ void ends_before(const Segments& segments, const i64 (&places)[kPlaces], int weight,
                                             Index (&counts)[kPlaces])

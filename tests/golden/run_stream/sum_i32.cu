@@ -79,16 +79,16 @@ __device__ __forceinline__ State shuffle(State state, int lane)
     return __shfl_sync(kFullMask, state, lane);
 }
 
-// Segments are the runs of items with equal keys. How many there are the kernels find out.
+// Segments are the runs of items with equal keys. The kernels find the number of segments.
 struct Segments {
     const Key* keys;   // [num_items]
-    Key* found_keys;   // [num_items], of which the kernels write one for each segment
+    Key* found_keys;   // [num_items]; the kernels write one key for each segment
     Index* num_found;  // [1], written by the kernels
     Index num_items;
 };
 
-// Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
-// consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+// Heads: items of flags or keys that begin a segment. A slice holds the items that a warp takes at a time:
+// kItems consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
@@ -99,7 +99,7 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
     return item == 0 || segments.keys[item] != segments.keys[item - 1];
 }
 
-// Gives each lane the sum of the counts of the lanes up to it, itself included.
+// Returns to each lane the sum of the counts of all lanes up to it, its own included.
 __device__ __forceinline__ int warp_scan_counts(int count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -111,13 +111,13 @@ __device__ __forceinline__ int warp_scan_counts(int count)
     return count;
 }
 
-// One bit for each of a lane's kItems items of a slice that is a head. For the end of the input, beyond
-// which lies no head, and for arrays that vectors do not fit.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. For the end of the input, behind
+// which no item is a head, and for arrays that are not aligned to vectors.
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    constexpr int kTogether = 4;  // rows of 32 items under way at once
-    unsigned rows = 0;            // lane k has the heads of the k-th row
+    constexpr int kTogether = 4;  // rows of 32 items that are read at once
+    unsigned rows = 0;            // lane k has the heads of row k
     #pragma unroll 1
     for (int k = 0; k < kItems; k += kTogether) {
         bool found[kTogether];
@@ -142,17 +142,17 @@ __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index b
 // Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
 constexpr int kMostKeys = 16 / int(sizeof(Key));
 constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
-constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+constexpr int kKeyRows = kItems / kVectorKeys;  // rows of 32 vectors
 struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
     Key at[kVectorKeys];
 };
 
-// One bit for each key of a lane's vector that differs from the one before it. `before_row` is the key before
-// the row of vectors, and then the row's last one.
+// Returns a bit for each key of a lane's vector: 1 if it differs from the key before it. `before_row` is the
+// key before the row of vectors; it becomes the row's last key in lane 0.
 __device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& before_row)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+    // The key before a lane's vector is the last key of the lane below; for lane 0, of the row before.
     const Key last = keys.at[kVectorKeys - 1];
     const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
     Key before = lane == 0 ? before_row : turned;
@@ -166,7 +166,8 @@ __device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& bef
     return bits;
 }
 
-// One bit for each of a lane's kItems items, from those that the lanes left where they had read the keys.
+// Returns a bit for each of a lane's kItems items, from the bits that lanes stored for the keys that they
+// read.
 __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchange)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -177,9 +178,9 @@ __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchan
     return heads;
 }
 
-// Stores the keys of the segments that begin in a slice, neighbouring lanes neighbouring segments; the first
-// of them is number `first`. Before the lane's heads the slice has `rank`. `places` are for all of its lanes.
-// Several keys of a lane are under way at once.
+// Stores the keys of the segments that begin in a slice, neighbouring lanes those of neighbouring segments.
+// The first of these segments has number `first`. `rank` is the number of the slice's heads before the
+// lane's. All lanes share `places`. A lane reads several keys at once.
 __device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
                                                  unsigned heads, int rank, int num_heads, Index begin,
                                                  Index first)
@@ -190,7 +191,7 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     #pragma unroll 1
     for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
         *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
-    __syncwarp();  // all places are there
+    __syncwarp();  // all places are written
     #pragma unroll 1
     for (int head = lane; head < num_heads; head += kTogether * kWarpThreads) {
         Key read[kTogether];
@@ -205,14 +206,14 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     }
 }
 
-// The heads of a warp's share of a tile: some slices, one behind the other. They are found before anything is
-// folded, and kept as marks.
-constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit for each item
+// The heads of a warp's share of a tile, which is some slices one behind the other. They are found before
+// anything is folded, and kept as marks.
+constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: bits of a lane's items in a slice
 
-// Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
-// not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
-// 512 bytes are enough for `exchange` and what is small, unless lanes have an odd number of items: then they
-// read keys one by one, and `exchange` is longer.
+// Keys of the first heads of a share. They are kept until the number of earlier heads is known, so that they
+// need not be read again. A warp keeps as many keys as its part of 48 KiB leaves room for. 512 bytes are
+// enough for `exchange` and small members, unless lanes have an odd number of items: lanes then read single
+// keys, and `exchange` is longer.
 constexpr int kExchangeBytes = 2 * kKeyRows * kWarpThreads;
 constexpr int kOtherBytes = (kSliceItems + kSliceItems / 16 + 3) * int(sizeof(State)) + 4 * kMarks
     + (kExchangeBytes <= 512 ? 512 : kExchangeBytes + 32);
@@ -222,15 +223,15 @@ constexpr int kMostHeldKeys = kRoom < 1024 ? kRoom : 1024;
 struct HeldKeys {
     union {
         Key at[kMostHeldKeys];
-        unsigned short places[kSliceItems];  // of a slice's heads, when those keys are stored
+        unsigned short places[kSliceItems];  // of a slice's heads, after `at` is stored
     };
-    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit a key, from the lane that read it
-    int count;                                         // of the first `slices` slices
+    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit for each key, by the lanes that read the keys
+    int count;                                         // keys in `at`: heads of the first `slices` slices
     int slices;
 };
 
-// One bit for each of a lane's kItems items of a slice that is a head. The bits are found where the keys were
-// read, and go to the lane that has the items. `num_heads` are those of the share up to the slice.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. Lanes find the bits of the keys
+// that they read, and exchange them for the bits of their items. `num_heads` counts the heads of the share.
 __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&keys)[kKeyRows],
                                               Key before_slice, bool is_first, int& num_heads)
 {
@@ -256,21 +257,21 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
                 ++place;
             }
     }
-    __syncwarp();  // all lanes' bits are there
+    __syncwarp();  // all lanes have written their bits
     const unsigned heads = exchanged_heads(held.exchange);
-    __syncwarp();  // all lanes have them, the next slice may write its own
+    __syncwarp();  // all lanes have read them, so the next slice may write
     return heads;
 }
 
-// Puts the heads of a warp's share into its `marks`, and the keys of the first of them into `held`; returns a
-// lane's number of heads.
+// Stores the heads of a warp's share in its `marks`, and the keys of the first heads in `held`. Returns the
+// number of a lane's heads.
 __device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held, const Segments& segments,
                                           Index begin, int num_slices)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
-    int count = 0;      // the lane's
-    int num_heads = 0;  // the warp's
+    int count = 0;      // heads of the lane
+    int num_heads = 0;  // heads of the warp
     int held_count = 0;
     int held_slices = 0;
     #pragma unroll 1
@@ -302,7 +303,8 @@ __device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held,
     return count;
 }
 
-// Stores the keys of the segments that begin in a warp's share; `first` begin before it.
+// Stores the keys of the segments that begin in a warp's share. `first` is the number of segments that begin
+// before it.
 __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short* marks,
                                            const Segments& segments, Index begin, int num_slices, Index first)
 {
@@ -311,10 +313,10 @@ __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short*
     for (int place = lane; place < held.count; place += kWarpThreads)
         segments.found_keys[first + place] = held.at[place];
     first += held.count;
-    // For the others there was no room.
+    // Keys that `held` had no room for are read again.
     #pragma unroll 1
     for (int slice = held.slices; slice < num_slices; ++slice) {
-        __syncwarp();  // all lanes are done with what lies where places go
+        __syncwarp();  // all lanes are done with `at` or the earlier places
         const unsigned heads = marks[slice * kWarpThreads + lane];
         const int up_to_here = warp_scan_counts(__popc(heads));
         const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
@@ -325,9 +327,9 @@ __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short*
     __syncwarp();  // all lanes are done with the share
 }
 
-// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
-// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Always inline: a call would wait for all items that are on their way from memory.
+// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
+// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
+// behind the last end. Always inline: a call would wait for all items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -342,11 +344,11 @@ __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
     return total;
 }
 
-// What is known of consecutive tiles. A head is an item that begins a segment.
+// The fold of consecutive tiles. A head is an item that begins a segment.
 struct Partial {
     State head;          // total of the items before the first head, if there is one
-    State tail;          // total of the items from the last head on, of all items where there is none
-    bool ends;           // there is a head, so a segment that began earlier ends
+    State tail;          // total of the items from the last head on; of all items if there is no head
+    bool ends;           // true if there is a head, so a segment that began earlier ends
     Index last_segment;  // the segment of the last item
 };
 
@@ -361,13 +363,14 @@ struct Items {
     Chunk_x x[1];
 };
 
-// Whether load_vectors() may be called.
+// True if load_vectors() may be called.
 __device__ __forceinline__ bool is_aligned(const Inputs& inputs)
 {
     return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
 }
 
-// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+// Loads the kStepItems items from the element at `index` on. `index` must be a multiple of kStepItems, and
+// all items must exist.
 __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
 {
     Items items;
@@ -375,26 +378,26 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
-// kItems consecutive ones, and totals take the places of items.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr bool kInVectors = sizeof(State) == 4;     // others were slower so
-constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+// A warp folds slices of flags or keys. Its lanes read neighbouring items, or vectors of items; each lane
+// folds kItems consecutive items; and totals replace the items in shared memory.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last warp counts
+constexpr bool kInVectors = sizeof(State) == 4;     // wider or narrower states were slower in vectors
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that a lane reads, stages and takes at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
 
 struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
     State at[kUnit];
 };
 
-// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
-// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
-// bank. Single states have one place left free after each 16, for the same reason.
+// The place at which an item of a slice is staged. Vectors are permuted within the row of the lane that folds
+// them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take vectors of
+// their own rows. For the same reason, one place stays free behind every 16 single states.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     if (!kInVectors)
@@ -404,26 +407,27 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
-// What a warp's share leaves open: the total of its items from the last head on, of all where there is none.
+// The run that a warp's share leaves open: the total of its items from the last head on, or of all items if
+// there is no head.
 struct OpenRun {
     State total;
-    bool ends;  // there is a head, so a segment that began earlier ends
+    bool ends;  // true if there is a head, so a segment that began earlier ends
 };
 
-// What the shares of a tile, one a warp, leave open.
+// The runs that the shares of a tile leave open. Each warp has one share.
 struct Shares {
     OpenRun runs[kMostWarps];
-    State heads[kMostWarps];  // before the first head, if there is one
+    State heads[kMostWarps];  // total before the first head, if there is one
 };
 
-// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+// The place in a slice of item k of those that a lane reads. Vectors of neighbouring lanes are neighbours.
 __device__ __forceinline__ int read_place(int k)
 {
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
 }
 
-// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
-// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// Folds the items of a slice, and returns the run that is open at its end. A segment ends before each head of
+// the slice; the total before head h goes to place h of `staged`. `rank` is the number of heads before the
 // lane, `carry` the run that is open before the slice.
 __device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
                                             State carry)
@@ -437,7 +441,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         for (int item = 0; item < kUnit; ++item)
             items[k + item] = unit.at[item];
     }
-    __syncwarp();  // all lanes have their items, totals may take their places
+    __syncwarp();  // all lanes have their items, so totals may replace them
 
     State tail = lane == 0 ? carry : identity();
     State* total_place = staged + rank;
@@ -460,15 +464,15 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     return shuffle(tail, kWarpThreads - 1);
 }
 
-// Keeps for the other warps the part of the first segment that ends in a warp's share; one lane calls it.
+// Keeps the part of the first segment that ends in a warp's share for the other warps. One lane calls it.
 __device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
                                                const unsigned short* places, Index begin)
 {
     shares.heads[threadIdx.x / kWarpThreads] = staged[0];
 }
 
-// Stores what ends at the heads from number `least` on in a slice, neighbouring lanes neighbouring segments.
-// `first` heads are in the input before it; `opener` is the last one.
+// Stores the segments that end before the heads from number `least` on in a slice, neighbouring lanes
+// neighbouring segments. `first` is the number of heads before the slice, `opener` the last of them.
 __device__ __forceinline__ void store_slice(const Results& results, const State* staged,
                                             const unsigned short* places, int least, int num_heads,
                                             Index first, Index begin, Index opener)
@@ -476,12 +480,12 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (int place = least + lane; place < num_heads; place += kWarpThreads) {
-        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        constexpr Index length = 1;  // store() only tests that it is not 0
         store(results, first + place - 1, length, staged[place]);
     }
 }
 
-// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+// Stores the first segment that ends in a warp's share, if it began in the tile. One lane calls it.
 __device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
@@ -495,10 +499,10 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
         store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
 }
 
-// What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
-// and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
-// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the
-// total of all.
+// Returns the partial of the whole tile; the caller knows its segments' numbers. A whole warp calls it, and
+// each lane takes the share of one warp. Lanes before the first share with a head join up to it; lanes from
+// the last such share on join up to the tile's end. Without a head, `head` and `tail` are both the total of
+// all items.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -525,8 +529,8 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_war
     return tile;
 }
 
-// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
-// once.
+// Reads the items of a warp's slice. Items behind the last one become the identity. A warp reads the whole
+// slice at once.
 __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
                                            const Segments& segments, Index begin)
 {
@@ -566,32 +570,32 @@ __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[
     }
 }
 
-// Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
-// top: 22 bits of the launch's number, so that words of earlier launches count as nothing; 2 bits of one of
-// these two; 40 bits of a count.
-constexpr unsigned kTileCount = 1;    // of the tile alone
-constexpr unsigned kPrefixCount = 2;  // of all tiles up to it
+// Counts of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the top:
+// 22 bits of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the
+// values below; 40 bits of a count.
+constexpr unsigned kTileCount = 1;    // count of the tile alone
+constexpr unsigned kPrefixCount = 2;  // count of all tiles up to it
 
 __device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
 {
     return (launch & 0x3fffffu) << 2 | what;
 }
 
-// Called by one lane of the warp that has the tile.
+// One lane of the tile's warp calls it.
 __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
 {
     words[tile] = u64(tag) << 40 | u64(count);
 }
 
-// The sum of the counts of all tiles before `tile`, for all lanes of a warp. Tiles must have been taken in
-// their order, by blocks that are running: then the wait for them ends.
-// Sums of integers do not depend on how far the others happen to be.
+// Returns the sum of the counts of all tiles before `tile` to all lanes of a warp. Tiles must be taken in
+// their order by running blocks, so that the wait for them ends. Sums of integers do not depend on the
+// progress of other blocks.
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
-    // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
+    // Words that each lane reads at once. The way back to a prefix grows with the number of tiles in flight.
     constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // the word of tiles before the first
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
     const unsigned tile_tag = word_tag(launch, kTileCount);
     Index other = tile - 1 - lane;  // the lane's tile
@@ -603,7 +607,7 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
     for (;;) {
         u64 word = read[0];
         unsigned prefixes = 0;
-        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        unsigned counting = 0;  // the lanes up to the nearest prefix; all if there is none
         for (;;) {
             prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
             counting = prefixes ^ (prefixes - 1u);
@@ -629,13 +633,13 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
     return count;
 }
 
-// Partials of all tiles, then of groups of 32 tiles, of groups of 32 groups, and so on up to one.
+// Partials of all tiles, then of groups of 32 tiles, then of groups of 32 groups, and so on up to one group.
 struct Tree {
     State* heads;
     State* tails;
     bool* ends;
     Index* last_segments;
-    unsigned* arrivals;  // at a group's place: how many of its members have their partials there
+    unsigned* arrivals;  // at a group's place: number of its members that have written their partials
 };
 
 __device__ __forceinline__ void write_partial(const Tree& tree, Index place, const Partial& partial)
@@ -646,8 +650,9 @@ __device__ __forceinline__ void write_partial(const Tree& tree, Index place, con
     tree.last_segments[place] = partial.last_segment;
 }
 
-// Joins a group's partials, one for each of the first lanes of a warp, in their order. Segments that begin
-// in one of them and end in a later one are stored; one that ends and began earlier stays the group's head.
+// Joins a group's partials, one in each of the first lanes of a warp, in their order. Stores segments that
+// begin in one partial and end in a later one. The end of a segment that began earlier becomes the group's
+// head.
 __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& results, Index first,
                                               int members)
 {
@@ -665,7 +670,7 @@ __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& r
         head = combine(before, head);
     const Index last_segment = tree.last_segments[place];
     const Index segment = __shfl_up_sync(kFullMask, last_segment, 1);
-    constexpr Index length = 1;  // nobody asks for more than that it is not 0
+    constexpr Index length = 1;  // store() only tests that it is not 0
     if (ends && earlier != 0)
         store(results, segment, length, head);
 
@@ -677,13 +682,14 @@ __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& r
     return group;
 }
 
-// Hands a tile's partial, the same in all lanes of a warp, to the tree. The last of 32 neighbours to arrive
-// joins them and hands on their partial, so nobody waits, and what is combined with what does not depend on
-// who arrives when. True for the warp that has joined all: `partial` is then that of the whole input.
+// Gives a tile's partial, which all lanes of a warp hold, to the tree. The last of 32 neighbours to arrive
+// joins their partials and gives the result to the next level. No warp waits, and the order of combination
+// does not depend on the order of arrival. Returns true in the warp that joins everything; `partial` is then
+// the partial of the whole input.
 __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& results, Index num_tiles,
                                            Index tile, Partial& partial)
 {
-    Index level = 0;  // place of its first partial
+    Index level = 0;  // place of the level's first partial
     Index place = tile;
     #pragma unroll 1
     for (Index size = num_tiles; size > 1;) {
@@ -692,15 +698,15 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
         bool last = false;
         if (threadIdx.x % kWarpThreads == 0) {
             write_partial(tree, level + place, partial);
-            __threadfence();  // the partial is seen before the arrival is
+            __threadfence();  // others see the partial before the arrival
             const unsigned most = unsigned(members) - 1u;
             // Wraps to 0, ready for the next launch.
             last = atomicInc(&tree.arrivals[level + size + group], most) == most;
         }
         if (!__any_sync(kFullMask, last))
             return false;
-        __threadfence();  // the others' partials are read after their arrivals
-        __syncwarp();     // by all lanes
+        __threadfence();  // reads the others' partials after their arrivals
+        __syncwarp();     // for all lanes
         partial = join_group(tree, results, level + group * kWarpThreads, members);
         level += size;
         size = (size + kWarpThreads - 1) / kWarpThreads;

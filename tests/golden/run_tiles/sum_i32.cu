@@ -79,16 +79,16 @@ __device__ __forceinline__ State shuffle(State state, int lane)
     return __shfl_sync(kFullMask, state, lane);
 }
 
-// Segments are the runs of items with equal keys. How many there are the kernels find out.
+// Segments are the runs of items with equal keys. The kernels find the number of segments.
 struct Segments {
     const Key* keys;   // [num_items]
-    Key* found_keys;   // [num_items], of which the kernels write one for each segment
+    Key* found_keys;   // [num_items]; the kernels write one key for each segment
     Index* num_found;  // [1], written by the kernels
     Index num_items;
 };
 
-// Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
-// consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+// Heads: items of flags or keys that begin a segment. A slice holds the items that a warp takes at a time:
+// kItems consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
@@ -99,7 +99,7 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
     return item == 0 || segments.keys[item] != segments.keys[item - 1];
 }
 
-// Gives each lane the sum of the counts of the lanes up to it, itself included.
+// Returns to each lane the sum of the counts of all lanes up to it, its own included.
 __device__ __forceinline__ int warp_scan_counts(int count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -111,13 +111,13 @@ __device__ __forceinline__ int warp_scan_counts(int count)
     return count;
 }
 
-// One bit for each of a lane's kItems items of a slice that is a head. For the end of the input, beyond
-// which lies no head, and for arrays that vectors do not fit.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. For the end of the input, behind
+// which no item is a head, and for arrays that are not aligned to vectors.
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    constexpr int kTogether = 4;  // rows of 32 items under way at once
-    unsigned rows = 0;            // lane k has the heads of the k-th row
+    constexpr int kTogether = 4;  // rows of 32 items that are read at once
+    unsigned rows = 0;            // lane k has the heads of row k
     #pragma unroll 1
     for (int k = 0; k < kItems; k += kTogether) {
         bool found[kTogether];
@@ -142,17 +142,17 @@ __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index b
 // Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
 constexpr int kMostKeys = 16 / int(sizeof(Key));
 constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
-constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+constexpr int kKeyRows = kItems / kVectorKeys;  // rows of 32 vectors
 struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
     Key at[kVectorKeys];
 };
 
-// One bit for each key of a lane's vector that differs from the one before it. `before_row` is the key before
-// the row of vectors, and then the row's last one.
+// Returns a bit for each key of a lane's vector: 1 if it differs from the key before it. `before_row` is the
+// key before the row of vectors; it becomes the row's last key in lane 0.
 __device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& before_row)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+    // The key before a lane's vector is the last key of the lane below; for lane 0, of the row before.
     const Key last = keys.at[kVectorKeys - 1];
     const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
     Key before = lane == 0 ? before_row : turned;
@@ -166,7 +166,8 @@ __device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& bef
     return bits;
 }
 
-// One bit for each of a lane's kItems items, from those that the lanes left where they had read the keys.
+// Returns a bit for each of a lane's kItems items, from the bits that lanes stored for the keys that they
+// read.
 __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchange)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -177,9 +178,9 @@ __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchan
     return heads;
 }
 
-// Stores the keys of the segments that begin in a slice, neighbouring lanes neighbouring segments; the first
-// of them is number `first`. Before the lane's heads the slice has `rank`. `places` are for all of its lanes.
-// Several keys of a lane are under way at once.
+// Stores the keys of the segments that begin in a slice, neighbouring lanes those of neighbouring segments.
+// The first of these segments has number `first`. `rank` is the number of the slice's heads before the
+// lane's. All lanes share `places`. A lane reads several keys at once.
 __device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
                                                  unsigned heads, int rank, int num_heads, Index begin,
                                                  Index first)
@@ -190,7 +191,7 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     #pragma unroll 1
     for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
         *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
-    __syncwarp();  // all places are there
+    __syncwarp();  // all places are written
     #pragma unroll 1
     for (int head = lane; head < num_heads; head += kTogether * kWarpThreads) {
         Key read[kTogether];
@@ -205,9 +206,9 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     }
 }
 
-// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
-// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Always inline: a call would wait for all items that are on their way from memory.
+// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
+// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
+// behind the last end. Always inline: a call would wait for all items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -222,11 +223,11 @@ __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
     return total;
 }
 
-// What is known of consecutive tiles. A head is an item that begins a segment.
+// The fold of consecutive tiles. A head is an item that begins a segment.
 struct Partial {
     State head;          // total of the items before the first head, if there is one
-    State tail;          // total of the items from the last head on, of all items where there is none
-    bool ends;           // there is a head, so a segment that began earlier ends
+    State tail;          // total of the items from the last head on; of all items if there is no head
+    bool ends;           // true if there is a head, so a segment that began earlier ends
     Index last_segment;  // the segment of the last item
 };
 
@@ -241,13 +242,14 @@ struct Items {
     Chunk_x x[1];
 };
 
-// Whether load_vectors() may be called.
+// True if load_vectors() may be called.
 __device__ __forceinline__ bool is_aligned(const Inputs& inputs)
 {
     return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
 }
 
-// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+// Loads the kStepItems items from the element at `index` on. `index` must be a multiple of kStepItems, and
+// all items must exist.
 __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
 {
     Items items;
@@ -255,26 +257,26 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
-// kItems consecutive ones, and totals take the places of items.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr bool kInVectors = sizeof(State) == 4;     // others were slower so
-constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+// A warp folds slices of flags or keys. Its lanes read neighbouring items, or vectors of items; each lane
+// folds kItems consecutive items; and totals replace the items in shared memory.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last warp counts
+constexpr bool kInVectors = sizeof(State) == 4;     // wider or narrower states were slower in vectors
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that a lane reads, stages and takes at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
 
 struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
     State at[kUnit];
 };
 
-// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
-// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
-// bank. Single states have one place left free after each 16, for the same reason.
+// The place at which an item of a slice is staged. Vectors are permuted within the row of the lane that folds
+// them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take vectors of
+// their own rows. For the same reason, one place stays free behind every 16 single states.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     if (!kInVectors)
@@ -284,26 +286,27 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
-// What a warp's share leaves open: the total of its items from the last head on, of all where there is none.
+// The run that a warp's share leaves open: the total of its items from the last head on, or of all items if
+// there is no head.
 struct OpenRun {
     State total;
-    bool ends;  // there is a head, so a segment that began earlier ends
+    bool ends;  // true if there is a head, so a segment that began earlier ends
 };
 
-// What the shares of a tile, one a warp, leave open.
+// The runs that the shares of a tile leave open. Each warp has one share.
 struct Shares {
     OpenRun runs[kMostWarps];
-    State heads[kMostWarps];  // before the first head, if there is one
+    State heads[kMostWarps];  // total before the first head, if there is one
 };
 
-// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+// The place in a slice of item k of those that a lane reads. Vectors of neighbouring lanes are neighbours.
 __device__ __forceinline__ int read_place(int k)
 {
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
 }
 
-// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
-// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// Folds the items of a slice, and returns the run that is open at its end. A segment ends before each head of
+// the slice; the total before head h goes to place h of `staged`. `rank` is the number of heads before the
 // lane, `carry` the run that is open before the slice.
 __device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
                                             State carry)
@@ -317,7 +320,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         for (int item = 0; item < kUnit; ++item)
             items[k + item] = unit.at[item];
     }
-    __syncwarp();  // all lanes have their items, totals may take their places
+    __syncwarp();  // all lanes have their items, so totals may replace them
 
     State tail = lane == 0 ? carry : identity();
     State* total_place = staged + rank;
@@ -340,15 +343,15 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     return shuffle(tail, kWarpThreads - 1);
 }
 
-// Keeps for the other warps the part of the first segment that ends in a warp's share; one lane calls it.
+// Keeps the part of the first segment that ends in a warp's share for the other warps. One lane calls it.
 __device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
                                                const unsigned short* places, Index begin)
 {
     shares.heads[threadIdx.x / kWarpThreads] = staged[0];
 }
 
-// Stores what ends at the heads from number `least` on in a slice, neighbouring lanes neighbouring segments.
-// `first` heads are in the input before it; `opener` is the last one.
+// Stores the segments that end before the heads from number `least` on in a slice, neighbouring lanes
+// neighbouring segments. `first` is the number of heads before the slice, `opener` the last of them.
 __device__ __forceinline__ void store_slice(const Results& results, const State* staged,
                                             const unsigned short* places, int least, int num_heads,
                                             Index first, Index begin, Index opener)
@@ -356,12 +359,12 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (int place = least + lane; place < num_heads; place += kWarpThreads) {
-        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        constexpr Index length = 1;  // store() only tests that it is not 0
         store(results, first + place - 1, length, staged[place]);
     }
 }
 
-// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+// Stores the first segment that ends in a warp's share, if it began in the tile. One lane calls it.
 __device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
@@ -375,10 +378,10 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
         store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
 }
 
-// What the whole tile has to tell other tiles; the caller knows its segments' numbers. A whole warp calls it,
-// and each lane takes the share of one warp. Lanes before the first share with a head join up to it, those
-// from the last one on join up to the tile's end. Where there is no head, `head` and `tail` are both the
-// total of all.
+// Returns the partial of the whole tile; the caller knows its segments' numbers. A whole warp calls it, and
+// each lane takes the share of one warp. Lanes before the first share with a head join up to it; lanes from
+// the last such share on join up to the tile's end. Without a head, `head` and `tail` are both the total of
+// all items.
 __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -405,8 +408,8 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_war
     return tile;
 }
 
-// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
-// once.
+// Reads the items of a warp's slice. Items behind the last one become the identity. A warp reads the whole
+// slice at once.
 __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
                                            const Segments& segments, Index begin)
 {
@@ -446,32 +449,32 @@ __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[
     }
 }
 
-// Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
-// top: 22 bits of the launch's number, so that words of earlier launches count as nothing; 2 bits of one of
-// these two; 40 bits of a count.
-constexpr unsigned kTileCount = 1;    // of the tile alone
-constexpr unsigned kPrefixCount = 2;  // of all tiles up to it
+// Counts of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the top:
+// 22 bits of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the
+// values below; 40 bits of a count.
+constexpr unsigned kTileCount = 1;    // count of the tile alone
+constexpr unsigned kPrefixCount = 2;  // count of all tiles up to it
 
 __device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
 {
     return (launch & 0x3fffffu) << 2 | what;
 }
 
-// Called by one lane of the warp that has the tile.
+// One lane of the tile's warp calls it.
 __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
 {
     words[tile] = u64(tag) << 40 | u64(count);
 }
 
-// The sum of the counts of all tiles before `tile`, for all lanes of a warp. Tiles must have been taken in
-// their order, by blocks that are running: then the wait for them ends.
-// Sums of integers do not depend on how far the others happen to be.
+// Returns the sum of the counts of all tiles before `tile` to all lanes of a warp. Tiles must be taken in
+// their order by running blocks, so that the wait for them ends. Sums of integers do not depend on the
+// progress of other blocks.
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
-    // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
+    // Words that each lane reads at once. The way back to a prefix grows with the number of tiles in flight.
     constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // the word of tiles before the first
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
     const unsigned tile_tag = word_tag(launch, kTileCount);
     Index other = tile - 1 - lane;  // the lane's tile
@@ -483,7 +486,7 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
     for (;;) {
         u64 word = read[0];
         unsigned prefixes = 0;
-        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        unsigned counting = 0;  // the lanes up to the nearest prefix; all if there is none
         for (;;) {
             prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
             counting = prefixes ^ (prefixes - 1u);
@@ -509,9 +512,9 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
     return count;
 }
 
-constexpr int kExchanged = kSliceItems;  // bits of heads, from the lanes that read keys; then their places
+constexpr int kExchanged = kSliceItems;  // bits of heads, by the lanes that read keys; then places of heads
 
-// One bit for each of a lane's kItems items of a slice that is a head.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head.
 __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const Segments& segments,
                                                Index begin)
 {
@@ -530,12 +533,12 @@ __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const S
         bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // a segment begins with the input
         exchange[row * kWarpThreads + lane] = (unsigned short)bits;
     }
-    __syncwarp();  // all lanes' bits are there
+    __syncwarp();  // all lanes have written their bits
     return exchanged_heads(exchange);
 }
 
-// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, beside something that says that it
-// has come. So whoever reads the words knows which pieces are there, and needs no fence.
+// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
+// a reader of the words knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {
@@ -546,36 +549,37 @@ union StatePieces {
 __device__ __forceinline__ StatePieces pieces_of(const State& state)
 {
     StatePieces pieces;
-    pieces.at[kStatePieces - 1] = 0;  // what the state does not fill
+    pieces.at[kStatePieces - 1] = 0;  // the state may not fill the last piece
     pieces.state = state;
     return pieces;
 }
 
-// Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
-// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. Tile k brings what
-// it leaves open, and where a segment ends in tile k + 1, one of both stores it. Where segments are short,
-// the two meet at the border: the first leaves its own there, and the second stores the segment, so neither
-// waits. Where they are long, tile k + 1 reads the words of tiles before it until it has the segment's begin.
-// Both know how many segments begin before the border, and that decides.
+// Border k lies between tiles k and k + 1. Its word holds, from the top: 30 bits of the launch's number, so
+// that words of earlier launches are ignored; 2 bits for the kind of state; 32 bits of the state. Tile k
+// brings the state that it leaves open. If a segment ends in tile k + 1, one of both tiles stores it. If
+// segments are short, both meet at the border: the first leaves its state there, and the second stores the
+// segment, so neither waits. If segments are long, tile k + 1 reads the words of earlier tiles until it has
+// the segment's begin. Both tiles know the number of segments that begin before the border, which decides.
 constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
-constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
+constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head; not of the first tile
 constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
 
-// What a tile leaves open at a border travels in pieces of 32 bits: the state, and where its segment begins
-// or ends if lengths matter. The border's word has the first piece; the others have words of their own, for
-// each side. All of them name the launch, so whoever reads them sees what is there, and needs no fence.
+// The state that a tile leaves open at a border travels in pieces of 32 bits, with the place where its
+// segment begins or ends if lengths matter. The border's word has the first piece; the other pieces have
+// their own words, for each side. All words name the launch, so a reader knows which pieces have come, and
+// needs no fence.
 constexpr int kPieces = kStatePieces;
 constexpr int kRest = kPieces - 1;
 
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: those from before, those from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
 };
 
-// What came to a border from one side.
+// The state that came to a border from one side.
 struct Open {
     State state;
-    Index head;  // where its segment begins in the tile before, or ends in the tile behind
+    Index head;  // place where its segment begins in the tile before, or ends in the tile behind
 };
 
 __device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
@@ -617,28 +621,28 @@ __device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
     return {state.state, Index(head)};
 }
 
-// How long a segment is that begins at one head and ends at another.
+// The length of a segment that begins at one head and ends at another.
 __device__ __forceinline__ Index length_between(Index begin, Index end)
 {
-    return 1;  // nobody asks for more than that it is not 0
+    return 1;  // store() only tests that it is not 0
 }
 
-// What two tiles leave open at their border.
+// The states that two tiles leave open at their border.
 struct Meeting {
     Open earlier;
     Open later;
-    bool is_known;      // both are there
+    bool is_known;      // both have come
     bool goes_through;  // the tile before has no head
 };
 
-// Whether segments are long before the border behind `tile`: at most one begins in each tile.
+// True if segments are long before the border behind `tile`: on average, at most one begins in each tile.
 __device__ __forceinline__ bool is_long(Index num_segments, Index tile)
 {
     return num_segments <= tile + 1;
 }
 
-// Brings a total to a border, from before or from behind. One lane calls it. Where tiles meet there, it takes
-// what the other has brought.
+// Brings a total to a border, from before or from behind. One lane calls it. If tiles meet there and the
+// other tile has come, returns both totals.
 __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, unsigned launch, unsigned what,
                                          const Open& open, bool meets)
 {
@@ -651,7 +655,7 @@ __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, u
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         if (meets)
-            came[k] = other_rest[k - 1];  // on its way while the words are exchanged
+            came[k] = other_rest[k - 1];  // read while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         own_rest[k - 1] = border_word(launch, what, pieces[k]);
@@ -676,26 +680,26 @@ __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, u
     return meeting;
 }
 
-// How many borders a lane looks at in one round at most.
+// The most borders that a lane reads in one round.
 constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
 
-// Stores a segment that began before the tile behind border `nearest` and ends behind that border; `total` is
-// known of it. The warp looks back over borders for the one where it began: each lane at `lane_borders`
-// neighbouring ones, the first lane at the nearest; at kLaneBorders in later rounds. What is combined with
-// what depends on the numbers of tiles and segments alone. Tiles are taken in their order, by blocks that are
-// running, so the wait for them ends.
+// Stores a segment that began before the tile behind border `nearest` and ends behind that border. `total` is
+// the part behind the border. The warp looks back over borders for the segment's begin: each lane reads
+// `lane_borders` neighbouring borders, lane 0 the nearest, and kLaneBorders in later rounds. The order of
+// combination depends only on the numbers of tiles and segments. Tiles must be taken in their order by
+// running blocks, so that the wait for them ends.
 __device__ __noinline__ void close_segment(Borders borders, Results results, Index nearest, int lane_borders,
                                            unsigned launch, Index segment, State total, Index end)
 {
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (;;) {
-        const Index mine = nearest - lane * lane_borders;  // and the ones before it
+        const Index mine = nearest - lane * lane_borders;  // and the borders before it
         u64 words[kLaneBorders][kPieces];
-        int num_through;  // of the lane's tiles, before the one that has a head
-        unsigned begun;   // the lanes that have such a one
-        unsigned needed;  // the lanes up to the first of them, all where there is none
-        unsigned there;   // the lanes whose words are there, as far as they are needed
+        int num_through;  // the lane's tiles before the first one with a head
+        unsigned begun;   // the lanes that have a tile with a head
+        unsigned needed;  // the lanes up to the first of these; all if there is none
+        unsigned there;   // the lanes whose needed words have come
         do {
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
@@ -723,7 +727,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             begun = __ballot_sync(kFullMask, is_there && num_through < lane_borders);
             needed = begun ^ (begun - 1u);
         } while ((needed & ~there) != 0);
-        const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
+        const int last = kWarpThreads - 1 - __clz(int(needed));  // the last lane that is needed
         State run = identity();
         #pragma unroll
         for (int k = 0; k < kLaneBorders; ++k)
@@ -739,7 +743,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
         }
         total = combine(run, total);  // in the first lane
         if (begun != 0) {
-            constexpr Index begin = 0;  // nobody asks where segments begin
+            constexpr Index begin = 0;  // not used
             if (lane == 0)
                 store(results, segment, length_between(begin, end), total);
             return;

@@ -57,7 +57,7 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
     results.result[segment] = state;
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;

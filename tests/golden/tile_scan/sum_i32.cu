@@ -64,7 +64,7 @@ __device__ __forceinline__ State shuffle_up(State state, int delta)
     return __shfl_up_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -83,8 +83,8 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-// The segment that holds `item`, known to be one of `first` to `last`.
-// It is the last segment that begins at or before the item, so empty ones are passed over.
+// The segment that holds `item`, which must be one of `first` to `last`. It is the last segment that begins
+// at or before the item, so empty segments are skipped.
 __device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
 {
     while (first < last) {
@@ -97,20 +97,20 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the
-// last end, which is the total of all where none ends.
+// The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
+// last end, or of all items if no segment ends.
 struct Run {
     State total;
     bool ends;
 };
 
-// The segmented operator: associative as combine() is, and never commutative.
+// The operator on runs. It is associative like combine(), and never commutative.
 __device__ __forceinline__ Run join(Run earlier, Run later)
 {
     return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
 }
 
-// Gives each lane the run of the lanes up to it, itself included.
+// Returns to each lane the join of the runs of all lanes up to it, its own included.
 __device__ __forceinline__ Run warp_scan_runs(Run run)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -124,8 +124,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Gives each thread the run of the threads before it.
-// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
+// once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -138,12 +138,12 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
     if (lane == 0)
         before = {identity(), false};
-    __syncthreads();  // the runs of all warps are there
+    __syncthreads();  // all warps have written their runs
     Run earlier = {identity(), false};
     #pragma unroll 1
     for (int other = 0; other < warp; ++other)
         earlier = join(earlier, warp_runs[other]);
-    __syncthreads();  // all have been read, the next call may write them
+    __syncthreads();  // all runs have been read, so the next call may write them
     return join(earlier, before);
 }
 

@@ -61,7 +61,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return __shfl_down_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -79,18 +79,18 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-// Where part `part` of `count` things begins that are dealt to `num_parts` as evenly as can be, in order.
+// The begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as possible.
 __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_parts)
 {
     return part * (count / num_parts) + min(part, count % num_parts);
 }
 
-// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin`
-// to `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier
-// lets them call it again. Elements up to `there` may be read, be they of another share.
+// A rung whose blocks share a segment defines fold_share(). It folds the elements `begin` to `end` - 1 of the
+// input, none if end <= begin, to thread 0 of a block. All threads call it; it ends with a barrier, so they
+// may call it again. It may read elements before `there`, also of other shares.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
 
-// Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
+// Folds part `part` of a segment, which consists of neighbouring tiles, to thread 0 of a block.
 __device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments& segments, Index segment,
                                            int part, int num_parts)
 {
@@ -104,14 +104,14 @@ __device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments&
     return fold_share(inputs, first + begin, first + end, there);
 }
 
-// Waits until all threads of the cluster's blocks are here. What they did before is seen behind it, also in
-// each other's shared memory.
+// Waits until all threads of the cluster's blocks have arrived. Behind this barrier they see each other's
+// earlier writes, also in the shared memory of other blocks.
 __device__ __forceinline__ void wait_for_cluster()
 {
     asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" : : : "memory");
 }
 
-// Where block `rank` of the cluster has what this block has at `mine` in its shared memory.
+// The address in block `rank` of the cluster of the state that this block has at `mine` in shared memory.
 __device__ __forceinline__ const State* in_block(const State* mine, unsigned rank)
 {
     const State* theirs;
@@ -119,8 +119,8 @@ __device__ __forceinline__ const State* in_block(const State* mine, unsigned ran
     return theirs;
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll
@@ -129,7 +129,7 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+// Reduces one state per thread to thread 0, in thread order. Two calls need a barrier between them.
 __device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kMostBlockThreads / kWarpThreads;
@@ -141,7 +141,7 @@ __device__ __forceinline__ State block_reduce(State state)
     state = warp_reduce(state);
     if (lane == 0)
         partials[warp] = state;
-    __syncthreads();  // the partials of all warps are there
+    __syncthreads();  // all warps have written their partials
     if (warp == 0) {
         state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
@@ -162,7 +162,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -177,14 +177,14 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// Thread t takes the vectors t, t + kBlockThreads, ... of a tile and joins those of all tiles before the tree
-// begins.
+// Thread t takes the vectors t, t + kBlockThreads, ... of each tile, and joins the vectors of all tiles
+// before the block's tree begins.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index)
 {
     State total = identity();

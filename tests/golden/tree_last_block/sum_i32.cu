@@ -60,7 +60,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return __shfl_down_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -78,18 +78,18 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-// Where part `part` of `count` things begins that are dealt to `num_parts` as evenly as can be, in order.
+// The begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as possible.
 __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_parts)
 {
     return part * (count / num_parts) + min(part, count % num_parts);
 }
 
-// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin`
-// to `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier
-// lets them call it again. Elements up to `there` may be read, be they of another share.
+// A rung whose blocks share a segment defines fold_share(). It folds the elements `begin` to `end` - 1 of the
+// input, none if end <= begin, to thread 0 of a block. All threads call it; it ends with a barrier, so they
+// may call it again. It may read elements before `there`, also of other shares.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
 
-// Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
+// Folds part `part` of a segment, which consists of neighbouring tiles, to thread 0 of a block.
 __device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments& segments, Index segment,
                                            int part, int num_parts)
 {
@@ -103,8 +103,8 @@ __device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments&
     return fold_share(inputs, first + begin, first + end, there);
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll
@@ -113,7 +113,7 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+// Reduces one state per thread to thread 0, in thread order. Two calls need a barrier between them.
 __device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kMostBlockThreads / kWarpThreads;
@@ -125,7 +125,7 @@ __device__ __forceinline__ State block_reduce(State state)
     state = warp_reduce(state);
     if (lane == 0)
         partials[warp] = state;
-    __syncthreads();  // the partials of all warps are there
+    __syncthreads();  // all warps have written their partials
     if (warp == 0) {
         state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
@@ -135,24 +135,24 @@ __device__ __forceinline__ State block_reduce(State state)
     return state;
 }
 
-// Leaves the total of part `part` of `num_parts`, which thread 0 has. The block that is the last to come
-// joins the totals of all parts, in order, to its thread 0 and gets true. All threads of a block call it;
-// between two calls there is a barrier.
+// Stores the total of part `part` of `num_parts`, which thread 0 has. The last block to come joins the totals
+// of all parts in order, to its thread 0, and gets true. All threads of a block call it. Two calls need a
+// barrier between them.
 __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int part, int num_parts,
                                           State& total)
 {
     __shared__ bool last;
     if (threadIdx.x == 0) {
         partials[part] = total;
-        __threadfence();  // the partial is seen before the ticket is
+        __threadfence();  // others see the partial before the ticket
         last = atomicInc(ticket, num_parts - 1) == num_parts - 1;  // wraps to 0, ready for the next launch
     }
     __syncthreads();  // all threads know whether theirs is the last block
     if (!last)
         return false;
-    __threadfence();  // the other blocks' partials are read after their tickets
+    __threadfence();  // reads the other blocks' partials after their tickets
 
-    // Each thread joins a few consecutive ones.
+    // Each thread joins a few consecutive totals.
     const int share = (num_parts + kBlockThreads - 1) / kBlockThreads;
     total = identity();
     #pragma unroll 1
@@ -162,11 +162,11 @@ __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int
             total = combine(total, partials[mine]);
     }
     total = block_reduce(total);
-    __syncthreads();  // the warps' totals have been read, the next call may write them
+    __syncthreads();  // the warps' totals have been read, so the next call may write them
     return true;
 }
 
-// Folds part `part` of a segment; the last of the blocks that share it stores the total of all.
+// Folds part `part` of a segment. The last of the blocks that share the segment stores its total.
 __device__ __forceinline__ void reduce_part(const Inputs& inputs,
                                             const Segments& segments,
                                             const Results& results,
@@ -181,9 +181,9 @@ __device__ __forceinline__ void reduce_part(const Inputs& inputs,
         store(results, segment, segment_length(segments, segment), total);
 }
 
-// kBlocksPerSegment neighbouring blocks share a segment, or every so many of them where there are more
-// segments than the grid has room for. Each segment has partials and a ticket of its own, so no block waits
-// for another.
+// kBlocksPerSegment neighbouring blocks share a segment. If the grid has no room for all segments, they go on
+// with every num_teams-th segment. Each segment has its own partials and ticket, so no block waits for
+// another.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -209,7 +209,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -224,14 +224,14 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// Thread t takes the vectors t, t + kBlockThreads, ... of a tile and joins those of all tiles before the tree
-// begins.
+// Thread t takes the vectors t, t + kBlockThreads, ... of each tile, and joins the vectors of all tiles
+// before the block's tree begins.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index)
 {
     State total = identity();

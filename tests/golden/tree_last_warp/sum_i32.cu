@@ -57,7 +57,7 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
     results.result[segment] = state;
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -75,16 +75,17 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
-// threads call it, what the others get means nothing, and who calls it again puts a barrier between.
-// fold_elements() and fold_partials() fold what one thread takes of the tile of kTileItems that begins at
-// `begin`, up to `end`.
+// A rung of the ladder defines the functions below. fold_block() folds one state of each thread of a block to
+// thread 0. All threads call it; the values of other threads mean nothing, and two calls need a barrier
+// between them. fold_elements() and fold_partials() fold the elements that one thread takes of the tile of
+// kTileItems that begins at `begin`, up to `end`.
 constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
 __device__ __forceinline__ State fold_block(State state);
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment);
 
-// A block takes one segment, tile by tile, or every gridDim.x-th where there are more than blocks.
+// A block takes one segment, tile by tile. With more segments than blocks, it goes on with every gridDim.x-th
+// segment.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -98,19 +99,19 @@ reduce(Inputs inputs,
             const State tile = fold_block(fold_elements(inputs, first, begin, length, segment));
             if (threadIdx.x == 0)
                 total = combine(total, tile);
-            __syncthreads();  // the block is done with the tile, the next one may take its place
+            __syncthreads();  // the block is done with the tile, so the next one may take its place
         }
         if (threadIdx.x == 0)
             store(results, segment, length, total);
     }
 }
 
-// Of a tile, thread t takes what is at t, t + kBlockThreads, ...: neighbouring threads read neighbours.
+// Thread t takes the elements t, t + kBlockThreads, ... of a tile, so neighbouring threads read neighbours.
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment)
 {
     State total = identity();
-    if (kItemsPerThread > 1 && end - begin >= kTileItems) {  // all are there: many loads at once
+    if (kItemsPerThread > 1 && end - begin >= kTileItems) {  // a whole tile: many loads at once
         #pragma unroll 16
         for (int k = 0; k < kItemsPerThread; ++k) {
             const Index position = begin + k * kBlockThreads + threadIdx.x;

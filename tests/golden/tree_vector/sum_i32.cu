@@ -58,7 +58,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return __shfl_down_sync(kFullMask, state, delta);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -76,16 +76,17 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
-// threads call it, what the others get means nothing, and who calls it again puts a barrier between.
-// fold_elements() and fold_partials() fold what one thread takes of the tile of kTileItems that begins at
-// `begin`, up to `end`.
+// A rung of the ladder defines the functions below. fold_block() folds one state of each thread of a block to
+// thread 0. All threads call it; the values of other threads mean nothing, and two calls need a barrier
+// between them. fold_elements() and fold_partials() fold the elements that one thread takes of the tile of
+// kTileItems that begins at `begin`, up to `end`.
 constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
 __device__ __forceinline__ State fold_block(State state);
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment);
 
-// A block takes one segment, tile by tile, or every gridDim.x-th where there are more than blocks.
+// A block takes one segment, tile by tile. With more segments than blocks, it goes on with every gridDim.x-th
+// segment.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -99,7 +100,7 @@ reduce(Inputs inputs,
             const State tile = fold_block(fold_elements(inputs, first, begin, length, segment));
             if (threadIdx.x == 0)
                 total = combine(total, tile);
-            __syncthreads();  // the block is done with the tile, the next one may take its place
+            __syncthreads();  // the block is done with the tile, so the next one may take its place
         }
         if (threadIdx.x == 0)
             store(results, segment, length, total);
@@ -117,7 +118,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -132,14 +133,14 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
 }
 
-// Of a tile, a thread takes vectors of kStepItems elements, all of them under way at once: one access moves
-// up to 16 bytes a thread.
+// A thread loads all its vectors of a tile at once, each of kStepItems elements. One access moves up to 16
+// bytes for each thread.
 // Thread t takes the vectors t, t + kBlockThreads, ...
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index)
@@ -164,8 +165,8 @@ __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first
     return total;
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll
@@ -174,7 +175,7 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+// Reduces one state per thread to thread 0, in thread order. Two calls need a barrier between them.
 __device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kMostBlockThreads / kWarpThreads;
@@ -186,7 +187,7 @@ __device__ __forceinline__ State block_reduce(State state)
     state = warp_reduce(state);
     if (lane == 0)
         partials[warp] = state;
-    __syncthreads();  // the partials of all warps are there
+    __syncthreads();  // all warps have written their partials
     if (warp == 0) {
         state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll

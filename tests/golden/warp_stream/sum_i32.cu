@@ -79,7 +79,7 @@ __device__ __forceinline__ State shuffle(State state, int lane)
     return __shfl_sync(kFullMask, state, lane);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -98,10 +98,10 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-constexpr int kProbes = 2;  // of a lane in a round
+constexpr int kProbes = 2;  // ends that a lane tests in a round
 
-// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
-// one if there is none. Each half of a warp searches for a place of its own.
+// Returns the first segment s with segment_end(s) + weight * (s + 1) >= place, or the last segment if there
+// is none. Each half of a warp searches for its own place.
 __device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
 {
     constexpr int kHalf = kWarpThreads / 2;
@@ -130,14 +130,14 @@ __device__ __forceinline__ Index search_ends(const Segments& segments, long long
     return low;
 }
 
-// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+// The begin of a share: items before `item` and segments before `segment` belong to earlier shares.
 struct Cut {
     Index item;
     Index segment;
 };
 
-// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
+// Returns the begin of share `share` to the lower half of the warp, and the begin of the next share to the
+// upper half. Shares have equal sums of items and weighted ends: an end counts as kEndWeight items.
 __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
 {
     constexpr int kHalf = kWarpThreads / 2;
@@ -154,20 +154,20 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     return cut;
 }
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the
-// last end, which is the total of all where none ends.
+// The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
+// last end, or of all items if no segment ends.
 struct Run {
     State total;
     bool ends;
 };
 
-// The segmented operator: associative as combine() is, and never commutative.
+// The operator on runs. It is associative like combine(), and never commutative.
 __device__ __forceinline__ Run join(Run earlier, Run later)
 {
     return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
 }
 
-// Gives each lane the run of the lanes up to it, itself included.
+// Returns to each lane the join of the runs of all lanes up to it, its own included.
 __device__ __forceinline__ Run warp_scan_runs(Run run)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -181,8 +181,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Gives each thread the run of the threads before it.
-// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
+// once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -195,22 +195,22 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
     if (lane == 0)
         before = {identity(), false};
-    __syncthreads();  // the runs of all warps are there
+    __syncthreads();  // all warps have written their runs
     Run earlier = {identity(), false};
     #pragma unroll 1
     for (int other = 0; other < warp; ++other)
         earlier = join(earlier, warp_runs[other]);
-    __syncthreads();  // all have been read, the next call may write them
+    __syncthreads();  // all runs have been read, so the next call may write them
     return join(earlier, before);
 }
 
 constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them begin in it
 
-// What is known of consecutive items when all segments that begin and end in them are stored.
+// The fold of consecutive items after all segments that begin and end in them are stored.
 struct Share {
-    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
-    State total;    // behind the last end, or of all items
+    State head;     // items up to the first end, if that segment began earlier: it waits for the rest
+    State total;    // items behind the last end, or all items
     Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
 };
 
@@ -223,7 +223,7 @@ __device__ __forceinline__ void store_waiting(const Segments& segments,
     store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
 }
 
-// Joins two shares, the second of which begins where the first ends.
+// Joins two neighbouring shares.
 __device__ __forceinline__ Share join_shares(const Segments& segments,
                                              const Results& results,
                                              Share earlier,
@@ -239,7 +239,7 @@ __device__ __forceinline__ Share join_shares(const Segments& segments,
     return {earlier.head, later.total, earlier.waiting};
 }
 
-// The last block joins the blocks' shares in order, each thread some consecutive ones.
+// The last block joins the blocks' shares in order; each thread joins some consecutive shares.
 __device__ __noinline__ void join_all_shares(const Segments& segments,
                                              const Results& results,
                                              const State* __restrict__ block_heads,
@@ -259,16 +259,16 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
         store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
 }
 
-// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
-// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
-// synchronisation behind it.
+// Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
+// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
+// synchronisation behind the wait.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same of 4 bytes, through the first-level cache; both addresses are multiples of 4.
+// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -281,9 +281,9 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
-// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
-// rows nor lanes that write the vectors of one row meet in a bank.
+// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
+// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
     const int vectors = row_bytes / 16;
@@ -292,7 +292,8 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 }
 
 // copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
-// Out of line: tiles are copied in two places, and one copy of this saves a twentieth of the time to compile.
+// Out of line: tiles are copied in two places, and a single copy of this saves a twentieth of the compile
+// time.
 __device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -316,8 +317,8 @@ __device__ __noinline__ void copy_odd_column(char* column, const char* source, i
     }
 }
 
-// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
-// there, which may be fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
+// perhaps fewer than a tile or none; the others become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -327,7 +328,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
@@ -335,8 +336,8 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
     copy_odd_column(column, source, element_bytes, count);
 }
 
-// Reduces one state per lane to lane 0, in lane order.
-// At every step the left operand covers the lower lanes, so combine() need not commute.
+// Reduces one state per lane to lane 0, in lane order. At every step the left operand covers the lower lanes,
+// so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
 {
     #pragma unroll
@@ -348,8 +349,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
-// Copies a lane's vector of offsets, of which `count` are there, one by one: the last ones, and those of an
-// array that begins in the middle of a vector. Out of line, because offsets are copied in two places.
+// Copies `count` offsets of a lane's vector one by one: the last offsets, or the offsets of an array that
+// begins in the middle of a vector. Out of line, because offsets are copied in two places.
 __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Index count)
 {
     #pragma unroll 1
@@ -357,8 +358,9 @@ __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Ind
         to[k] = from[k];
 }
 
-// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into a ring of `ring_offsets`, a
-// power of two: offset i to place i % ring_offsets. Those behind the last one are left out.
+// Starts to copy the offsets from `begin` on into a ring of `ring_offsets`, offset i to place i %
+// ring_offsets. `begin` must be a multiple of kChunkOffsets, `ring_offsets` a power of two. Nothing is copied
+// from behind the last offset.
 __device__ __forceinline__ void copy_offsets(Index* ring,
                                              int ring_offsets,
                                              const Segments& segments,
@@ -377,12 +379,12 @@ __device__ __forceinline__ void copy_offsets(Index* ring,
 
 constexpr int kStepItems = 4;
 
-// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().
 struct Tile {
     alignas(16) int x[kItemsPerThread * kWarpThreads];
 };
 
-// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+// Starts to copy a tile of elements from `begin` on; elements at `end` and beyond become zero.
 __device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
 {
     copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
@@ -397,7 +399,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from step * kStepItems on of this lane's row.
+// Returns the items of this lane's row from step * kStepItems on.
 __device__ __forceinline__ Items take_items(const Tile& tile, int step)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -406,7 +408,7 @@ __device__ __forceinline__ Items take_items(const Tile& tile, int step)
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
@@ -416,7 +418,7 @@ constexpr int kCopies = 32;       // all rounds
 constexpr int kWalkCopies = 32;   // all rounds
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
-// Folds a lane's row, in which nothing ends, into its run.
+// Folds a lane's row, in which no segment ends, into its run.
 __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           const Items (&items)[kSteps],
                                           Index row_begin,
@@ -432,7 +434,7 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
     return run;
 }
 
-// How many segments end in the rows of the lanes before; `num_totals` becomes how many in all rows.
+// The number of segments that end in the rows of earlier lanes. `num_totals` becomes the number in all rows.
 __device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -447,8 +449,8 @@ __device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
     return rank;
 }
 
-// Walks a lane's row. Where there is a head, what the run has goes to its place among the totals, and the run
-// starts anew. Gives the run behind the last head.
+// Walks a lane's row. At each head, stores the run so far as the next total and starts a new run. Returns the
+// run behind the last head.
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           const Items (&items)[kSteps],
                                           Index row_begin,
@@ -474,12 +476,12 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
     return run;
 }
 
-// Joins the runs of the lanes: each gets the run of all items behind the last head up to its own. The first
-// total of a lane, at `first`, is completed by the run of the lanes before.
+// Joins the runs of the lanes. Each lane gets the run from the last head up to the end of its own row. If a
+// lane has a head, the run of earlier lanes completes its first total, here[rank].
 __device__ __forceinline__ State join_rows(State run, unsigned heads, State* here, int rank)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    // A lane's run reaches back to the last lane in which something ends.
+    // A lane's run reaches back to the last lane with a head.
     const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
     const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
     #pragma unroll kCopies
@@ -494,7 +496,7 @@ __device__ __forceinline__ State join_rows(State run, unsigned heads, State* her
     return run;
 }
 
-// Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
+// Stores the totals of segments `begin` to `end` - 1. totals[0] belongs to segment `base`.
 __device__ __forceinline__ void store_totals(const Segments& segments,
                                              const Results& results,
                                              const State* totals,
@@ -508,8 +510,9 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
               totals[segment - base]);
 }
 
-// Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
-// ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
+// Moves the totals of a tile apart to make room for empty segments. `here` holds the `num_totals` totals of
+// non-empty segments among `begin` to `end` - 1. Goes from the last to the first, so no total is overwritten
+// before it is moved.
 __device__ __forceinline__ void let_empty_in(const Segments& segments,
                                              const Index* ring,
                                              int ring_offsets,
@@ -534,16 +537,16 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
         const State total = is_filled ? here[num_totals - 1 - later] : identity();
         __syncwarp();  // the totals have been read
         if (mine >= 0)
-            here[mine] = total;  // at or behind all that the next round reads
+            here[mine] = total;  // at or behind all totals that the next round reads
         num_totals -= __popc(filled);
     }
 }
 
-constexpr int kAllTotals = kTileItems + 1;  // of a tile, and the empty segments behind the last
+constexpr int kAllTotals = kTileItems + 1;  // totals of a tile, and of the empty segments behind the last one
 
-// Stores totals at once, where more segments end in a tile than there is room for. `here` has those of
-// `num_totals` segments that are not empty, the next ones from `begin` on. They are stored, and the empty
-// ones before the last of them, but none from `end` on. Gives the first segment that is not stored.
+// Stores totals at once if more segments end in a tile than there is room for. `here` holds the totals of the
+// next `num_totals` non-empty segments from `begin` on. Stores these, and the empty segments before the last
+// of them, but none from `end` on. Returns the first segment that is not stored.
 __device__ __forceinline__ Index store_crowd(const Segments& segments,
                                              const Results& results,
                                              const State* here,

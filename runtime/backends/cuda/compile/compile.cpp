@@ -210,7 +210,7 @@ Compiled compiled_from(Output output, Clock::time_point start)
     return compiled;
 }
 
-// Calls `work` with 0 to count - 1. `work` must not throw. `threads` is that of compile_many().
+// Calls `work` with 0 to count - 1. `work` must not throw. `threads` means the same as in compile_many().
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, Work work)
 {
@@ -419,7 +419,7 @@ void CompileCache::prepare_each(std::span<const CompileRequest> requests, unsign
         try {
             (void)get(requests[i]);
         } catch (...) {
-            // The caller that needs it compiles it again and gets the error.
+            // A caller that needs this program compiles it again and gets the error.
         }
     });
 }

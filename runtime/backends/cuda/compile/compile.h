@@ -30,14 +30,14 @@ struct Compiled {
     std::string log;  ///< warnings; empty when there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
-    bool is_from_disk = false;               ///< then `seconds` are those of the process that compiled it
+    bool is_from_disk = false;               ///< true: `seconds` are of the process that compiled it
     /// Stands before each kernel's name in `cubin`. Empty unless the program was a Variant in a batch.
     std::string kernel_prefix = "";
 };
 
 struct Variant;  // compile_batch.h
 
-/// Lets the process keep memory that a compilation frees, so the next one can use it.
+/// Makes the process keep memory that a compilation frees, so that the next one can use it.
 ///
 /// Programs that compile much should call it at their start: new pages cost 3 to 4 ms per compilation.
 void keep_memory_for_compilations();
@@ -69,9 +69,9 @@ void keep_memory_for_compilations();
 
 /// Returns the architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.
 ///
-/// This is the GPU's own if NVRTC knows it. If not, it is the closest older one of the same major version,
-/// whose cubins the GPU runs; or else PTX ("compute_120") of the newest older one. Throws DeviceError if all
-/// are newer.
+/// This is the GPU's own architecture if NVRTC knows it; else the closest older architecture of the same
+/// major version, whose cubins the GPU runs; else PTX of the newest older architecture ("compute_120").
+/// Throws DeviceError if NVRTC knows only newer architectures.
 [[nodiscard]] std::string architecture_for(int major, int minor);
 
 /// Keeps every program in memory, and takes programs from the kernel cache on disk if it has them. Two
@@ -85,13 +85,13 @@ public:
 
     /// Compiles in one batch those `variants` that are neither in memory, nor being compiled, nor on disk.
     ///
-    /// From now on get() of one of them waits. If a variant does not compile, this call does not fail: the
-    /// callers that wait for it get the error, and a later get() compiles it again. Writes nothing to the
-    /// disk.
+    /// From now on, get() of such a variant waits for the batch. If a variant does not compile, this call
+    /// does not fail: the callers that wait for it get the error, and a later get() compiles it again. Writes
+    /// nothing to the disk.
     void prepare(std::span<const Variant> variants);
 
-    /// Compiles each missing one of `requests` as a program of its own, on up to `threads` threads (0: one
-    /// per core, at most 8). As with prepare(), get() reports failures.
+    /// Compiles each of `requests` that is missing, as a program of its own, on up to `threads` threads (0:
+    /// one per core, at most 8). As with prepare(), get() reports failures.
     void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
 
     /// True if get() would compile nothing: the program is in memory or being compiled.

@@ -146,7 +146,7 @@ void compile_batch(std::span<const Variant> variants,
             continue;
         }
         // ptxas rounds the static shared memory of all kernels in a program up to the alignment of the
-        // program's dynamic arrays. So only texts with the same dynamic arrays share a program.
+        // program's dynamic arrays. Therefore only texts with the same dynamic arrays share a program.
         const auto dynamic = dynamic_arrays(request.source);
         auto group = std::ranges::find_if(groups, [&](const Group& known) {
             const CompileRequest& other = known.variants.front().request;

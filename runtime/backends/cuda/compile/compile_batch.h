@@ -11,13 +11,13 @@
 
 namespace segfold::cuda {
 
-/// A program that may be compiled together with others.
+/// A program that may share a compilation with other programs.
 struct Variant {
     CompileRequest request;
     std::vector<std::string> kernels;  ///< the names of all kernels of the source, each declared extern "C"
 };
 
-/// True if a source can be compiled together with others.
+/// True if a source can be compiled together with other sources.
 ///
 /// False if it includes files, asks for files or the time, or has a directive other than `#pragma unroll`,
 /// because macros and other pragmas would affect the texts that follow.
@@ -25,8 +25,8 @@ struct Variant {
 
 /// Joins the variants to one text. Each has a namespace of its own, `variant_3` for the fourth.
 ///
-/// Its kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each program's
-/// name and line numbers.
+/// A variant's kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each
+/// program's name and line numbers.
 [[nodiscard]] std::string batch_source(std::span<const Variant> variants);
 
 /// The result of compiling one variant.
@@ -35,7 +35,7 @@ struct BatchOutcome {
     std::exception_ptr failure;  ///< the error that compile() would throw; null if it succeeded
 };
 
-/// Compiles variants together; those that cannot share a program are compiled alone.
+/// Compiles variants together, except variants that cannot share a program, which are compiled alone.
 ///
 /// The variants of a program have the same architecture, options and dynamic shared arrays. They share the
 /// image and the warnings. Each gets the report of its own kernels, under their own names, and an equal part

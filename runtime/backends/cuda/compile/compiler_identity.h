@@ -34,7 +34,7 @@ inline constexpr std::string_view kNoFile = "none";
 /// Returns the identity as bytes with a checksum.
 [[nodiscard]] std::string encode(const CompilerIdentity& identity);
 
-/// Reads such bytes. Throws InputError saying what is wrong with them.
+/// Reads the bytes of encode(). Throws InputError that says what is wrong with them.
 [[nodiscard]] CompilerIdentity decode_identity(std::string_view bytes);
 
 }  // namespace segfold::cuda

@@ -31,8 +31,8 @@ inline constexpr std::string_view kCompilerKind = "nvrtc";
 /// Programs compiled by this or another process. They are loaded without opening NVRTC.
 ///
 /// An entry that is damaged, has another format or does not fit its name is compiled anew and replaced. No
-/// lock is held during a compilation or between processes: two that compile the same program write the same
-/// entry. If the folder cannot be used, the cache leaves a note instead of throwing.
+/// lock is held during a compilation or between processes: two processes that compile the same program write
+/// the same entry. If the folder cannot be used, the cache leaves a note instead of throwing.
 class KernelCache {
 public:
     explicit KernelCache(const cache::Settings& settings);
@@ -45,8 +45,8 @@ public:
 
     /// Returns the NVRTC that compiles on this machine. Opens it only if the disk has no record of it.
     ///
-    /// If none can be opened, returns the one whose record was used last, because its kernels can still be
-    /// loaded. Throws DeviceError if there is no record either.
+    /// If no NVRTC can be opened, returns the NVRTC whose record was used last, because its kernels can still
+    /// be loaded. Throws DeviceError if there is no record either.
     [[nodiscard]] CompilerIdentity compiler();
 
     /// Returns, once, the reason why kernels are not stored; nothing if they are or if it was returned
@@ -71,7 +71,7 @@ private:
 
     std::unique_ptr<cache::Folder> folder_;  ///< null: nothing is stored
     std::mutex compiler_mutex_;
-    /// The first one compiles. Others count only if it cannot be opened.
+    /// The first one compiles. The others are used only if the first cannot be opened.
     std::vector<CompilerIdentity> compilers_;
     bool was_asked_ = false;  ///< the first one is open, not only recorded
     mutable std::mutex mutex_;

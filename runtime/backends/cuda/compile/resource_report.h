@@ -19,8 +19,8 @@ struct KernelResources {
     bool operator==(const KernelResources&) const = default;
 };
 
-/// Splits a compiler log into the report of ptxas under `--ptxas-options=-v` and the remaining lines, the
-/// warnings.
+/// Splits a compiler log into the report of ptxas under `--ptxas-options=-v` and the remaining lines, which
+/// are warnings.
 ///
 /// Kernels are sorted by name, so the report does not depend on the order in which ptxas worked.
 [[nodiscard]] std::pair<std::vector<KernelResources>, std::string> split_resource_report(

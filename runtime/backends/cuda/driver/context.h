@@ -47,12 +47,12 @@ public:
 
 /// An ordered queue of work on a GPU.
 ///
-/// It is ordered with the legacy default stream, on which DeviceBuffer copies: a copy sees the kernels
-/// launched before it and is seen by those launched after it. One thread at a time may use a stream.
+/// It is ordered with the legacy default stream, on which DeviceBuffer copies: copies and kernels run in the
+/// order in which they are queued. One thread at a time may use a stream.
 class Stream {
 public:
     explicit Stream(const Context& context);
-    /// One that is not ordered with the default stream, so that copies there do not hold it up.
+    /// Makes a stream that is not ordered with the default stream, so copies there do not delay it.
     [[nodiscard]] static Stream unordered(const Context& context);
 
     [[nodiscard]] const Context& context() const;
@@ -73,7 +73,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A point in a stream. A thread that waits for one that `sleeps` leaves its core to other threads.
+/// A point in a stream. If an event `sleeps`, a thread that waits for it leaves its core to other threads.
 class Event {
 public:
     explicit Event(const Context& context, bool sleeps = false);

@@ -12,7 +12,7 @@ struct LaunchSequence::Step {
     LaunchShape shape;
     void** arguments;
     std::vector<std::size_t> sizes;
-    /// Argument bytes last passed to the graph's node, one argument after the other.
+    /// The arguments' bytes that were last passed to the graph's node.
     std::vector<std::byte> passed = {};
     CUgraphNode node = nullptr;
 

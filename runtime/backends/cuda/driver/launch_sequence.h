@@ -8,7 +8,7 @@
 
 namespace segfold::cuda {
 
-/// Kernels that run one after the other. Their arguments may change between runs.
+/// Kernels that run in a fixed order. Their arguments may change between runs.
 ///
 /// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. Kernels are
 /// launched one by one if the stream is being captured, because a graph cannot be launched there, and on

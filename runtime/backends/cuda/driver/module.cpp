@@ -99,7 +99,7 @@ void** Arguments::pointers()
     return pointers_.data();
 }
 
-// cuLibrary handles belong to no context, modules to one. If the driver has both, the library is used, as
+// cuLibrary handles belong to no context, modules to one. If the driver has both kinds, cuLibrary is used, as
 // CUDA's own code loading has done since 12.0.
 struct LoadedImage {
     LoadedImage(const Context& owner, const Compiled& compiled, std::string title)

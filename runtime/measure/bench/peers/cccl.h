@@ -1,6 +1,5 @@
 #pragma once
-// Finds the CCCL headers that peers are compiled with: those of a toolkit, or of a folder that the user
-// names.
+// Finds the CCCL headers with which peers are compiled, in a toolkit or in a folder that the user names.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -25,8 +24,8 @@ namespace segfold::bench {
 /// Returns the headers that $SEGFOLD_CCCL names; empty if it is not set. Throws InputError if there are none.
 [[nodiscard]] std::filesystem::path cccl_of_environment();
 
-/// Returns the headers that $SEGFOLD_CCCL names, else those of the first toolkit that has some; empty if none
-/// has.
+/// Returns the folder of headers that $SEGFOLD_CCCL names, else the folder in the first toolkit with such
+/// headers; empty if no toolkit has any.
 [[nodiscard]] std::filesystem::path cccl_folder();
 
 /// Returns the version, as in "CCCL 3.0.1".

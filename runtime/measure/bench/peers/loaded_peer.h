@@ -10,8 +10,8 @@ namespace segfold::bench {
 
 /// A peer that folds a workload on the GPU into the workload's own result arrays.
 ///
-/// Peers use CUDA's runtime, which works in the primary context, like cuda::Context. So pointers and streams
-/// are the same for both.
+/// Peers use CUDA's runtime, which works in the primary context, as cuda::Context does; both share pointers
+/// and streams.
 class LoadedPeer {
 public:
     /// Asks the peer for the size of its scratch memory and allocates it. Some peers fold to answer this

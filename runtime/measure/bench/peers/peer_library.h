@@ -9,7 +9,7 @@
 
 namespace segfold::bench {
 
-/// Arguments of a peer's function. The emitted text has the same struct (codegen/peer.cpp).
+/// Arguments of a peer's function. The emitted text has the same struct (kernels/vocabulary/peer.cuh).
 struct PeerCall {
     const void* inputs = nullptr;
     const void* results = nullptr;
@@ -32,18 +32,19 @@ struct PeerLibrary {
     int (*fold)(PeerCall*) = nullptr;
     const char* (*error_text)(int) = nullptr;
     double compile_seconds = 0;
-    /// Taken from the folder of compiled peers; `compile_seconds` is the time that it took then.
+    /// True if taken from the folder of compiled peers. `compile_seconds` is then the time of that
+    /// compilation.
     bool is_compiled_before = false;
 };
 
 /// The CUDA toolkit that compiles peers.
 class PeerToolkit {
 public:
-    /// Searches toolkit_folders() for nvcc. Takes the headers in `cccl`, else those that $SEGFOLD_CCCL names,
+    /// Searches toolkit_folders() for nvcc. Uses the headers in `cccl`, else in the folder $SEGFOLD_CCCL,
     /// else the toolkit's own. Throws InputError if named headers are missing or require a newer nvcc.
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
-    /// Why no peer can be compiled, in one sentence; empty if peers can.
+    /// Returns the reason why no peer can be compiled, in one sentence; empty if peers can be compiled.
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] const std::filesystem::path& nvcc() const { return nvcc_; }
     /// The version of the headers, as in "CCCL 3.0.1".

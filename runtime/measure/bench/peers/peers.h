@@ -23,10 +23,10 @@ public:
     [[nodiscard]] virtual Filled filled() const = 0;
 };
 
-/// How a peer was compiled.
+/// The compilation of a peer.
 struct PeerBuild {
     double seconds = 0;
-    /// True if loaded from an earlier compilation; `seconds` is that one's time.
+    /// True if loaded from an earlier compilation; `seconds` is then its time.
     bool is_compiled_before = false;
 };
 
@@ -68,7 +68,7 @@ public:
     virtual ~PeerLibraries() = default;
     /// "CCCL 3.0.1"; "no peers" if none can be compiled.
     [[nodiscard]] virtual std::string description() const = 0;
-    /// Why a peer can be measured for no problem on this machine; "" if it can.
+    /// Returns the reason why a peer can be measured for no problem on this machine; "" if there is none.
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
     /// Whether the peers fold in host memory.
     [[nodiscard]] virtual bool is_of_host() const = 0;

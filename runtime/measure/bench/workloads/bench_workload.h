@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// What to measure, and how often.
+/// The plans to measure, and the number of repeats.
 struct BenchOptions {
     int repeats = 21;  ///< at least 1
     /// Stages to measure beside the one that a fold takes; empty: every stage that takes the segments.

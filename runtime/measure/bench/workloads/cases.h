@@ -27,11 +27,10 @@ struct Case {
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
                                 std::int64_t num_features = 1);
 
-/// Returns the segment length that most_bytes() assumes: that of the layout, or one that gives many segments.
+/// Returns the segment length that most_bytes() assumes: the layout's, or a length that gives many segments.
 [[nodiscard]] std::int64_t counted_length(const Layout& layout, std::int64_t num_elements);
 
-/// The data of one operator's workloads. Columns stay loaded for the next workload as long as they are long
-/// enough.
+/// Data of the workloads of one operator. Columns stay loaded for the next workload if they are long enough.
 class CaseData {
 public:
     /// `timing` must outlive this object. `request` sets seed, values, input files and index width of all

@@ -11,7 +11,7 @@
 
 namespace segfold::bench {
 
-/// How many workloads to draw, the seed, and the range of their sizes.
+/// Number, seed and sizes of the workloads to draw.
 struct Lot {
     std::int64_t count = 0;
     std::uint64_t seed = 7;
@@ -28,7 +28,7 @@ std::optional<Lot> parse_lot(std::string_view text);
 /// The number of elements is a random power of two from `from` to `to`, reduced by up to two fifths.
 std::vector<Case> lot_cases(const Lot& lot);
 
-/// Returns the chosen plan's rate / the best plan's rate for each record that has both.
+/// Returns the chosen plan's rate / the best plan's rate for each record that has both rates.
 std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 
 /// Prints one row per record: operator and type, form, elements, segments, longest segment, padded elements
@@ -38,7 +38,7 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 /// title line.
 std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles);
 
-/// Prints geometric mean, worst and deciles of such shares in a line or two; "" if there are none.
+/// Prints geometric mean, worst and deciles of chosen_shares() in a line or two; "" if there are none.
 std::string print_deciles(std::vector<double> shares);
 
 }  // namespace segfold::bench

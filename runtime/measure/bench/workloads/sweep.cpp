@@ -54,7 +54,7 @@ std::vector<Case> cases_of(Session& session, const SweepRequest& request, const 
     return {{layout, elements}};
 }
 
-/// Returns a few values like those of the bench: from the files, or generated.
+/// Returns a small workload with values like the bench's: from the files, or generated.
 Workload sample(const Operator& op, WorkloadRequest request)
 {
     if (is_generated(request)) {

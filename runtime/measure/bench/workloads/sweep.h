@@ -11,10 +11,10 @@
 
 namespace segfold::bench {
 
-/// Which workloads a bench measures.
+/// The way in which a bench varies its workloads.
 enum class Sweep : std::uint8_t { none, sizes, layouts, lot };
 
-/// What to measure for an operator.
+/// Request to measure an operator.
 struct SweepRequest {
     WorkloadRequest workload;  ///< a sweep replaces its layout or number of elements
     Sweep sweep = Sweep::none;
@@ -38,7 +38,7 @@ struct SweepListener {
 };
 
 /// Returns the bytes of scratch memory per element that the measured plans need on the request's generated
-/// data. Plans run one after the other, so this is the largest of them.
+/// data. Plans run in turn, so this is the largest need of any plan.
 [[nodiscard]] double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
                                         const SweepRequest& request);
 

@@ -69,7 +69,8 @@ public:
     [[nodiscard]] bool is_arrow() const { return arrow_ != nullptr; }
     /// If the array holds Arrow's lists, these lists as segments of its elements; else null.
     [[nodiscard]] const SegmentsView* lists() const;
-    /// Replaces the memory by that of `array`, which must have as many entries of the same type, on the host.
+    /// Replaces the memory by the memory of `array`, which must have as many entries of the same type, on the
+    /// host.
     void lend(std::shared_ptr<const Array> array)
     {
         lent_ = std::move(array);

@@ -128,7 +128,7 @@ public:
     /// The number of plain numbers, of rows, or of the elements of all lists.
     [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
     [[nodiscard]] std::int64_t num_nulls() const { return num_nulls_; }
-    /// Whether the elements lie one behind the other, from first() on.
+    /// True if the elements are contiguous from first() on.
     [[nodiscard]] bool is_one_piece() const { return pieces_.size() <= 1; }
     [[nodiscard]] const void* first() const { return pieces_.empty() ? nullptr : pieces_.front().data; }
     [[nodiscard]] Array copied() const
@@ -145,7 +145,7 @@ public:
         }
         return elements;
     }
-    /// Returns the lists as segments of the elements. Offsets that no chunk holds as they are get written to
+    /// Returns the lists as segments of the elements. If no chunk holds fitting offsets, writes offsets to
     /// `made`.
     [[nodiscard]] SegmentsView segments(Array& made) const
     {
