@@ -280,12 +280,13 @@ int check_sample(const Request& request, const std::vector<Mutant>& mutants)
     std::string missed, unfound;
     std::size_t num_missed = 0, num_unexplained = 0;
     try_mutants(left, by_cases, [&](const Mutant& mutant, const Outcome& outcome) {
-        if (is_unfound(outcome)) {
-            unfound += "* `" + print(mutant) + "`\n";
-            return;
-        }
         const auto* reason = find_known(reasons, mutant);
         num_unexplained += reason == nullptr;
+        if (is_unfound(outcome)) {
+            unfound += "* `" + print(mutant) +
+                       "`: " + (reason == nullptr ? "no reason is known" : reason->reason) + "\n";
+            return;
+        }
         ++num_missed;
         missed += "* `" + print(mutant) + "`: " +
                   (reason == nullptr ? "no reason is known. Cases: " + outcome.detail : reason->reason) +
