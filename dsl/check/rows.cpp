@@ -161,7 +161,7 @@ std::vector<RowFault> row_faults(const Operator& op)
 
 RowOperator with_reads_as_columns(const Operator& op)
 {
-    RowOperator result{of_one_feature(op), {}, {}, {}};
+    RowOperator result{of_one_feature(op), {}, {}};
     std::set<std::string> taken;
     for (const auto& parameter : op.parameters)
         taken.insert(parameter.name);
