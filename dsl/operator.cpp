@@ -145,7 +145,7 @@ std::vector<std::size_t> output_places(const Operator& op, const Block& block)
     return places;
 }
 
-Operator without_map(Operator op)
+Operator without_outputs(Operator op)
 {
     op.map.reset();
     op.scan.reset();

@@ -133,7 +133,7 @@ std::vector<ResultField> returned_fields(const Operator& op);
 std::vector<std::size_t> output_places(const Operator& op, const Block& block);
 
 /// Removes `map` and `scan`: the operator then returns the results that `map` would see.
-Operator without_map(Operator op);
+Operator without_outputs(Operator op);
 
 /// True if `scan` reads the state of the elements before its own.
 bool reads_before(const Operator& op);

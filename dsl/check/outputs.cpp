@@ -16,11 +16,18 @@ bool has(const auto& fields, const std::string& name)
     return std::ranges::any_of(fields, [&](const auto& field) { return field.name == name; });
 }
 
-/// Finds outputs that both parts set, or neither. A part that gives one value may set any output.
+/// True if the block gives one value, or sets what is no output: it may then mean any.
+bool is_open(const Operator& op, const Block& block)
+{
+    return std::ranges::any_of(block.assignments,
+                               [&](const Assignment& set) { return !has(op.outputs, set.field); });
+}
+
+/// Finds outputs that both parts set, or neither.
 void find_unshared(const Operator& op, bool is_read, std::vector<OutputFault>& faults)
 {
     const auto& scan = op.scan->block;
-    const bool may_set_all = !is_read || find_set(*op.map, "") || find_set(scan, "");
+    const bool may_set_all = !is_read || is_open(op, *op.map) || is_open(op, scan);
     for (const auto& output : op.outputs) {
         const auto* scanned = find_set(scan, output.name);
         const auto* mapped = find_set(*op.map, output.name);
@@ -96,11 +103,9 @@ std::vector<ResultField> settable_outputs(const Operator& op, const Block& block
 {
     if (other == nullptr)
         return op.outputs;
-    const bool is_open = std::ranges::any_of(
-        block.assignments, [&](const Assignment& assignment) { return !has(op.outputs, assignment.field); });
     std::vector<ResultField> fields;
     for (const auto& output : op.outputs)
-        if (find_set(block, output.name) || (is_open && !find_set(*other, output.name)))
+        if (find_set(block, output.name) || (is_open(op, block) && !find_set(*other, output.name)))
             fields.push_back(output);
     return fields;
 }

@@ -4,11 +4,13 @@
 #include <array>
 #include <string_view>
 
+#include "dsl/rewrite/neutral_identity.h"
+
 namespace segfold {
 namespace {
 
-/// Rewrites an expression of finish or scan so that fields have their old type. Only limits and conversions keep
-/// their types; check() derives the other types again.
+/// Rewrites an expression of finish or scan so that fields have their old type. Only limits and conversions
+/// keep their types; check() derives the other types again.
 Expression lengthen(const Expression& expression, const FieldNames& fields,
                     const std::set<std::string>& limits)
 {
@@ -26,16 +28,6 @@ Expression lengthen(const Expression& expression, const FieldNames& fields,
     for (auto& argument : node.arguments)
         argument = lengthen(argument, fields, limits);
     return Expression(std::move(node));
-}
-
-Block finish_of(const Operator& op)
-{
-    if (op.finish)
-        return *op.finish;
-    Block block;
-    for (std::size_t i = 0; i < op.results.size(); ++i)
-        block.assignments.push_back({op.results[i].name, make_field(Operand::state, op.state[i].name), {}});
-    return block;
 }
 
 }  // namespace
@@ -69,7 +61,8 @@ void lengthen_reads(Operator& op, const FieldNames& fields, const std::set<std::
         for (auto& assignment : block.assignments)
             assignment.value = lengthen(assignment.value, fields, limits);
     };
-    op.finish = finish_of(op);
+    if (!op.finish)
+        op.finish = copied_state(op);
     lengthen_all(*op.finish);
     if (op.scan)
         lengthen_all(op.scan->block);

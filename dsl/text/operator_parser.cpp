@@ -202,7 +202,7 @@ void OperatorParser::append(Operator& op, const Token& keyword)
 
 void OperatorParser::scan(Operator& op, const Token& keyword)
 {
-    auto& made = op.scan.emplace();
+    Scan made;
     made.reverse = cursor_.accept("reverse");
     if (!cursor_.is("("))
         cursor_.fail(cursor_.peek().position, "expected '(', found " + cursor_.found(),
@@ -215,7 +215,9 @@ void OperatorParser::scan(Operator& op, const Token& keyword)
     cursor_.expect(",");
     made.through = cursor_.name("the name of the state with the element");
     cursor_.expect(")");
+    scan_states_ = {made.before, made.through};
     made.block = block(keyword);
+    op.scan = std::move(made);
 }
 
 void OperatorParser::check_operand_of_append(const Operator& op)

@@ -151,6 +151,7 @@ private:
     int rounds_ = 0;  ///< rounds of all loops
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
+    std::vector<std::string> scan_states_;  ///< scan's names for its states
     std::optional<Token> appended_;  ///< append's name for its state
 };
 

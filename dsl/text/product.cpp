@@ -63,7 +63,8 @@ public:
                                  "' of a product has no state: it has been moved from, or was never defined; "
                                  "use the one that it was moved to, or define one");
             if (factor.op.map || factor.op.scan)
-                throw InputError("operator " + factor.op.name + " has a " + (factor.op.map ? "map" : "scan") +
+                throw InputError("operator " + factor.op.name + " has a " +
+                                 (factor.op.scan ? "scan" : "map") +
                                  ", which no product has: a product joins the results of segments; "
                                  "fold it alone");
         }

@@ -275,7 +275,7 @@ bool OperatorParser::is_name_of_block(const Block& block, const std::string& tar
     return std::ranges::find(op_->parameters, target, &Parameter::name) != op_->parameters.end() ||
            std::ranges::find(block.lets, target, &Let::name) != block.lets.end() ||
            (part == "combine" && (target == op_->earlier || target == op_->later)) ||
-           (part == "scan" && (target == op_->scan->before || target == op_->scan->through));
+           (part == "scan" && std::ranges::find(scan_states_, target) != scan_states_.end());
 }
 
 /// True at ++, at -- and at operators such as +=.

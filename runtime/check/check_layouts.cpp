@@ -108,7 +108,7 @@ PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request
     if (layout.has_runs)
         segments = with_runs(segments, layout.has_ones, op.allows_empty());
     auto recast = *layout.recast == SegmentForm::offsets  ? std::move(segments)
-                  : *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
+                  : *layout.recast == SegmentForm::ranges ? backwards(segments, !op.outputs.empty())
                                                           : given_as(*layout.recast, segments);
     const int bits = request.index_bits.value_or(recast.index_bits());
     prepared.workload.segments = with_index_bits(std::move(recast), bits);
