@@ -48,6 +48,13 @@ struct FoldOptions {
     std::int64_t num_slices = 0;
 };
 
+/// How one scan is done.
+struct ScanOptions {
+    bool exclusive = false;  ///< each element gets the results of the elements before it, without its own
+    bool reverse = false;    ///< from the end of each segment; operands keep the order of the data
+    FoldOptions fold = {};
+};
+
 /// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.
 ///
 /// Back end, laws and records are set up on first use. Several threads may use a session;
@@ -74,6 +81,17 @@ public:
                 const FoldOptions& options = {})
     {
         return fold(op, std::span(inputs.begin(), inputs.size()), segments, options);
+    }
+
+    /// Gives every element the results of the elements of its segment up to it: folds scanned(op), whose part
+    /// `scan` does so. Its results are arrays as long as the inputs. A plan of a scan is a plan of that
+    /// operator. Throws as fold() does, and InputError for an operator that cannot be scanned.
+    Folded scan(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                const ScanOptions& options = {});
+    Folded scan(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
+                const ScanOptions& options = {})
+    {
+        return scan(op, std::span(inputs.begin(), inputs.size()), segments, options);
     }
 
     /// A plan for `num_elements` elements in segments such as `segments`, whose arrays need not be filled

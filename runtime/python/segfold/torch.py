@@ -122,7 +122,7 @@ def fold(op, *columns, **words):
     """Folds tensors as ``op(*columns, ...)`` does; columns by position or by name, segments in one of the ways of a call.
 
     Returns a tensor, or a named tuple of tensors. Gradients are those of sums: of an operator of one floating-point field whose
-    ``combine`` is ``a + b``, without ``finish``, ``empty`` and ``map``, and whose ``lift`` is a column or a product of two columns.
+    ``combine`` is ``a + b``, without ``finish``, ``empty``, ``map`` and ``scan``, and whose ``lift`` is a column or a product of two columns.
     A column may be one of rows; the gradient of a column of numbers beside it is summed over the features. Raises RuntimeError
     where another operator's gradient is asked for, or one of forward mode, and what the call raises. ``torch.func.vmap`` folds the
     entries of a batch one after the other.
@@ -183,8 +183,8 @@ def _backward(ctx, gradients):
     factors = _segfold.factors_of_sum(op)
     if factors is None:
         raise RuntimeError(
-            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
-            "and without tables"
+            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map, "
+            "a scan and tables"
         )
     saved = ctx.saved_tensors  # torch.utils.checkpoint lets them be asked for once
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
