@@ -17,8 +17,8 @@ public:
     explicit RandomOperator(std::uint32_t seed) : random_(seed) {}
 
     /// An operator of every construct: two columns, a table, two or one state fields, lets, finish, empty,
-    /// scan, laws.
-    Operator make()
+    /// laws; with `scans`, a scan too.
+    Operator make(bool scans = false)
     {
         Operator op;
         op.name = "random";
@@ -54,9 +54,9 @@ public:
         for (const auto& field : op.state)
             scope_.fields.push_back({{Operand::state, field.name}, field.type});
         op.finish = block(op.results);
-        if (chance(30))
-            add_scan(op, of_element);
         op.laws = {chance(50), chance(50)};
+        if (scans)
+            add_scan(op, of_element);
         return check(std::move(op));
     }
 
