@@ -105,8 +105,9 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     }
     if (has_rows(problem.op))
         return "folds columns of numbers, and the operator has rows";
-    if (problem.op.map)
-        return "gives results of segments alone, and the operator has a map";
+    if (!problem.op.outputs.empty())
+        return fmt::format("gives results of segments alone, and the operator has a {}",
+                           problem.op.map ? "map" : "scan");
     if (!problem.laws.associative)
         return fmt::format("needs an associative operator, and combine of operator {} is refuted",
                            problem.op.name);

@@ -28,6 +28,13 @@ bool same_optional_block(const std::optional<Block>& left, const std::optional<B
     return left.has_value() == right.has_value() && (!left || same_block(*left, *right));
 }
 
+bool same_scan(const std::optional<Scan>& left, const std::optional<Scan>& right)
+{
+    return left.has_value() == right.has_value() &&
+           (!left || (left->before == right->before && left->through == right->through &&
+                      left->reverse == right->reverse && same_block(left->block, right->block)));
+}
+
 /// True if `holds` is true for the node or any node below it.
 bool any_node(const Expression& expression, const std::function<bool(const ExpressionNode&)>& holds)
 {
@@ -108,7 +115,7 @@ bool same(const Operator& left, const Operator& right)
            std::ranges::equal(left.state, right.state, same_field) && same_block(left.lift, right.lift) &&
            std::ranges::equal(left.outputs, right.outputs, same_result) &&
            left.keeps_results == right.keeps_results && same_optional_block(left.map, right.map) &&
-           left.earlier == right.earlier && left.later == right.later &&
+           same_scan(left.scan, right.scan) && left.earlier == right.earlier && left.later == right.later &&
            same_block(left.combine, right.combine) && same_optional_block(left.append, right.append) &&
            same_optional_block(left.finish, right.finish) && same_optional_block(left.empty, right.empty) &&
            left.laws == right.laws;
@@ -129,12 +136,29 @@ std::string advice_on_empty_segments(const Operator& op)
     return "give " + op.identity_word + between + "EXPRESSION, the state that changes nothing";
 }
 
-Operator without_map(Operator op)
+std::vector<std::size_t> output_places(const Operator& op, const Block& block)
+{
+    std::vector<std::size_t> places;
+    for (const auto& assignment : block.assignments)
+        places.push_back(static_cast<std::size_t>(
+            std::ranges::find(op.outputs, assignment.field, &ResultField::name) - op.outputs.begin()));
+    return places;
+}
+
+Operator without_outputs(Operator op)
 {
     op.map.reset();
+    op.scan.reset();
     op.outputs.clear();
     op.keeps_results = true;
     return op;
+}
+
+bool reads_before(const Operator& op)
+{
+    return op.scan && any_node(op.scan->block, [](const ExpressionNode& node) {
+               return node.kind == ExpressionKind::field && node.operand == Operand::earlier;
+           });
 }
 
 bool uses_name(const Block& block, std::string_view name)
@@ -161,7 +185,8 @@ bool is_exact(const Operator& op)
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };
     return combines_exactly(op) && !any_node(op.lift, is_free) &&
            !(op.append && any_node(*op.append, is_free)) && !(op.finish && any_node(*op.finish, is_free)) &&
-           !(op.empty && any_node(*op.empty, is_free)) && !(op.map && any_node(*op.map, is_free));
+           !(op.empty && any_node(*op.empty, is_free)) && !(op.map && any_node(*op.map, is_free)) &&
+           !(op.scan && any_node(op.scan->block, is_free));
 }
 
 }  // namespace segfold

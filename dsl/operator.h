@@ -59,6 +59,18 @@ struct Block {
     Position position;
 };
 
+/// Running results: outputs of an element from the state of the elements before it and the state with it.
+///
+/// `before` and `through` are the author's names of the two states. In the block's expressions,
+/// Operand::earlier is `before`, Operand::later is `through`, and through = combine(before, lift(element)).
+/// In reverse, `before` covers the later elements of the segment, and through = combine(lift(element),
+/// before). The first element that is visited has the identity before it.
+struct Scan {
+    std::string before = "before", through = "through";
+    bool reverse = false;
+    Block block = {};
+};
+
 /// Limits of an operator: longest name in bytes; most parameters, state fields and results.
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kMostFields = 256;
@@ -76,14 +88,15 @@ struct Laws {
 /// to finish(combine(...combine(lift(e0), lift(e1))..., lift(en))). If every state field has an identity, the
 /// operator is a monoid. If none has, it is a semigroup, and an empty segment has a result only through
 /// `empty`. Stages that fold element by element use `append`, which must equal combine with lift. `map`
-/// computes outputs of each element from the finished results of its segment.
+/// computes outputs of each element from the finished results of its segment, `scan` from the states of the
+/// elements before it and with it. Each output is set by one of the two.
 struct Operator {
     std::string name;
     std::string description;  ///< the comment lines above it, without comment marks
     std::vector<Parameter> parameters;
     std::vector<ResultField> results;
-    std::vector<ResultField> outputs;  ///< outputs of `map`: arrays as long as the input
-    bool keeps_results = true;         ///< false: only `map` sees the results
+    std::vector<ResultField> outputs;  ///< of `map` and `scan`: arrays as long as the input
+    bool keeps_results = true;         ///< false: the results are not returned
     std::vector<StateField> state;
     Block lift;
     std::string earlier = "a";  ///< combine's names for its operands
@@ -94,7 +107,8 @@ struct Operator {
     std::optional<Block> append;
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
-    std::optional<Block> map;     ///< write-back: makes the outputs of an element from its segment's results
+    std::optional<Block> map;     ///< write-back: makes outputs of an element from its segment's results
+    std::optional<Scan> scan;     ///< running results
     Laws laws;
     Position position;
     SourcePointer source;            ///< the text of the operator, for messages; may be null
@@ -112,11 +126,17 @@ inline constexpr const char* kResultName = "result";
 /// True if both operators are equal. Positions, sources and descriptions do not count.
 bool same(const Operator& left, const Operator& right);
 
-/// The arrays that a fold returns, in order: the results, unless only `map` sees them, then the outputs.
+/// The arrays that a fold returns, in order: the results, if the operator keeps them, then the outputs.
 std::vector<ResultField> returned_fields(const Operator& op);
 
-/// Removes `map`: the operator then returns the results that `map` would see.
-Operator without_map(Operator op);
+/// The places in `op.outputs` of the outputs that a checked block of `map` or `scan` sets, in its order.
+std::vector<std::size_t> output_places(const Operator& op, const Block& block);
+
+/// Removes `map` and `scan`: the operator then returns the results that `map` would see.
+Operator without_outputs(Operator op);
+
+/// True if `scan` reads the state of the elements before its own.
+bool reads_before(const Operator& op);
 
 /// True if an expression of the block uses `name`: index, position, segment or length.
 bool uses_name(const Block& block, std::string_view name);

@@ -17,7 +17,13 @@ constexpr int kPrimaryLevel = 12;
 /// precedence, a right operand one level tighter.
 class Printer {
 public:
-    explicit Printer(const Operator* op) : op_(op) {}
+    explicit Printer(const Operator* op)
+        : op_(op), earlier_(op ? op->earlier : "a"), later_(op ? op->later : "b")
+    {}
+    /// With names of its own for the two states.
+    Printer(const Operator* op, std::string earlier, std::string later)
+        : op_(op), earlier_(std::move(earlier)), later_(std::move(later))
+    {}
 
     [[nodiscard]] std::string expression(const Expression& expression, int loosest = 0) const
     {
@@ -91,8 +97,7 @@ private:
             return node.symbol + "." + node.name;
         if (node.operand == Operand::state)
             return node.name;
-        const bool earlier = node.operand == Operand::earlier;
-        const std::string owner = op_ ? (earlier ? op_->earlier : op_->later) : (earlier ? "a" : "b");
+        const auto& owner = node.operand == Operand::earlier ? earlier_ : later_;
         return op_ && op_->state.size() == 1 ? owner : owner + "." + node.name;
     }
 
@@ -120,6 +125,7 @@ private:
     }
 
     const Operator* op_;
+    std::string earlier_, later_;
 };
 
 /// Prints a description as comments that the lexer accepts, even if it comes from C++ and has control
@@ -246,6 +252,10 @@ std::string print(const Operator& op)
         text += "  empty " + printer.block(*op.empty, one_result) + "\n";
     if (op.map)
         text += "  map " + printer.block(*op.map, op.outputs.size() == 1) + "\n";
+    if (op.scan)
+        text += fmt::format(
+            "  scan{}({}, {}) {}\n", op.scan->reverse ? " reverse" : "", op.scan->before, op.scan->through,
+            Printer(&op, op.scan->before, op.scan->through).block(op.scan->block, op.outputs.size() == 1));
     if (const auto laws = print_laws(op.laws); !laws.empty())
         text += "  laws " + laws + "\n";
     return text + "}\n";

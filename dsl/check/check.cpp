@@ -4,6 +4,7 @@
 
 #include "dsl/append.h"
 #include "dsl/check/let_types.h"
+#include "dsl/check/outputs.h"
 #include "dsl/check/rows.h"
 #include "dsl/check/typing.h"
 #include "dsl/message/suggest.h"
@@ -37,7 +38,10 @@ public:
             check_append();
         complaints_.attempt([&] { settle_results(); });
         check_finish();
+        for (const auto& fault : output_faults(op_, unread_))
+            complain(fault.position, fault.message, fault.hint);
         check_map();
+        check_scan();
         if (complaints_.empty())
             for (const auto& fault : row_faults(op_))
                 complain(fault.position, fault.message, fault.hint);
@@ -112,6 +116,8 @@ private:
         for (const auto* block : {&op_.append, &op_.finish, &op_.empty, &op_.map})
             if (*block)
                 add_block(**block);
+        if (op_.scan)
+            add_block(op_.scan->block);
     }
 
     template <class Items>
@@ -163,6 +169,9 @@ private:
                      "name them apart: combine(a, b); the first covers the earlier elements");
         complaints_.attempt([&] { check_name(op_.earlier, op_.combine.position); });
         complaints_.attempt([&] { check_name(op_.later, op_.combine.position); });
+        if (op_.scan)
+            for (const auto& state : {op_.scan->before, op_.scan->through})
+                complaints_.attempt([&] { check_name(state, op_.scan->block.position); });
         require(op_.lift, "lift", "lift turns an element into a state, e.g. lift x");
         require(op_.combine, "combine", "combine joins two states, e.g. combine(a, b) a + b");
     }
@@ -199,7 +208,7 @@ private:
                 });
     }
 
-    /// The names of an element that lift and map may use; append may not use tables.
+    /// The names of an element that lift, map and scan may use; append may not use tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -288,7 +297,6 @@ private:
     /// map uses parameters and results by name, so these names must differ.
     void check_map()
     {
-        complaints_.attempt([&] { check_map_declared(); });
         if (!op_.map || op_.results.empty() || op_.outputs.empty())
             return;
         auto scope = scope_of_element(true);
@@ -296,34 +304,24 @@ private:
             if (find_type(result.name) == std::nullopt && find_function(result.name) == nullptr)
                 scope.names.emplace(result.name, result.type);
         scope.names.emplace("length", Type::i64);
-        check_block(*op_.map, std::move(scope), op_.outputs, "map", "output");
+        check_block(*op_.map, std::move(scope),
+                    settable_outputs(op_, *op_.map, op_.scan ? &op_.scan->block : nullptr), "map", "output");
     }
 
-    void check_map_declared() const
+    void check_scan()
     {
-        const bool is_read = unread_.declared.empty() && !unread_.parts;
-        if (op_.map && op_.outputs.empty() && is_read)
-            fail(op_.map->position, "operator " + op_.name + " has a map but names no output",
-                 "say what each element gets: operator " + op_.name + "(...) -> (..., each y: f32)");
-        if (!op_.map && !op_.outputs.empty() && is_read)
-            fail(op_.outputs[0].position, "operator " + op_.name + " has no map",
-                 "map gives each element its output, e.g. map x - mean");
-        if (!op_.map)
+        if (!op_.scan || op_.outputs.empty())
             return;
-        for (const auto& result : op_.results) {
-            if (std::ranges::find(op_.parameters, result.name, &Parameter::name) != op_.parameters.end())
-                fail(result.position,
-                     "map cannot tell the result '" + result.name + "' from the parameter of that name",
-                     "give the result another name");
-            if (is_reserved(result.name))
-                fail(result.position,
-                     "map cannot read the result '" + result.name +
-                         "', because the name has a meaning in the language",
-                     "give the result another name");
-            if (std::ranges::find(op_.outputs, result.name, &ResultField::name) != op_.outputs.end())
-                fail(result.position, "'" + result.name + "' is both a result and an output",
-                     "give them different names");
-        }
+        auto& [before, through, reverse, block] = *op_.scan;
+        auto scope = scope_of_element(true);
+        scope.operands = {{before, Operand::earlier}, {through, Operand::later}};
+        check_block(block, std::move(scope), settable_outputs(op_, block, op_.map ? &*op_.map : nullptr),
+                    "scan", "output");
+        if (complaints_.empty() && !op_.has_identity() && reads_before(op_))
+            complain(block.position,
+                     "scan reads '" + before + "', but operator " + op_.name +
+                         " has no identity, so the first element of a segment has no state before it",
+                     "give the state fields an identity (= VALUE), or read " + through + " alone");
     }
 
     template <class Fields>

@@ -141,11 +141,15 @@ public:
             if (field.identity && !complaints_.attempt([&] { field.identity = whole(*field.identity); }))
                 field.identity = Expression(0);  // not used: the text has complaints
         block(op_.lift, "lift", shorthands_.state);
-        in_combine_ = true;
+        operands_ = {op_.earlier, op_.later, "the earlier or the later state"};
         block(op_.combine, "combine", shorthands_.state);
         if (op_.append)
             block(*op_.append, "append", shorthands_.state);
-        in_combine_ = false;
+        if (op_.scan) {
+            operands_ = {op_.scan->before, op_.scan->through, "the state before the element or with it"};
+            block(op_.scan->block, "scan", {});
+        }
+        operands_.reset();
         in_finish_ = true;
         if (op_.finish)
             block(*op_.finish, "finish", shorthands_.results);
@@ -158,6 +162,11 @@ public:
     }
 
 private:
+    /// The two states of a part, for messages.
+    struct Operands {
+        std::string first, second, meaning;
+    };
+
     /// Values of the arguments of the function that is being expanded.
     using Given = std::map<std::string, Expression, std::less<>>;
 
@@ -362,9 +371,9 @@ private:
             return made(std::move(node));
         if (node.symbol.empty() && !in_finish_)
             fail(node.position, "'" + node.name + "' is not known here",
-                 in_combine_ ? "write " + op_.earlier + "." + node.name + "[...] or " + op_.later + "." +
-                                   node.name + "[...], of the earlier or the later state"
-                             : "it is an array of the state, which combine and finish know");
+                 operands_ ? "write " + operands_->first + "." + node.name + "[...] or " + operands_->second +
+                                 "." + node.name + "[...], of " + operands_->meaning
+                           : "it is an array of the state, which combine and finish know");
         return choose(node, array->second, [&](std::int64_t index) {
             ExpressionNode field;
             field.kind = node.symbol.empty() ? ExpressionKind::name : ExpressionKind::field;
@@ -451,7 +460,7 @@ private:
     Complaints& complaints_;
     std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays made by `let`
     std::vector<const OwnFunction*> open_;  ///< functions that are being expanded
-    bool in_combine_ = false;
+    std::optional<Operands> operands_;      ///< of the part that is being expanded, if it has two states
     bool in_finish_ = false;
     int made_ = 0;
 };

@@ -7,10 +7,10 @@ namespace segfold {
 namespace {
 
 /// Words with a meaning in the language, which no parameter, field or local may take.
-constexpr std::array<std::string_view, 22> kReserved = {
-    "operator", "state",   "lift",   "combine", "append",  "finish", "empty", "map",
-    "laws",     "let",     "table",  "true",    "false",   "inf",    "nan",   "index",
-    "position", "segment", "length", "lowest",  "highest", "epsilon"};
+constexpr std::array<std::string_view, 23> kReserved = {
+    "operator", "state",    "lift",    "combine", "append", "finish",  "empty",  "map",
+    "scan",     "laws",     "let",     "table",   "true",   "false",   "inf",    "nan",
+    "index",    "position", "segment", "length",  "lowest", "highest", "epsilon"};
 
 }  // namespace
 

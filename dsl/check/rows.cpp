@@ -140,15 +140,19 @@ std::vector<RowFault> row_faults(const Operator& op)
         for (const auto& field : op.results)
             if (!results.contains(field.name))
                 refuse_number(field, "the result");
-    if (!op.map)
-        return faults;
-    auto mapped = rows;
-    for (const auto& field : op.results)  // each is stored as a row
-        mapped.names.insert(field.name);
-    look_at(*op.map, std::move(mapped));
-    rows.names.insert(results.begin(), results.end());
     std::set<std::string> outputs;
-    rows.follow(op, *op.map, outputs);
+    if (op.scan) {
+        look_at(op.scan->block, rows);
+        rows.follow(op, op.scan->block, outputs);
+    }
+    if (op.map) {
+        auto mapped = rows;
+        for (const auto& field : op.results)  // each is stored as a row
+            mapped.names.insert(field.name);
+        look_at(*op.map, std::move(mapped));
+        rows.names.insert(results.begin(), results.end());
+        rows.follow(op, *op.map, outputs);
+    }
     for (const auto& field : op.outputs)
         if (!outputs.contains(field.name))
             refuse_number(field, "the output");
@@ -163,6 +167,9 @@ RowOperator with_reads_as_columns(const Operator& op)
         taken.insert(parameter.name);
     for (const auto& let : op.lift.lets)
         taken.insert(let.name);
+    if (op.scan)
+        for (const auto& let : op.scan->block.lets)
+            taken.insert(let.name);
     if (op.map) {
         for (const auto& let : op.map->lets)
             taken.insert(let.name);
@@ -170,7 +177,7 @@ RowOperator with_reads_as_columns(const Operator& op)
             taken.insert(field.name);
     }
     std::map<std::string, Expression> lets;
-    std::vector<RowRead> all;               // of lift, then those of map that lift has not
+    std::vector<RowRead> all;               // of lift, then those that only map or scan has
     std::vector<RowRead>* reads = nullptr;  // of the part that is rewritten
     const std::function<Expression(const Expression&)> replace = [&](const Expression& expression) {
         const auto& node = *expression;
@@ -209,6 +216,8 @@ RowOperator with_reads_as_columns(const Operator& op)
     rewrite(result.op.lift, result.reads);
     if (result.op.map)
         rewrite(*result.op.map, result.map_reads);
+    if (result.op.scan)
+        rewrite(result.op.scan->block, result.scan_reads);
     std::erase_if(result.op.parameters, [&](const Parameter& parameter) {
         const auto* original = find_parameter(op, parameter.name);
         return original->row && original->table;

@@ -27,7 +27,7 @@ struct RowFault {
 
 /// A read of a table of rows. An expression stands for one feature of the row.
 struct RowRead {
-    std::string column;  ///< unique name of the column by which lift or map reads the row
+    std::string column;  ///< unique name of the column by which lift, map or scan reads the row
     std::string table;
     Expression index;  ///< contains no locals: only columns, places, and tables and scalars of numbers
 };
@@ -35,8 +35,9 @@ struct RowRead {
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
     Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
-    std::vector<RowRead> reads;      ///< of lift
-    std::vector<RowRead> map_reads;  ///< of map; one that lift has too is the same column
+    std::vector<RowRead> reads;            ///< of lift
+    std::vector<RowRead> map_reads;        ///< of map; one that another part has too is the same column
+    std::vector<RowRead> scan_reads = {};  ///< of scan
 };
 
 [[nodiscard]] RowOperator with_reads_as_columns(const Operator& checked);

@@ -16,7 +16,7 @@ namespace segfold {
 struct Scope {
     std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, and places such as index
     std::map<std::string, Type, std::less<>> tables;
-    std::map<std::string, Operand, std::less<>> operands;   ///< combine's two operands
+    std::map<std::string, Operand, std::less<>> operands;   ///< the states of combine or scan, or append's
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields of the state directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
     std::set<std::string, std::less<>> silent;  ///< names that already have a message; no other follows

@@ -53,6 +53,16 @@ std::string Typing::way_to(std::string_view name) const
         return "append reads columns and scalars, and no table; leave it out";
     if (scope_.part == "append" && find_field(name) != nullptr)
         return "write " + op_.earlier + "." + word + ", the field of the state";
+    if (op_.scan && scope_.part == "scan") {
+        if (find_field(name) != nullptr)
+            return "write " + op_.scan->before + "." + word + " or " + op_.scan->through + "." + word +
+                   ", the field of the state before the element or with it";
+        if (std::ranges::find(op_.results, name, &ResultField::name) != op_.results.end())
+            return "scan sees states, and no finished result; compute it from the fields of " +
+                   op_.scan->through;
+        if (name == "length")
+            return "a scan does not know how long its segment is; map does";
+    }
     if (!scope_.operands.empty() && find_field(name) != nullptr)
         return "write " + op_.earlier + "." + word + " or " + op_.later + "." + word +
                ", the field of the earlier or the later state";
@@ -133,9 +143,10 @@ Expression Typing::field(const Expression& expression) const
         const auto found = scope_.operands.find(node.symbol);
         if (found == scope_.operands.end())
             fail(expression, "'" + node.symbol + "' has no fields",
-                 scope_.operands.empty() ? "only combine's operands have"
-                 : scope_.operands.size() == 1
-                     ? "append's state is " + op_.earlier
+                 scope_.operands.empty()       ? "only combine's operands have"
+                 : scope_.operands.size() == 1 ? "append's state is " + op_.earlier
+                 : scope_.part == "scan"
+                     ? "scan's states are " + op_.scan->before + " and " + op_.scan->through
                      : "combine's operands are " + op_.earlier + " and " + op_.later);
         operand = found->second;
     } else if (operand == Operand::state   ? scope_.state_fields.empty()

@@ -77,9 +77,11 @@ std::vector<std::string> warnings(const Operator& op)
     warnings.look_at(op.combine);
     if (op.append)
         warnings.look_at(*op.append);
-    for (const auto* block : {&op.finish, &op.empty})
+    for (const auto* block : {&op.finish, &op.empty, &op.map})
         if (*block)
             warnings.look_at(**block);
+    if (op.scan)
+        warnings.look_at(op.scan->block);
     return std::move(warnings).take();
 }
 

@@ -196,6 +196,27 @@ public:
         return *this;
     }
 
+    /// Running results: gives each element outputs from the state of the elements of its segment before it,
+    /// and from the state with it. Sets every Each that map does not set, or returns the only one.
+    ///
+    ///     op.scan([](Streak before, Streak through) { return through.trailing; });
+    template <class Body>
+    Definition& scan(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::scan, place(at));
+        scan_by(recording, body, at);
+        return *this;
+    }
+    /// A scan from the end of each segment: `before` is the state of the later elements.
+    template <class Body>
+    Definition& reverse_scan(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::scan, place(at));
+        recording.reverse();
+        scan_by(recording, body, at);
+        return *this;
+    }
+
     /// Returns the checked operator. Throws SpecError.
     Operator build()
     {
@@ -218,7 +239,7 @@ private:
         using type = Value<std::conditional_t<ValueType<T>, T, bool>>;
     };
 
-    /// The type in which finish and map take the final state.
+    /// The type in which finish and map take the final state, and scan its two.
     using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
 
     /// Passes the final state to `body`. If `body` returns a value, passes that to `give`.
@@ -235,6 +256,29 @@ private:
             body(state());
         else
             give(body(state()));
+    }
+
+    /// Passes both states of a scan to `body`.
+    template <class Body>
+    static void scan_by(Recording& recording, const Body& body, const SourceLocation& at)
+    {
+        constexpr bool fits = std::is_invocable_v<const Body&, Finished, Finished>;
+        static_assert(
+            fits,
+            "segfold: scan takes the states before and with an element: op.scan([&](auto before, auto "
+            "through) { ... })");
+        if constexpr (fits) {
+            const auto state = [&](Operand operand) {
+                if constexpr (kOneField)
+                    return Finished(recording.field(operand));
+                else
+                    return make_state(recording, operand);
+            };
+            if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished, Finished>>)
+                body(state(Operand::earlier), state(Operand::later));
+            else
+                give_output(recording, body(state(Operand::earlier), state(Operand::later)), at);
+        }
     }
 
     template <class V>
@@ -258,7 +302,7 @@ private:
     template <class V>
     static void give_output(Recording& recording, const V& value, const SourceLocation& at)
     {
-        static_assert(ValueOrPlain<V>, "segfold: map returns one value, or sets outputs");
+        static_assert(ValueOrPlain<V>, "segfold: map and scan return one value, or set outputs");
         if constexpr (ValueOrPlain<V>)
             recording.give_output(Argument<Common<V>>(value, at).term(), kTypeOfGiven<V>, place(at),
                                   kTypeOfFirst<V>);
@@ -316,19 +360,19 @@ auto let(const std::string& name, const A& value, SourceLocation at = SourceLoca
     return Value<T>(let_handle(name, Argument<T>(value, at).term(), kTypeOf<T>, place(at)));
 }
 
-/// The element's index in the input. For lift and map.
+/// The element's index in the input. For lift, map and scan.
 inline Value<std::int64_t> index(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("index", place(at)));
 }
 
-/// The element's index in its segment. For lift and map.
+/// The element's index in its segment. For lift, map and scan.
 inline Value<std::int64_t> position(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("position", place(at)));
 }
 
-/// The segment's number. For lift, finish, empty and map.
+/// The segment's number. For lift, finish, empty, map and scan.
 inline Value<std::int64_t> segment(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("segment", place(at)));

@@ -227,7 +227,7 @@ public:
     {}
 };
 
-/// Write-back: an array as long as the input, set by map.
+/// An array as long as the input, set by map or scan.
 template <ValueType T>
 class Each {
 public:

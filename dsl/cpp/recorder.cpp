@@ -14,7 +14,7 @@ thread_local Recording* t_recording = nullptr;
 thread_local Recorder* t_definition = nullptr;
 thread_local Making* t_making = nullptr;
 
-constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append"};
+constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append", "scan"};
 
 /// Turns reads of results in map into names. Leaves other expressions unchanged.
 Expression with_results_named(const Expression& expression)
@@ -67,6 +67,7 @@ Recording::Recording(Recorder& recorder, Part part, Position at)
              : part == Part::finish  ? recorder.operator_.finish.emplace()
              : part == Part::empty   ? recorder.operator_.empty.emplace()
              : part == Part::append  ? recorder.operator_.append.emplace()
+             : part == Part::scan    ? recorder.operator_.scan.emplace().block
                                      : recorder.operator_.map.emplace()),
       home_(std::make_shared<const Home>(Home{recorder.operator_.name, part_name(part), recorder.home_})),
       outer_(t_recording)
@@ -93,6 +94,7 @@ void Recording::check_home(const Term& value, Position at) const
 void Recording::set(const Term& target, const Term& value, Position at)
 {
     const bool sets_results = part_ == Part::finish || part_ == Part::empty;
+    const bool sets_outputs = part_ == Part::map || part_ == Part::scan;
     const bool is_result = target.home && !target.home->definition;
     const auto& op = recorder_.operator_;
     const bool is_output =
@@ -105,10 +107,10 @@ void Recording::set(const Term& target, const Term& value, Position at)
             at,
             "result '" + target.name + "' of " + home_name(*target.home) + " is set in " + home_name(*home_),
             "declare results where they are used");
-    if (is_output != (part_ == Part::map) && (is_output || is_result))
+    if (is_output != sets_outputs && (is_output || is_result))
         recorder_.fail(
             at, (is_output ? "output '" : "result '") + target.name + "' is set in " + part_name(part_),
-            "map sets the outputs of elements; finish and empty set results");
+            "map and scan set the outputs of elements; finish and empty set results");
     if (is_result && !is_output && !sets_results)
         recorder_.fail(at, "result '" + target.name + "' is set in " + part_name(part_),
                        "finish and empty set results; lift and combine set the fields of the state");
@@ -174,23 +176,25 @@ void Recording::give_output(const Term& value, std::optional<Type> type, Positio
     auto& op = recorder_.operator_;
     check_home(value, at);
     if (op.outputs.empty() && !first)
-        recorder_.fail(at, "map of operator " + op.name + " gives a number without a type",
+        recorder_.fail(at, part_name(part_) + " of operator " + op.name + " gives a number without a type",
                        "write 0.0f or cast<double>(0), say, or declare the output: Each<float> y(op, \"y\")");
     if (op.outputs.empty())
         op.outputs.push_back({kResultName, *first, at});
     if (op.outputs.size() > 1)
         recorder_.fail(at,
-                       "map gives one value, but operator " + op.name + " has " +
+                       part_name(part_) + " gives one value, but operator " + op.name + " has " +
                            std::to_string(op.outputs.size()) + " outputs",
                        "set each of them");
     const auto& output = op.outputs.front();
     if (type && *type != output.type)
         recorder_.fail(at,
-                       "output '" + output.name + "' is " + std::string(name(output.type)) +
-                           ", but map gives " + std::string(name(*type)),
+                       "output '" + output.name + "' is " + std::string(name(output.type)) + ", but " +
+                           part_name(part_) + " gives " + std::string(name(*type)),
                        "convert it with cast<T>(x)");
     block_.assignments.push_back({output.name, value.expression, at});
 }
+
+void Recording::reverse() const { recorder_.operator_.scan->reverse = true; }
 
 void Recording::give(const State& operand, Position at)
 {
@@ -377,9 +381,10 @@ void Recorder::check_tables() const
             return std::ranges::any_of(block.lets, reads) || std::ranges::any_of(block.assignments, reads);
         };
         if (table.table && !table.scalar && !is_read_in(operator_.lift) &&
-            !(operator_.map && is_read_in(*operator_.map)))
+            !(operator_.map && is_read_in(*operator_.map)) &&
+            !(operator_.scan && is_read_in(operator_.scan->block)))
             fail(table.position, "table '" + table.name + "' is never read",
-                 "read it in lift or map, as in " + table.name + "[index()], or leave it out");
+                 "read it in lift, map or scan, as in " + table.name + "[index()], or leave it out");
     }
 }
 

@@ -18,7 +18,7 @@ struct State;
 /// While this object lives, uses of handles are recorded in one part of an operator.
 class Recording {
 public:
-    enum class Part : std::uint8_t { lift, combine, finish, empty, map, append };
+    enum class Part : std::uint8_t { lift, combine, finish, empty, map, append, scan };
 
     /// Throws SpecError if the operator already has this part.
     Recording(Recorder& recorder, Part part, Position at);
@@ -29,11 +29,13 @@ public:
     /// Sets the only field or result. `type` is the value's type; none for a plain number. `first` is the
     /// type for a result that declares none; none if the value does not state a type.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
-    /// Sets the only output of a map. `type` and `first` mean the same as in give().
+    /// Sets the only output of a map or scan. `type` and `first` mean the same as in give().
     void give_output(const Term& value, std::optional<Type> type, Position at,
                      std::optional<Type> first = {});
     /// Copies every field from the operand.
     void give(const State& operand, Position at);
+    /// Makes a scan go from the end of the segment.
+    void reverse() const;
     /// Returns the only field of an operand.
     [[nodiscard]] Term field(Operand operand) const;
 
@@ -104,7 +106,7 @@ public:
     /// Adds a scalar, one value for all elements, and returns its handle.
     Term add_scalar(std::string name, Type type, Position at);
     Term add_result(std::string name, Type type, Position at);
-    /// Adds an output: an array as long as the input, set by map.
+    /// Adds an output: an array as long as the input, set by map or scan.
     Term add_output(std::string name, Type type, Position at);
 
 protected:

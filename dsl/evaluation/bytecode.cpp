@@ -370,8 +370,16 @@ Bytecode compile_bytecode(const Operator& op)
     if (result.has_empty)
         result.empty = compile_empty(op);
     result.has_map = op.map.has_value();
-    if (result.has_map)
+    if (result.has_map) {
         result.map = compile_map(op);
+        result.mapped = output_places(op, *op.map);
+    }
+    result.has_scan = op.scan.has_value();
+    if (result.has_scan) {
+        result.scan = Flattener(op, with_element(operands, op)).run(op.scan->block);
+        result.scanned = output_places(op, op.scan->block);
+        result.scans_reversely = op.scan->reverse;
+    }
     for (const auto& parameter : op.parameters) {
         (parameter.table ? result.tables : result.columns).push_back(parameter.type);
         (parameter.table ? result.table_names : result.column_names).push_back(parameter.name);

@@ -96,13 +96,16 @@ struct Program {
 ///   append   state, columns, then index, position, segment  ->  state
 ///   finish   state, then segment, length             ->  result
 ///   empty    segment, length                         ->  result
-///   map      columns, result, then index, position, segment, length  ->  outputs
+///   map      columns, result, then index, position, segment, length  ->  outputs that it sets
+///   scan     state before, state through, columns, then index, position, segment  ->  outputs that it sets
 ///
 /// If the operator has no `finish`, that program copies the state. If it has no `empty`, that program
 /// finishes the identity. Without `empty` and identity it has no code, and has_empty is false.
 struct Bytecode {
-    Program identity, lift, combine, append, finish, empty, map;
-    bool has_identity = false, has_append = false, has_empty = false, has_map = false;
+    Program identity, lift, combine, append, finish, empty, map, scan;
+    bool has_identity = false, has_append = false, has_empty = false, has_map = false, has_scan = false;
+    bool scans_reversely = false;
+    std::vector<std::size_t> mapped, scanned;  ///< the places of the outputs that map and scan set
     std::vector<Type> columns, state, results, outputs;
     std::vector<std::string> column_names, table_names;
     std::vector<Type> tables;

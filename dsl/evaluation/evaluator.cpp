@@ -85,7 +85,8 @@ Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tabl
       append_(make_frame(bytecode.append)),
       finish_(make_frame(bytecode.finish)),
       empty_(make_frame(bytecode.empty)),
-      map_(make_frame(bytecode.map))
+      map_(make_frame(bytecode.map)),
+      scan_(make_frame(bytecode.scan))
 {
     const auto& code = bytecode.lift.code;
     if (!Machine<Real>::kWide || std::ranges::none_of(code, decides) || std::ranges::none_of(code, rounds))
@@ -105,15 +106,26 @@ auto Evaluator<Real>::make_frame(const Program& program) -> Frame
 }
 
 template <class Real>
-void Evaluator<Real>::run(Frame& frame, Value* out, std::int64_t element)
+void Evaluator<Real>::run(Frame& frame, Value* out)
+{
+    const auto& program = *frame.program;
+    Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()), frame.slots.data(),
+                       tables_.data());
+    for (std::size_t i = 0; i < program.outputs.size(); ++i)
+        out[i] = frame.slots[program.outputs[i]];
+}
+
+template <class Real>
+void Evaluator<Real>::run(Frame& frame, Value* out, const std::vector<std::size_t>& places, const char* part,
+                          std::int64_t element)
 {
     const auto& program = *frame.program;
     const auto outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
                                             frame.slots.data(), tables_.data());
     if (outcome.failed)
-        report(outcome, element, frame.program == &bytecode_.map);
-    for (std::size_t i = 0; i < program.outputs.size(); ++i)
-        out[i] = frame.slots[program.outputs[i]];
+        report(outcome, element, part);
+    for (std::size_t i = 0; i < places.size(); ++i)
+        out[places[i]] = frame.slots[program.outputs[i]];
 }
 
 template <class Real>
@@ -143,9 +155,9 @@ void Evaluator<Real>::run_lift(std::int64_t index)
 }
 
 template <class Real>
-void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element, bool in_map) const
+void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element, const char* part) const
 {
-    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element, in_map));
+    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element, part));
 }
 
 template <class Real>
@@ -238,7 +250,24 @@ void Evaluator<Real>::map(std::span<const void* const> columns, std::int64_t ind
         map_.slots[at++] = result[r];
     for (const auto place : {index, position, segment, length})
         map_.slots[at++].bits = static_cast<std::uint64_t>(place);
-    run(map_, out, index);
+    run(map_, out, bytecode_.mapped, "map", index);
+}
+
+template <class Real>
+void Evaluator<Real>::scan(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+                           std::int64_t segment, const Value* before, const Value* through, Value* out)
+{
+    if (!bytecode_.has_scan)
+        throw InternalError("scan() of an operator that has none");
+    const std::size_t n = state_fields();
+    std::copy_n(before, n, scan_.slots.begin());
+    std::copy_n(through, n, scan_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    std::size_t at = 2 * n;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        Machine<Real>::load(scan_.slots[at++], bytecode_.columns[c], columns[c], index);
+    for (const auto place : {index, position, segment})
+        scan_.slots[at++].bits = static_cast<std::uint64_t>(place);
+    run(scan_, out, bytecode_.scanned, "scan", index);
 }
 
 template <class Real>
@@ -277,14 +306,14 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
 }
 
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element, bool in_map)
+                            std::int64_t element, std::string_view part)
 {
     const auto& table = bytecode.table_names[outcome.table];
     const auto index = outcome.index_type == Type::u64
                            ? std::to_string(static_cast<std::uint64_t>(outcome.index))
                            : std::to_string(outcome.index);
-    const auto read = (in_map ? "map of element " : "element ") + std::to_string(element) + " reads " +
-                      table + "[" + index + "]";
+    const auto read = (part == "lift" ? "element " : std::string(part) + " of element ") +
+                      std::to_string(element) + " reads " + table + "[" + index + "]";
     if (table_length == 0)
         return "table '" + table + "' has no entries; " + read + ", and an empty table cannot be read";
     if (table_length == 1)

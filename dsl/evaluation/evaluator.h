@@ -47,10 +47,16 @@ public:
     void append(const Value* state, const Value* element, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
-    /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
-    /// outputs. Throws InputError where a table is read outside of its length.
+    /// Maps the element at `index`; `result` holds its segment's finished results. `out` has room for all
+    /// outputs and receives those that map sets. Throws InputError where a table is read outside of its
+    /// length.
     void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
              std::int64_t segment, std::int64_t length, const Value* result, Value* out);
+
+    /// Scans the element at `index`: sets the outputs of scan in `out`, which has room for all. Throws
+    /// InputError where a table is read outside of its length.
+    void scan(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+              std::int64_t segment, const Value* before, const Value* through, Value* out);
 
     /// Folds the elements `begin` .. `end` - 1 from left to right; there must be at least one. Element
     /// `begin` has `position` in its segment. Gives the same state as lift and combine in turn, faster.
@@ -67,20 +73,23 @@ private:
     static Frame make_frame(const Program& program);
     /// Runs lift in its frame. The inputs must be in their slots. Messages name the element `index`.
     void run_lift(std::int64_t index);
-    /// For map, `element` is the mapped element. No other part that runs here reads tables.
-    void run(Frame& frame, Value* out, std::int64_t element = 0);
-    [[noreturn]] void report(const Outcome& outcome, std::int64_t element, bool in_map = false) const;
+    /// Runs a part that reads no tables.
+    void run(Frame& frame, Value* out);
+    /// Runs `part`, map or scan, for an element, and puts each output to its place.
+    void run(Frame& frame, Value* out, const std::vector<std::size_t>& places, const char* part,
+             std::int64_t element);
+    [[noreturn]] void report(const Outcome& outcome, std::int64_t element, const char* part = "lift") const;
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
-    Frame identity_, lift_, combine_, append_, finish_, empty_, map_;
+    Frame identity_, lift_, combine_, append_, finish_, empty_, map_, scan_;
     /// Slots of lift in working precision, for a wide lift that decides by rounded values; else empty.
     std::vector<Slot<double>> deciding_;
 };
 
-/// The message about a table that `element` reads past its end, in map if `in_map`, else in lift.
+/// The message about a table that `element` reads past its end, in `part`: lift, map or scan.
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element, bool in_map = false);
+                            std::int64_t element, std::string_view part = "lift");
 
 extern template class Evaluator<double>;
 extern template class Evaluator<long double>;

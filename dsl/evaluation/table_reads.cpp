@@ -70,6 +70,8 @@ public:
     std::vector<std::string> unproved()
     {
         visit(op_.lift);
+        if (op_.scan)
+            visit(op_.scan->block);
         if (op_.map) {
             for (const auto& result : op_.results)
                 results_[result.name] = result.type;
@@ -352,10 +354,13 @@ public:
     }
 
     [[nodiscard]] bool contains(const std::string& name) const { return names_.contains(name); }
+    /// True if a field of a state is among them.
+    [[nodiscard]] bool has_state() const { return has_state_; }
 
 private:
     void visit(const Expression& expression, bool in_index)
     {
+        has_state_ = has_state_ || (in_index && expression->kind == ExpressionKind::field);
         if (in_index && expression->kind == ExpressionKind::name && names_.insert(expression->name).second)
             if (const auto let = lets_.find(expression->name); let != lets_.end())
                 visit(let->second, true);
@@ -382,6 +387,7 @@ private:
 
     const Operator& op_;
     bool choices_;
+    bool has_state_ = false;
     std::map<std::string, Expression> lets_;
     std::set<std::string> names_;
 };
@@ -397,11 +403,14 @@ std::vector<bool> columns_of_places(const Operator& op)
 {
     const PlaceNames lifted(op, op.lift);
     const auto mapped = op.map ? std::optional<PlaceNames>(std::in_place, op, *op.map) : std::nullopt;
+    const auto scanned =
+        op.scan ? std::optional<PlaceNames>(std::in_place, op, op.scan->block) : std::nullopt;
     std::vector<bool> are_places;
     for (const auto& parameter : op.parameters)
         if (!parameter.table)
             are_places.push_back(lifted.contains(parameter.name) ||
-                                 (mapped && mapped->contains(parameter.name)));
+                                 (mapped && mapped->contains(parameter.name)) ||
+                                 (scanned && scanned->contains(parameter.name)));
     return are_places;
 }
 
@@ -411,6 +420,11 @@ bool reads_by_results(const Operator& op)
         return false;
     const PlaceNames names(op, *op.map, true);
     return std::ranges::any_of(op.results, [&](const auto& result) { return names.contains(result.name); });
+}
+
+bool reads_by_states(const Operator& op)
+{
+    return op.scan && PlaceNames(op, op.scan->block, true).has_state();
 }
 
 bool reads_by_rounding(const Operator& op)

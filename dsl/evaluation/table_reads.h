@@ -18,19 +18,23 @@ struct ReadRanges {
     std::function<std::int64_t(const std::string& table)> length;
 };
 
-/// Names the tables that lift or map of some element may read past their ends, in the order of the
+/// Names the tables that lift, map or scan of some element may read past their ends, in the order of the
 /// parameters.
 ///
-/// A result may be any value of its type. Elements in the ranges read every other table inside its length. In
-/// the sides of `?:`, `&&` and `||`, the condition narrows the ranges of names and of equal expressions.
+/// A result, or a field of a state, may be any value of its type. Elements in the ranges read every other table
+/// inside its length. In the sides of `?:`, `&&` and `||`, the condition narrows the ranges of names and of
+/// equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
-/// For each column, in the order of the parameters without tables: true if it decides where `lift` or `map`
-/// reads a table. Scalars do not count as tables here.
+/// For each column, in the order of the parameters without tables: true if it decides where `lift`, `map` or
+/// `scan` reads a table. Scalars do not count as tables here.
 [[nodiscard]] std::vector<bool> columns_of_places(const Operator& op);
 
 /// True if results decide where, or whether, `map` reads a table.
 [[nodiscard]] bool reads_by_results(const Operator& op);
+
+/// True if the states decide where, or whether, `scan` reads a table.
+[[nodiscard]] bool reads_by_states(const Operator& op);
 
 /// True if floating-point arithmetic decides where, or whether, lift reads a table. Back ends that round
 /// differently may then read different entries.

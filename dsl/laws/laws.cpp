@@ -102,7 +102,7 @@ Block narrow(Block block)
 /// states can be tried. None if the narrowed operator is invalid, for example because a literal does not fit.
 std::optional<Operator> narrow_to_8_bits(const Operator& op)
 {
-    Operator small = without_map(op);
+    Operator small = without_outputs(op);
     for (auto& parameter : small.parameters)
         parameter.type = narrow(parameter.type);
     for (auto& field : small.state) {

@@ -150,7 +150,7 @@ LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRa
                        const ScalarValues* scalars)
     : bytecode_(with_scalars(compile_bytecode(op), scalars)),
       data_(data),
-      columns_of_places_(segfold::columns_of_places(without_map(op))),
+      columns_of_places_(segfold::columns_of_places(without_outputs(op))),
       places_(choose_places(op, bytecode_)),
       tables_(draw_tables(bytecode_, random)),
       working_(bytecode_, views(tables_)),

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dsl/laws/laws.h"
+#include "dsl/rewrite/neutral_identity.h"
 
 namespace segfold {
 namespace {
@@ -57,6 +58,10 @@ Operator without_identity(Operator op)
 {
     if (!op.has_identity())
         return op;
+    if (reads_before(op)) {  // the first element has the identity before it
+        std::string field;
+        return with_neutral_identity(std::move(op), field);
+    }
     if (!op.empty)
         op.empty = empty_block(op);
     for (auto& field : op.state)

@@ -242,7 +242,7 @@ Operator short_counts(Operator op)
     if (fields.empty())
         return op;
     auto shorter = op;
-    shorter.finish = finish_of_short_fields(op, fields, {});
+    lengthen_reads(shorter, fields, {});
     shorter.lift = shorten(op, op.lift, fields);
     shorter.combine = shorten(op, op.combine, fields);
     if (op.append)

@@ -4,16 +4,18 @@
 #include <array>
 #include <string_view>
 
+#include "dsl/rewrite/neutral_identity.h"
+
 namespace segfold {
 namespace {
 
-/// Rewrites an expression of finish so that fields have their old type. Only limits and conversions keep
-/// their types; check() derives the other types again.
+/// Rewrites an expression of finish or scan so that fields have their old type. Only limits and conversions
+/// keep their types; check() derives the other types again.
 Expression lengthen(const Expression& expression, const FieldNames& fields,
                     const std::set<std::string>& limits)
 {
     if (expression->kind == ExpressionKind::field && fields.contains(expression->name)) {
-        const auto field = make_field(Operand::state, expression->name);
+        const auto field = make_field(expression->operand, expression->name);
         auto whole = make_convert(Type::i64, field);
         for (const auto& limit : limits)
             whole = make_conditional(make_binary("==", field, make_limit(limit, Type::i32)),
@@ -26,16 +28,6 @@ Expression lengthen(const Expression& expression, const FieldNames& fields,
     for (auto& argument : node.arguments)
         argument = lengthen(argument, fields, limits);
     return Expression(std::move(node));
-}
-
-Block finish_of(const Operator& op)
-{
-    if (op.finish)
-        return *op.finish;
-    Block block;
-    for (std::size_t i = 0; i < op.results.size(); ++i)
-        block.assignments.push_back({op.results[i].name, make_field(Operand::state, op.state[i].name), {}});
-    return block;
 }
 
 }  // namespace
@@ -61,15 +53,19 @@ std::vector<const Block*> state_blocks(const Operator& op)
     return blocks;
 }
 
-Block finish_of_short_fields(const Operator& op, const FieldNames& fields,
-                             const std::set<std::string>& limits)
+void lengthen_reads(Operator& op, const FieldNames& fields, const std::set<std::string>& limits)
 {
-    auto finish = finish_of(op);
-    for (auto& let : finish.lets)
-        let.value = lengthen(let.value, fields, limits);
-    for (auto& assignment : finish.assignments)
-        assignment.value = lengthen(assignment.value, fields, limits);
-    return finish;
+    const auto lengthen_all = [&](Block& block) {
+        for (auto& let : block.lets)
+            let.value = lengthen(let.value, fields, limits);
+        for (auto& assignment : block.assignments)
+            assignment.value = lengthen(assignment.value, fields, limits);
+    };
+    if (!op.finish)
+        op.finish = copied_state(op);
+    lengthen_all(*op.finish);
+    if (op.scan)
+        lengthen_all(op.scan->block);
 }
 
 }  // namespace segfold

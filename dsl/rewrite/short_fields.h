@@ -19,9 +19,9 @@ using FieldNames = std::set<std::string>;
 /// The parts of an operator that make states: `lift`, `combine`, and `append` if there is one.
 [[nodiscard]] std::vector<const Block*> state_blocks(const Operator& op);
 
-/// Returns `finish` for a state that holds `fields` in i32. It first converts them back to i64, and maps the
-/// i32 limits of fields in `limits` to those of i64.
-[[nodiscard]] Block finish_of_short_fields(const Operator& op, const FieldNames& fields,
-                                           const std::set<std::string>& limits);
+/// Makes the parts that read states, `finish` and `scan`, fit a state that holds `fields` in i32. They first
+/// convert these back to i64, and map the i32 limits of fields in `limits` to those of i64. `op` still has
+/// the old state.
+void lengthen_reads(Operator& op, const FieldNames& fields, const std::set<std::string>& limits);
 
 }  // namespace segfold

@@ -146,7 +146,7 @@ Operator short_places(Operator op)
         return op;
     const auto whole = op;
     const auto limits = limits_of(op, fields);
-    op.finish = finish_of_short_fields(op, fields, limits);
+    lengthen_reads(op, fields, limits);
     op.lift = shorten(std::move(op.lift), fields);
     op.combine = shorten(std::move(op.combine), fields);
     if (op.append)

@@ -158,7 +158,7 @@ private:
 /// result of an operator over rows must depend on a row, and a candidate need not.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
-    op = of_one_feature(without_map(std::move(op)));
+    op = of_one_feature(without_outputs(std::move(op)));
     op.results.clear();
     op.empty.reset();
     op.finish.emplace();

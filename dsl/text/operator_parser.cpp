@@ -116,6 +116,8 @@ void OperatorParser::part(Operator& op)
         combine(op, keyword);
     else if (keyword.text == "append")
         append(op, keyword);
+    else if (keyword.text == "scan")
+        scan(op, keyword);
     else if (keyword.text == "laws")
         laws(op);
     else
@@ -128,7 +130,8 @@ void OperatorParser::refuse_part(const Token& keyword) const
     cursor_.fail(
         keyword.position,
         "expected a part of the operator, found " + cursor_.found() +
-            (suggestion.empty() ? "; the parts are state, lift, combine, append, finish, empty, map and laws"
+            (suggestion.empty() ? "; the parts are state, lift, combine, append, finish, empty, map, scan "
+                                  "and laws"
                                 : suggestion),
         keyword.text == "identity" ? "the identity is the value of each field: state NAME: TYPE = VALUE"
         : suggestion.empty()       ? advice_at(cursor_.tokens(), cursor_.place())
@@ -195,6 +198,26 @@ void OperatorParser::append(Operator& op, const Token& keyword)
                      "it names the columns themselves, as lift does: append(" + appended_->text + ") ...");
     cursor_.expect(")");
     op.append = block(keyword);
+}
+
+void OperatorParser::scan(Operator& op, const Token& keyword)
+{
+    Scan made;
+    made.reverse = cursor_.accept("reverse");
+    if (!cursor_.is("("))
+        cursor_.fail(cursor_.peek().position, "expected '(', found " + cursor_.found(),
+                     "scan names the states before an element and with it: scan(before, through) ...");
+    cursor_.expect("(");
+    made.before = cursor_.name("the name of the state before the element");
+    if (cursor_.is(")"))
+        cursor_.fail(cursor_.peek().position, "scan has two states",
+                     "that of the elements before this one, and with it: scan(before, through) ...");
+    cursor_.expect(",");
+    made.through = cursor_.name("the name of the state with the element");
+    cursor_.expect(")");
+    scan_states_ = {made.before, made.through};
+    made.block = block(keyword);
+    op.scan = std::move(made);
 }
 
 void OperatorParser::check_operand_of_append(const Operator& op)

@@ -81,7 +81,7 @@ private:
     void results(Operator& op);
     /// Reads the word `each`, which marks an output. `each` may also be an ordinary name.
     std::vector<ResultField>& results_or_outputs(Operator& op);
-    /// part ::= state | lift | combine | append | finish | empty | map | laws
+    /// part ::= state | lift | combine | append | finish | empty | map | scan | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
     /// Refuses text that follows a part's expression but was probably meant to belong to it.
@@ -102,6 +102,8 @@ private:
     void combine(Operator& op, const Token& keyword);
     /// append ::= "(" name ")" block
     void append(Operator& op, const Token& keyword);
+    /// scan ::= ["reverse"] "(" name "," name ")" block
+    void scan(Operator& op, const Token& keyword);
     /// Requires that append's state has the same name as combine's earlier operand.
     void check_operand_of_append(const Operator& op);
     /// laws ::= ("commutative" | "idempotent") {"," ...}
@@ -149,6 +151,7 @@ private:
     int rounds_ = 0;  ///< rounds of all loops
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
+    std::vector<std::string> scan_states_;  ///< scan's names for its states
     std::optional<Token> appended_;  ///< append's name for its state
 };
 

@@ -62,9 +62,10 @@ public:
                 throw InputError("operator '" + factor.op.name +
                                  "' of a product has no state: it has been moved from, or was never defined; "
                                  "use the one that it was moved to, or define one");
-            if (factor.op.map)
-                throw InputError("operator " + factor.op.name +
-                                 " has a map, which no product has: a product joins the results of segments; "
+            if (factor.op.map || factor.op.scan)
+                throw InputError("operator " + factor.op.name + " has a " +
+                                 (factor.op.scan ? "scan" : "map") +
+                                 ", which no product has: a product joins the results of segments; "
                                  "fold it alone");
         }
         settle_identities();

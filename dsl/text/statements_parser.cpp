@@ -274,7 +274,8 @@ bool OperatorParser::is_name_of_block(const Block& block, const std::string& tar
 {
     return std::ranges::find(op_->parameters, target, &Parameter::name) != op_->parameters.end() ||
            std::ranges::find(block.lets, target, &Let::name) != block.lets.end() ||
-           (part == "combine" && (target == op_->earlier || target == op_->later));
+           (part == "combine" && (target == op_->earlier || target == op_->later)) ||
+           (part == "scan" && std::ranges::find(scan_states_, target) != scan_states_.end());
 }
 
 /// True at ++, at -- and at operators such as +=.
@@ -314,7 +315,7 @@ std::string OperatorParser::field_of(const std::string& part) const
 {
     if ((part == "finish" || part == "empty") && !op_->results.empty())
         return op_->results[0].name;
-    if (part == "map")
+    if (part == "map" || part == "scan")
         return op_->outputs.empty() ? "OUTPUT" : op_->outputs[0].name;
     return op_->state.empty() ? "FIELD" : op_->state[0].name;
 }

@@ -13,8 +13,8 @@
 namespace segfold {
 
 /// The words that begin the parts of an operator.
-inline constexpr std::array<std::string_view, 8> kParts = {"state",  "lift",  "combine", "append",
-                                                           "finish", "empty", "map",     "laws"};
+inline constexpr std::array<std::string_view, 9> kParts = {"state", "lift", "combine", "append", "finish",
+                                                           "empty", "map",  "scan",    "laws"};
 
 /// True for a word of kParts. Elsewhere in the text such a word may be a name.
 inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }

@@ -108,7 +108,7 @@ PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request
                 segments = with_runs(segments, layout.has_ones, op.allows_empty());
             switch (*layout.recast) {
                 case SegmentForm::offsets: return segments;
-                case SegmentForm::ranges: return backwards(segments, op.map.has_value());
+                case SegmentForm::ranges: return backwards(segments, !op.outputs.empty());
                 default: return given_as(*layout.recast, segments);
             }
         };

@@ -376,11 +376,13 @@ std::optional<std::string> unmet(const Setting& setting, const Stage& stage)
 
 std::string tried_part(const Operator& op)
 {
-    if (!has_rows(op) && !op.map)
+    if (!has_rows(op) && op.outputs.empty())
         return {};
     return fmt::format("the fold{}{}; segfold check tries all of it",
                        has_rows(op) ? " of one feature, as a column of numbers" : "",
-                       op.map ? ", without map" : "");
+                       op.map    ? ", without map"
+                       : op.scan ? ", without scan"
+                                 : "");
 }
 
 RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage, Tiles tiles,
@@ -441,7 +443,7 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                                             const std::function<void(const std::string&)>& progress)
 {
     std::vector<RelationOutcome> outcomes;
-    const auto fold = without_map(of_one_feature(named.op));  // relations concern the fold of one feature
+    const auto fold = without_outputs(of_one_feature(named.op));  // relations concern the fold of one feature
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
         Setting setting{fold,
                         named.laws,

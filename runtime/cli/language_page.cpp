@@ -17,8 +17,10 @@ namespace cli {
 namespace {
 
 /// Sections of the README that users of the program need; the others are for developers.
-constexpr std::array<std::string_view, 6> kSections = {
-    "Parts",  "Functions, arrays, loops, scalars, products", "Write-back", "Rows", "Types and expressions",
+constexpr std::array<std::string_view, 7> kSections = {
+    "Parts",      "Functions, arrays, loops, scalars, products",
+    "Write-back", "Running results",
+    "Rows",       "Types and expressions",
     "Grammar"};
 
 /// Returns the line with each link replaced by its text. A link to another site keeps its address in

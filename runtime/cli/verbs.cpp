@@ -31,10 +31,12 @@ struct Verb {
 };
 
 constexpr std::array kVerbs = {
-    Verb{"run", verb_run, true}, Verb{"check", verb_check, true},   Verb{"emit", verb_emit},
-    Verb{"bench", verb_bench},   Verb{"tune", verb_tune},           Verb{"regress", verb_regress, true},
-    Verb{"paper", verb_paper},   Verb{"stages", verb_stages},       Verb{"devices", verb_devices},
-    Verb{"cache", verb_cache},   Verb{"operators", verb_operators},
+    Verb{"run", verb_run, true},         Verb{"scan", verb_scan, true},
+    Verb{"check", verb_check, true},     Verb{"emit", verb_emit},
+    Verb{"bench", verb_bench},           Verb{"tune", verb_tune},
+    Verb{"regress", verb_regress, true}, Verb{"paper", verb_paper},
+    Verb{"stages", verb_stages},         Verb{"devices", verb_devices},
+    Verb{"cache", verb_cache},           Verb{"operators", verb_operators},
 };
 
 constexpr std::string_view kSchemaTopic = "schema";  ///< not a page: the schema itself

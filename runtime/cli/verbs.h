@@ -6,6 +6,7 @@ namespace segfold::cli {
 
 // Each verb takes the words after it and returns the program's exit code. Failures are exceptions.
 int verb_run(const Words& words);
+int verb_scan(const Words& words);
 int verb_check(const Words& words);
 int verb_emit(const Words& words);
 int verb_bench(const Words& words);

@@ -267,7 +267,8 @@ void put_back(Array& array, const Array& places)
 
 void require_movable(const Operator& op, std::string_view asked)
 {
-    if (uses_name(op.lift, "index") || (op.map && uses_name(*op.map, "index")))
+    if (uses_name(op.lift, "index") || (op.map && uses_name(*op.map, "index")) ||
+        (op.scan && uses_name(op.scan->block, "index")))
         throw InputError(
             fmt::format("operator {} reads 'index', the place of an element, and {} moves elements, so that "
                         "places would be those of sorted arrays; sort the arrays by key first, stably, and "

@@ -98,7 +98,7 @@ Results fold_features(const Workload& workload, const std::function<Results(cons
 
 Workload fold_of(const Workload& workload)
 {
-    Workload fold{without_map(workload.op), {}, workload.segments.copy(), workload.num_features};
+    Workload fold{without_outputs(workload.op), {}, workload.segments.copy(), workload.num_features};
     for (const auto& array : workload.arrays)
         fold.arrays.push_back(array.lend());
     return fold;
@@ -177,9 +177,9 @@ void check_workload(const Workload& workload)
                              ", but the layout covers " + std::to_string(segments.num_elements) +
                              "; both must agree");
     }
-    if (op.map)
+    if (!op.outputs.empty())
         refuse_shared_elements(segments, op.name);
-    if (op.allows_empty())
+    if (op.allows_empty() || (!op.keeps_results && !op.map))  // a scan alone asks nothing of them
         return;
     for (std::int64_t s = 0; s < segments.num_segments; ++s)
         if (segments.length(s) == 0)

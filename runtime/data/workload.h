@@ -43,7 +43,7 @@ Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_
 [[nodiscard]] Results fold_features(const Workload& workload,
                                     const std::function<Results(const Workload&)>& fold);
 
-/// Returns the fold of an operator with a `map`: the same arrays, borrowed, with without_map().
+/// Returns the fold of an operator with a `map`: the same arrays, borrowed, with without_outputs().
 [[nodiscard]] Workload fold_of(const Workload& workload);
 
 /// Most features in a row: the bytes of a row of 8-byte numbers can then be counted in 32 bits.

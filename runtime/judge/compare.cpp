@@ -165,9 +165,10 @@ struct Judge::Feature {
 };
 
 Judge::Judge(const Workload& workload, JudgeOptions options)
-    : fold_(workload.op.map && !has_rows(workload.op) ? std::make_unique<const Workload>(fold_of(workload))
-                                                      : nullptr),
-      mapped_(workload.op.map && !has_rows(workload.op)
+    : fold_(!workload.op.outputs.empty() && !has_rows(workload.op)
+                ? std::make_unique<const Workload>(fold_of(workload))
+                : nullptr),
+      mapped_(!workload.op.outputs.empty() && !has_rows(workload.op)
                   ? std::make_unique<const MappedJudge>(workload, options)
                   : nullptr),
       op_(workload.op),

@@ -151,7 +151,7 @@ private:
 
     /// One per feature if the operator has row parameters; then the members below stay empty.
     std::vector<std::unique_ptr<const Feature>> features_;
-    std::unique_ptr<const Workload> fold_;  ///< the workload without its map, if the operator has one
+    std::unique_ptr<const Workload> fold_;  ///< the workload without its outputs, if the operator has some
     std::unique_ptr<const MappedJudge> mapped_;
     const Operator& op_;
     const Workload& workload_;  ///< the workload that is folded

@@ -94,7 +94,8 @@ DisturbedEvaluator::DisturbedEvaluator(const Bytecode& bytecode, const OperatorI
       combine_(make_frame(bytecode.combine)),
       finish_(make_frame(bytecode.finish)),
       empty_(make_frame(bytecode.empty)),
-      map_(make_frame(bytecode.map))
+      map_(make_frame(bytecode.map)),
+      scan_(make_frame(bytecode.scan))
 {}
 
 DisturbedEvaluator::Frame DisturbedEvaluator::make_frame(const Program& program)
@@ -139,6 +140,15 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         out[i] = slots[frame.program->outputs[i]];
 }
 
+void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, const std::vector<std::size_t>& places,
+                             Value* out)
+{
+    values_.resize(places.size());
+    run(frame, lot, values_.data());
+    for (std::size_t i = 0; i < places.size(); ++i)
+        out[places[i]] = values_[i];
+}
+
 void DisturbedEvaluator::lift(std::int64_t index, std::int64_t position, std::int64_t segment, Value* state)
 {
     const std::size_t n = inputs_->columns.size();
@@ -177,7 +187,21 @@ void DisturbedEvaluator::map(std::int64_t index, std::int64_t position, std::int
         map_.slots[at++] = result[r];
     for (const auto place : {index, position, segment, length})
         map_.slots[at++].bits = static_cast<std::uint64_t>(place);
-    run(map_, mix_bits(seed_ + 3 * static_cast<std::uint64_t>(index)), out);
+    run(map_, mix_bits(seed_ + 3 * static_cast<std::uint64_t>(index)), bytecode_->mapped, out);
+}
+
+void DisturbedEvaluator::scan(std::int64_t index, std::int64_t position, std::int64_t segment,
+                              const Value* before, const Value* through, Value* out)
+{
+    const std::size_t n = state_fields();
+    std::copy_n(before, n, scan_.slots.begin());
+    std::copy_n(through, n, scan_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    std::size_t at = 2 * n;
+    for (std::size_t c = 0; c < inputs_->columns.size(); ++c)
+        Wide::load(scan_.slots[at++], bytecode_->columns[c], inputs_->columns[c], index);
+    for (const auto place : {index, position, segment})
+        scan_.slots[at++].bits = static_cast<std::uint64_t>(place);
+    run(scan_, mix_bits(seed_ + 5 * static_cast<std::uint64_t>(index)), bytecode_->scanned, out);
 }
 
 void DisturbedEvaluator::empty(std::int64_t segment, Value* result)

@@ -33,6 +33,9 @@ public:
     void empty(std::int64_t segment, Value* result);
     void map(std::int64_t index, std::int64_t position, std::int64_t segment, std::int64_t length,
              const Value* result, Value* out);
+    /// `out` of map() and scan() has room for all outputs and receives those that the part sets.
+    void scan(std::int64_t index, std::int64_t position, std::int64_t segment, const Value* before,
+              const Value* through, Value* out);
 
 private:
     /// A program, its slots, and the relative distance by which each instruction's value is moved.
@@ -44,11 +47,13 @@ private:
 
     static Frame make_frame(const Program& program);
     void run(Frame& frame, std::uint64_t lot, Value* out);
+    void run(Frame& frame, std::uint64_t lot, const std::vector<std::size_t>& places, Value* out);
 
     const Bytecode* bytecode_;
     const OperatorInputs* inputs_;
     std::uint64_t seed_;
-    Frame lift_, combine_, finish_, empty_, map_;
+    Frame lift_, combine_, finish_, empty_, map_, scan_;
+    std::vector<Value> values_;  ///< of the outputs of a part
 };
 
 /// Returns the value of `type` nearest to `value`. If `type` is not floating-point, returns `value`.

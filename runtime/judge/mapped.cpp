@@ -6,6 +6,7 @@
 #include <limits>
 #include <mutex>
 
+#include "runtime/judge/running_state.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/support/processes/segment_blocks.h"
 
@@ -123,9 +124,125 @@ struct MappedJudge::Found {
     }
 };
 
-/// The results of one segment by other folds.
-struct MappedJudge::Samples {
-    std::vector<std::vector<WideValue>> working, disturbed;
+/// Computes the outputs of one segment's elements again, in working precision and disturbed, along other
+/// folds and scans. Elements must come in the order of the scan.
+class MappedJudge::Again {
+public:
+    Again(const MappedJudge& judge, std::int64_t segment)
+        : judge_(judge),
+          bytecode_(judge.bytecode_),
+          segment_(segment),
+          begin_(judge.workload_.segments.begin(segment)),
+          length_(judge.workload_.segments.length(segment)),
+          evaluator_(bytecode_, judge.inputs_.tables),
+          working_(bytecode_.outputs.size()),
+          disturbed_(bytecode_.outputs.size())
+    {
+        for (int k = 0; k < kMapFolds; ++k)
+            evaluators_.emplace_back(bytecode_, judge.inputs_,
+                                     judge.options_.seed + static_cast<unsigned>(k));
+        if (bytecode_.has_map)
+            sample_results();
+        if (bytecode_.has_scan)
+            start_scans();
+    }
+
+    /// Computes the outputs of the next element in the order of the scan.
+    void compute(std::int64_t element)
+    {
+        for (std::size_t f = 0; f < working_.size(); ++f) {
+            working_[f].clear();
+            disturbed_[f].clear();
+        }
+        std::vector<Slot<double>> out(working_.size());
+        std::vector<WideValue> wide_out(working_.size());
+        const auto add_working = [&](const std::vector<std::size_t>& places) {
+            for (const auto f : places)
+                working_[f].push_back(widened(bytecode_.outputs[f], out[f]));
+        };
+        const auto add_disturbed = [&](const std::vector<std::size_t>& places) {
+            for (const auto f : places)
+                disturbed_[f].push_back(wide_out[f]);
+        };
+        const auto& columns = judge_.inputs_.columns;
+        const auto position = element - begin_;
+        for (const auto& results : results_) {
+            evaluator_.map(columns, element, position, segment_, length_, results.data(), out.data());
+            add_working(bytecode_.mapped);
+        }
+        for (std::size_t k = 0; k < disturbed_results_.size(); ++k) {
+            evaluators_[k].map(element, position, segment_, length_, disturbed_results_[k].data(),
+                               wide_out.data());
+            add_disturbed(bytecode_.mapped);
+        }
+        if (scans_.empty())
+            return;
+        std::vector<Slot<double>> lifted(bytecode_.state.size());
+        evaluator_.lift(columns, element, position, segment_, lifted.data());
+        for (auto& scan : scans_) {
+            scan.take(lifted, [&](const auto* earlier, const auto* later, auto* to) {
+                evaluator_.combine(earlier, later, to);
+            });
+            evaluator_.scan(columns, element, position, segment_, scan.before(), scan.through(), out.data());
+            add_working(bytecode_.scanned);
+        }
+        std::vector<WideValue> wide_lifted(bytecode_.state.size());
+        for (std::size_t k = 0; k < disturbed_scans_.size(); ++k) {
+            auto& evaluator = evaluators_[k];
+            evaluator.lift(element, position, segment_, wide_lifted.data());
+            disturbed_scans_[k].take(wide_lifted, [&](const auto* earlier, const auto* later, auto* to) {
+                evaluator.combine(earlier, later, ++node_, to);
+            });
+            evaluator.scan(element, position, segment_, disturbed_scans_[k].before(),
+                           disturbed_scans_[k].through(), wide_out.data());
+            add_disturbed(bytecode_.scanned);
+        }
+    }
+
+    [[nodiscard]] const std::vector<WideValue>& working(std::size_t output) const { return working_[output]; }
+    [[nodiscard]] const std::vector<WideValue>& disturbed(std::size_t output) const
+    {
+        return disturbed_[output];
+    }
+
+private:
+    void sample_results()
+    {
+        const auto& options = judge_.options_;
+        const Tolerance tolerance(judge_.workload_, bytecode_, judge_.inputs_, options.seed,
+                                  options.is_associative);
+        for (const auto& sample : tolerance.sample_results(segment_, kMapFolds, false)) {
+            auto& slots = results_.emplace_back();
+            for (std::size_t r = 0; r < bytecode_.results.size(); ++r)
+                slots.push_back(rounded(bytecode_.results[r], sample[r]));
+        }
+        disturbed_results_ = tolerance.sample_results(segment_, kMapFolds, true);
+    }
+
+    /// Scans by chunks of several lengths, as kernels do by tiles.
+    void start_scans()
+    {
+        constexpr std::int64_t kChunks[kMapFolds] = {RunningState<WideValue>::kEndless, 2, 8, 32, 256, 4096};
+        for (auto chunk : kChunks) {
+            if (!judge_.options_.is_associative)
+                chunk = RunningState<WideValue>::kEndless;
+            scans_.emplace_back(state_before_first<double>(bytecode_), bytecode_.scans_reversely, chunk);
+            disturbed_scans_.emplace_back(state_before_first<long double>(bytecode_),
+                                          bytecode_.scans_reversely, chunk);
+        }
+    }
+
+    const MappedJudge& judge_;
+    const Bytecode& bytecode_;
+    std::int64_t segment_, begin_, length_;
+    Evaluator<double> evaluator_;
+    std::vector<DisturbedEvaluator> evaluators_;
+    std::vector<std::vector<Slot<double>>> results_;  ///< of the segment, by other folds
+    std::vector<std::vector<WideValue>> disturbed_results_;
+    std::vector<RunningState<Slot<double>>> scans_;
+    std::vector<RunningState<WideValue>> disturbed_scans_;
+    std::int64_t node_ = 0;                                    ///< number of disturbed combinations so far
+    std::vector<std::vector<WideValue>> working_, disturbed_;  ///< of the element, for each output
 };
 
 Results outputs_of(const Operator& op, const Results& returned)
@@ -223,74 +340,45 @@ Comparison MappedJudge::compare_bits(const Results& outputs, const Results& othe
     });
 }
 
-MappedJudge::Samples MappedJudge::samples_of(std::int64_t segment) const
-{
-    const Tolerance tolerance(workload_, bytecode_, inputs_, options_.seed, options_.is_associative);
-    return {tolerance.sample_results(segment, kMapFolds, false),
-            tolerance.sample_results(segment, kMapFolds, true)};
-}
-
 void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Found& found) const
 {
     const auto begin = workload_.segments.begin(segment), end = workload_.segments.end(segment);
     const auto num_results = bytecode_.results.size(), num_outputs = outputs.size();
-    std::optional<Samples> samples;
-    std::vector<std::vector<Slot<double>>> rounded_samples;
-    std::optional<Evaluator<double>> evaluator;
-    std::vector<DisturbedEvaluator> disturbed;
-    std::vector<Slot<double>> out(num_outputs);
-    std::vector<WideValue> wide_out(num_outputs);
+    const auto is_at_once = [&](std::int64_t i) {
+        for (std::size_t f = 0; f < num_outputs; ++f) {
+            const auto& wide = wide_[num_results + f];
+            if (!agrees_at_once(wide.type, wide_at(outputs[f].array, i),
+                                wide.values[static_cast<std::size_t>(i)]))
+                return false;
+        }
+        return true;
+    };
+    auto first = begin;
+    while (first < end && is_at_once(first))
+        ++first;
+    if (first == end)
+        return;
+    Again again(*this, segment);
     ComparedSegment described;
     std::vector<OutputVerdict> verdicts(num_outputs);
     std::vector<long double> sizes(num_outputs);
+    for (std::size_t f = 0; f < num_outputs; ++f)
+        sizes[f] = largest_size(wide_[num_results + f], begin, end);
     bool is_wrong = false;
-    for (auto i = begin; i < end; ++i) {
-        const auto is_at_once = [&](std::size_t f) {
-            const auto& wide = wide_[num_results + f];
-            return agrees_at_once(wide.type, wide_at(outputs[f].array, i),
-                                  wide.values[static_cast<std::size_t>(i)]);
-        };
-        bool all = true;
-        for (std::size_t f = 0; f < num_outputs; ++f)
-            all = all && is_at_once(f);
-        if (all)
-            continue;
-        if (!samples) {
-            samples = samples_of(segment);
-            for (std::size_t f = 0; f < num_outputs; ++f)
-                sizes[f] = largest_size(wide_[num_results + f], begin, end);
-            evaluator.emplace(bytecode_, inputs_.tables);
-            for (const auto& sample : samples->working) {
-                auto& slots = rounded_samples.emplace_back();
-                for (std::size_t r = 0; r < num_results; ++r)
-                    slots.push_back(rounded(bytecode_.results[r], sample[r]));
-            }
-            for (std::size_t k = 0; k < samples->disturbed.size(); ++k)
-                disturbed.emplace_back(bytecode_, inputs_, options_.seed + k);
-        }
-        std::vector<std::vector<WideValue>> working_values(num_outputs), disturbed_values(num_outputs);
-        for (const auto& sample : rounded_samples) {
-            evaluator->map(inputs_.columns, i, i - begin, segment, end - begin, sample.data(), out.data());
-            for (std::size_t f = 0; f < num_outputs; ++f)
-                working_values[f].push_back(widened(outputs[f].array.type(), out[f]));
-        }
-        for (std::size_t k = 0; k < disturbed.size(); ++k) {
-            disturbed[k].map(i, i - begin, segment, end - begin, samples->disturbed[k].data(),
-                             wide_out.data());
-            for (std::size_t f = 0; f < num_outputs; ++f)
-                disturbed_values[f].push_back(wide_out[f]);
-        }
-        for (std::size_t f = 0; f < num_outputs; ++f) {
+    visit_in_order(begin, end, bytecode_.scans_reversely, [&](std::int64_t i) {
+        const bool agrees = is_at_once(i);
+        if (agrees && !bytecode_.has_scan)
+            return;
+        again.compute(i);
+        for (std::size_t f = 0; !agrees && f < num_outputs; ++f) {
             const auto& wide = wide_[num_results + f];
             const auto verdict =
                 weigh_value(wide.type, wide_at(outputs[f].array, i), wide.values[static_cast<std::size_t>(i)],
-                            working_values[f], disturbed_values[f], false, sizes[f]);
+                            again.working(f), again.disturbed(f), false, sizes[f]);
             verdicts[f].note(verdict, i);
             is_wrong = is_wrong || verdict.wrong;
         }
-    }
-    if (!samples)
-        return;
+    });
     described = describe_segment(workload_, segment);
     auto overflowed = described, unjudged = described;
     const auto field = [&](std::size_t f, std::int64_t i) -> ComparedField {

@@ -1,16 +1,16 @@
 #pragma once
-// Judges the outputs that an operator's `map` computes for each element.
+// Judges the outputs that an operator's `map` and `scan` compute for each element.
 #include "runtime/judge/compare.h"
 #include "runtime/judge/tolerance.h"
 
 namespace segfold {
 
-/// Holds the right outputs of a workload whose operator has a `map`, and compares outputs with them.
+/// Holds the right outputs of a workload whose operator has some, and compares outputs with them.
 ///
 /// If nothing in the operator rounds, outputs must have the reference's bits. Otherwise each element gets a
 /// bound as in Tolerance: a few units in the last place, plus the distance by which its wide-precision output
-/// moves when the segment is folded in other orders or roundings are disturbed. A bound is too wide if it is
-/// large beside the output's largest value in the segment.
+/// moves when the segment is folded or scanned in other orders or roundings are disturbed. A bound is too
+/// wide if it is large beside the output's largest value in the segment.
 class MappedJudge {
 public:
     /// Computes the reference. The workload must outlive the judge.
@@ -27,10 +27,9 @@ public:
 
 private:
     struct Found;
-    struct Samples;
+    class Again;
 
     void judge_segment(std::int64_t segment, const Results& outputs, Found& found) const;
-    [[nodiscard]] Samples samples_of(std::int64_t segment) const;
     template <class Judge>
     [[nodiscard]] Comparison over_segments(const Judge& judge) const;
 

@@ -8,6 +8,7 @@
 
 #include "dsl/check/rows.h"
 #include "dsl/stopped.h"
+#include "runtime/judge/running_state.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/support/processes/segment_blocks.h"
 
@@ -116,7 +117,7 @@ void fold_segments(const Workload& workload, int threads, bool in_chunks, const 
     }
 }
 
-/// Maps the elements of a segment and calls `store(element, outputs)` for each.
+/// Maps the elements of a segment and calls `store(element, outputs)` for each. Only map's outputs are set.
 template <class Real, class Store>
 void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluator<Real>& evaluator,
                  std::int64_t segment, const Slot<Real>* result, const Store& store)
@@ -132,34 +133,74 @@ void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluat
     }
 }
 
+/// Scans the elements of every segment and calls `store(element, outputs)` for each. Only scan's outputs are
+/// set.
+template <class Real, class Store>
+void scan_segments(const Folding& folding, int threads, const Store& store)
+{
+    const auto& segments = folding.workload.segments;
+    const bool is_reverse = folding.bytecode.scans_reversely;
+    for_blocks(segments.num_segments, threads, [&](std::int64_t first, std::int64_t last) {
+        Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+        std::vector<Slot<Real>> lifted(evaluator.state_fields()), outputs(evaluator.output_fields());
+        const auto before_first = state_before_first<Real>(folding.bytecode);
+        const auto combine = [&](const Slot<Real>* earlier, const Slot<Real>* later, Slot<Real>* out) {
+            evaluator.combine(earlier, later, out);
+        };
+        for (std::int64_t segment = first; segment < last; ++segment) {
+            const auto begin = segments.begin(segment);
+            RunningState<Slot<Real>> running(before_first, is_reverse);
+            visit_in_order(begin, segments.end(segment), is_reverse, [&](std::int64_t i) {
+                if (i % kElementsBetweenLooks == 0)
+                    throw_if_stopped();
+                evaluator.lift(folding.inputs.columns, i, i - begin, segment, lifted.data());
+                running.take(lifted, combine);
+                evaluator.scan(folding.inputs.columns, i, i - begin, segment, running.before(),
+                               running.through(), outputs.data());
+                store(i, outputs);
+            });
+        }
+    });
+}
+
+/// True if nothing reads the results of segments: they are then not computed.
+bool needs_no_results(const Operator& op) { return !op.keeps_results && !op.map; }
+
 template <class Real>
 Results fold_and_round(const Workload& workload, int threads)
 {
     Results results = allocate_results(workload);
     const auto first_output = results.size() - workload.op.outputs.size();
     const Folding folding(workload);
-    const auto store = [&](const std::vector<Slot<Real>>& values, std::size_t first, std::size_t last,
-                           std::int64_t place) {
-        for (std::size_t f = first; f < last; ++f)
-            Machine<Real>::store(values[f - first], results[f].array.type(), results[f].array.data(), place);
+    const auto store = [&](const Slot<Real>& value, std::size_t field, std::int64_t place) {
+        Machine<Real>::store(value, results[field].array.type(), results[field].array.data(), place);
+    };
+    const auto store_outputs = [&](const std::vector<std::size_t>& places) {
+        return [&, first_output](std::int64_t element, const std::vector<Slot<Real>>& outputs) {
+            for (const auto place : places)
+                store(outputs[place], first_output + place, element);
+        };
     };
     const auto take = [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
-        if (workload.op.keeps_results)
-            store(result, 0, first_output, segment);
+        for (std::size_t f = 0; workload.op.keeps_results && f < first_output; ++f)
+            store(result[f], f, segment);
         if (!workload.op.map)
             return;
         Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
         map_segment(workload, folding.inputs, evaluator, segment, result.data(),
-                    [&](std::int64_t element, const std::vector<Slot<Real>>& outputs) {
-                        store(outputs, first_output, results.size(), element);
-                    });
+                    store_outputs(folding.bytecode.mapped));
     };
     try {
-        fold_segments<Real>(workload, threads, false, take);
+        if (needs_no_results(workload.op))
+            check_workload(workload);
+        else
+            fold_segments<Real>(workload, threads, false, take);
+        if (workload.op.scan)
+            scan_segments<Real>(folding, threads, store_outputs(folding.bytecode.scanned));
     } catch (const InputError&) {
-        if (workload.op.map)
+        if (!workload.op.outputs.empty())
             check_tables(
-                workload);  // throws for the first such element, as a segment is folded before it is mapped
+                workload);  // throws for the first such element: the parts above visit elements in turn
         throw;
     }
     return results;
@@ -188,18 +229,26 @@ Results map_elements(const Workload& workload, Results results, int threads)
     for (std::size_t f = first_output; f < mapped.size(); ++f)
         std::fill_n(mapped[f].array.data(), mapped[f].array.bytes(), std::byte{0});
     const Folding folding(workload);
+    const auto store_outputs = [&](const std::vector<std::size_t>& places) {
+        return [&, first_output](std::int64_t element, const std::vector<Slot<double>>& outputs) {
+            for (const auto place : places) {
+                auto& array = mapped[first_output + place].array;
+                Machine<double>::store(outputs[place], array.type(), array.data(), element);
+            }
+        };
+    };
+    if (workload.op.scan)
+        scan_segments<double>(folding, threads, store_outputs(folding.bytecode.scanned));
     for_blocks(workload.segments.num_segments, threads, [&](std::int64_t first, std::int64_t last) {
+        if (!workload.op.map)
+            return;
         Evaluator<double> evaluator(folding.bytecode, folding.inputs.tables);
         std::vector<Slot<double>> result(evaluator.result_fields());
         for (std::int64_t segment = first; segment < last; ++segment) {
             for (std::size_t f = 0; f < results.size(); ++f)
                 Machine<double>::load(result[f], results[f].array.type(), results[f].array.data(), segment);
             map_segment(workload, folding.inputs, evaluator, segment, result.data(),
-                        [&](std::int64_t element, const std::vector<Slot<double>>& outputs) {
-                            for (std::size_t f = first_output; f < mapped.size(); ++f)
-                                Machine<double>::store(outputs[f - first_output], mapped[f].array.type(),
-                                                       mapped[f].array.data(), element);
-                        });
+                        store_outputs(folding.bytecode.mapped));
         }
     });
     for (std::size_t f = 0; f < first_output; ++f)
@@ -252,22 +301,26 @@ WideResults reduce_widely(const Workload& workload, int threads, bool is_associa
     check_workload(workload);
     const auto num_results = workload.op.results.size();
     const Folding folding(workload);
+    const auto store_outputs = [&](const std::vector<std::size_t>& places) {
+        return [&, num_results](std::int64_t element, const std::vector<WideValue>& outputs) {
+            for (const auto place : places)
+                results[num_results + place].values[static_cast<std::size_t>(element)] = outputs[place];
+        };
+    };
+    const auto take = [&](std::int64_t segment, const std::vector<WideValue>& result) {
+        for (std::size_t f = 0; f < num_results; ++f)
+            results[f].values[static_cast<std::size_t>(segment)] = result[f];
+        if (!workload.op.map)
+            return;
+        Evaluator<long double> evaluator(folding.bytecode, folding.inputs.tables);
+        map_segment(workload, folding.inputs, evaluator, segment, result.data(),
+                    store_outputs(folding.bytecode.mapped));
+    };
     try {
-        fold_segments<long double>(
-            workload, threads, is_associative,
-            [&](std::int64_t segment, const std::vector<WideValue>& result) {
-                for (std::size_t f = 0; f < num_results; ++f)
-                    results[f].values[static_cast<std::size_t>(segment)] = result[f];
-                if (!workload.op.map)
-                    return;
-                Evaluator<long double> evaluator(folding.bytecode, folding.inputs.tables);
-                map_segment(workload, folding.inputs, evaluator, segment, result.data(),
-                            [&](std::int64_t element, const std::vector<WideValue>& outputs) {
-                                for (std::size_t f = 0; f < outputs.size(); ++f)
-                                    results[num_results + f].values[static_cast<std::size_t>(element)] =
-                                        outputs[f];
-                            });
-            });
+        if (!needs_no_results(workload.op))
+            fold_segments<long double>(workload, threads, is_associative, take);
+        if (workload.op.scan)
+            scan_segments<long double>(folding, threads, store_outputs(folding.bytecode.scanned));
     } catch (const InputError&) {
         check_tables(workload);  // throws for the first element that reads outside: the loops above fold long
                                  // segments last

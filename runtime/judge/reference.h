@@ -33,8 +33,8 @@ using WideResults = std::vector<WideField>;
 
 /// Computes the outputs of every element with the evaluator, from the finished results of all segments.
 ///
-/// `results` are the results of fold_of(workload). Returns the arrays that a fold of the workload returns.
-/// Elements outside of all segments get zero.
+/// `results` are the results of fold_of(workload), which only map reads. Returns the arrays that a fold of
+/// the workload returns. Elements outside of all segments get zero.
 Results map_elements(const Workload& workload, Results results, int threads = 0);
 
 /// Returns the precision of the right results: working precision if nothing in the operator rounds, since it
@@ -60,7 +60,8 @@ Results reduce_sequentially(const Workload& workload, Precision precision = Prec
                             int threads = 0);
 
 /// Folds each segment in wide precision and returns unrounded results: 16 bytes per segment and field. If the
-/// operator has a `map`, returns all results, even those it does not keep, and then the outputs.
+/// operator has outputs, returns all results, then the outputs. Results that the operator does not keep are
+/// only right if its map reads them. A scan goes strictly from element to element.
 ///
 /// Folds chunks of 2^9 elements and then their states, which for floating point is closer to the exact result
 /// than a sequential fold. All threads share a segment of 2^20 or more elements, in parts of 2^14. If the

@@ -8,6 +8,7 @@
 #include "dsl/evaluation/table_reads.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/judge/reference.h"
+#include "runtime/judge/running_state.h"
 #include "runtime/support/processes/segment_blocks.h"
 #include "runtime/support/visit_type.h"
 
@@ -74,8 +75,31 @@ Results results_for_map(const Workload& workload)
     return reduce_sequentially(fold_of(workload), Precision::working);
 }
 
-/// Lifts, and maps if the operator has a map, every element of every segment; throws for the first that reads
-/// outside of a table.
+/// Scans every segment; throws for the first element in the order of the scan that reads outside of a table.
+void visit_running(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs)
+{
+    const auto& segments = workload.segments;
+    for_blocks(segments.num_segments, 0, [&](std::int64_t first, std::int64_t last) {
+        Evaluator<double> evaluator(bytecode, inputs.tables);
+        std::vector<Slot<double>> lifted(evaluator.state_fields()), outputs(evaluator.output_fields());
+        const auto before_first = state_before_first<double>(bytecode);
+        for (auto segment = first; segment < last; ++segment) {
+            const auto begin = segments.begin(segment);
+            RunningState<Slot<double>> running(before_first, bytecode.scans_reversely);
+            visit_in_order(begin, segments.end(segment), bytecode.scans_reversely, [&](std::int64_t element) {
+                evaluator.lift(inputs.columns, element, element - begin, segment, lifted.data());
+                running.take(lifted, [&](const auto* earlier, const auto* later, auto* out) {
+                    evaluator.combine(earlier, later, out);
+                });
+                evaluator.scan(inputs.columns, element, element - begin, segment, running.before(),
+                               running.through(), outputs.data());
+            });
+        }
+    });
+}
+
+/// Lifts every element of every segment, and maps and scans it if the operator does; throws for the first
+/// that reads outside of a table. Reads of scan that depend on states come after all others.
 void visit_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
@@ -91,6 +115,8 @@ void visit_all(const Workload& workload)
     const auto item_begin = [&](std::int64_t segment) {
         return item_begins.empty() ? segments.begin(segment) : item_begins[static_cast<std::size_t>(segment)];
     };
+    const bool scans_by_states = reads_by_states(workload.op);
+    const bool scans_anywhere = bytecode.has_scan && !scans_by_states;  // any states do
     const auto items = num_items(segments);
     // for_blocks() throws the exception of the earliest block, whatever the number of threads.
     for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
@@ -114,9 +140,14 @@ void visit_all(const Workload& workload)
                 if (bytecode.has_map)
                     evaluator.map(inputs.columns, begin + position, position, segment, length, result.data(),
                                   outputs.data());
+                if (scans_anywhere)
+                    evaluator.scan(inputs.columns, begin + position, position, segment, state.data(),
+                                   state.data(), outputs.data());
             }
         }
     });
+    if (scans_by_states)
+        visit_running(workload, bytecode, inputs);
 }
 
 }  // namespace

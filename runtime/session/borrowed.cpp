@@ -166,8 +166,17 @@ std::string misfit_of(const Operator& op)
                         count_text(std::ssize(op.results), "result"));
     if (op.empty)
         look_at("empty", *op.empty, op.results, "result");
+    const auto outputs_set_by = [&](const Block& block) {
+        std::vector<ResultField> fields;
+        for (const auto place : output_places(op, block))
+            if (place < op.outputs.size())
+                fields.push_back(op.outputs[place]);
+        return fields;
+    };
     if (op.map)
-        look_at("map", *op.map, op.outputs, "output");
+        look_at("map", *op.map, op.scan ? outputs_set_by(*op.map) : op.outputs, "output");
+    if (op.scan)
+        look_at("scan", op.scan->block, op.map ? outputs_set_by(op.scan->block) : op.outputs, "output");
     if (!misfit.empty())
         return misfit;
     for (const auto& field : op.state)

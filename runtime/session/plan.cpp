@@ -275,8 +275,10 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                       is_placed ? input.place : place);
     }
     require_segments(state, segments, sizes.num_elements, place);
-    const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // no copy without a map
-    const auto num_fields = op.map ? fields.size() : op.results.size();
+    const bool has_outputs = !op.outputs.empty();
+    const auto fields =
+        has_outputs ? returned_fields(op) : std::vector<ResultField>();  // no copy without outputs
+    const auto num_fields = has_outputs ? fields.size() : op.results.size();
     if (results.size() != num_fields)
         throw InputError(fmt::format("operator {} has {}, and is given {} for its results", op.name,
                                      count_text(static_cast<std::int64_t>(num_fields), "result field"),
@@ -285,7 +287,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         sizes.num_features * (is_found(state.sizes.form) ? sizes.num_elements : sizes.num_segments);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto& result = results[i];
-        const auto& field = op.map ? fields[i] : op.results[i];
+        const auto& field = has_outputs ? fields[i] : op.results[i];
         const auto needed =
             i + op.outputs.size() >= num_fields ? sizes.num_elements * sizes.num_features : room;
         if (result.type == field.type && result.place == place && result.length >= needed) {

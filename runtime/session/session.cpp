@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "dsl/error.h"
+#include "dsl/rewrite/scanned.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/core.h"
 
@@ -31,6 +32,13 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     if (auto folded = own.fold_by_kept_plan(op, inputs, segments, options))
         return *std::move(folded);
     return own.fold_anew(op, inputs, segments, options);
+}
+
+Folded Session::scan(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                     const ScanOptions& options)
+{
+    require_operator(op);
+    return fold(scanned(op, {options.exclusive, options.reverse}), inputs, segments, options.fold);
 }
 
 Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,

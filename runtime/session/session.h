@@ -48,6 +48,13 @@ struct FoldOptions {
     std::int64_t num_slices = 0;
 };
 
+/// How one scan is done.
+struct ScanOptions {
+    bool exclusive = false;  ///< each element gets the results of the elements before it, without its own
+    bool reverse = false;    ///< from the end of each segment; operands keep the order of the data
+    FoldOptions fold = {};
+};
+
 /// Everything that folds need: a back end, stages, judged laws and tuning records.
 ///
 /// Back end, laws and records are set up on first use. Several threads may use a session; runs of one session
@@ -74,6 +81,18 @@ public:
                 const FoldOptions& options = {})
     {
         return fold(op, std::span(inputs.begin(), inputs.size()), segments, options);
+    }
+
+    /// Gives every element the results of the elements of its segment up to it.
+    ///
+    /// Folds scanned(op), whose part `scan` does so. Results are arrays as long as the inputs. A plan of a scan
+    /// is a plan of that operator. Throws like fold(), and InputError for an operator that cannot be scanned.
+    Folded scan(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                const ScanOptions& options = {});
+    Folded scan(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
+                const ScanOptions& options = {})
+    {
+        return scan(op, std::span(inputs.begin(), inputs.size()), segments, options);
     }
 
     /// Makes a plan for `num_elements` elements in segments such as `segments`. Only types, lengths and

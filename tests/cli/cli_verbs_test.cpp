@@ -38,8 +38,8 @@ protected:
     ProgramFolder folder_;
 };
 
-const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",     "tune", "regress",
-                                         "paper", "stages", "devices", "operators", "cache"};
+const std::vector<std::string> kVerbs = {"run",     "scan",  "check",  "emit",    "bench",     "tune",
+                                         "regress", "paper", "stages", "devices", "operators", "cache"};
 
 TEST_F(VerbsTest, HelpListsTheVerbs)
 {

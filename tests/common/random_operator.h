@@ -17,8 +17,8 @@ public:
     explicit RandomOperator(std::uint32_t seed) : random_(seed) {}
 
     /// An operator of every construct: two columns, a table, two or one state fields, lets, finish, empty,
-    /// laws.
-    Operator make()
+    /// laws; with `scans`, a scan too.
+    Operator make(bool scans = false)
     {
         Operator op;
         op.name = "random";
@@ -34,9 +34,11 @@ public:
             if (identity)
                 op.state.back().identity = expression(type, 2);
         }
-        scope_ = {{{"x", x}, {"y", y}, {"index", Type::i64}, {"position", Type::i64}, {"segment", Type::i64}},
-                  {},
-                  {{"t", t}}};
+        const Scope of_element = {
+            {{"x", x}, {"y", y}, {"index", Type::i64}, {"position", Type::i64}, {"segment", Type::i64}},
+            {},
+            {{"t", t}}};
+        scope_ = of_element;
         op.lift = block(op.state);
         scope_ = {};
         for (const auto& field : op.state)
@@ -53,6 +55,8 @@ public:
             scope_.fields.push_back({{Operand::state, field.name}, field.type});
         op.finish = block(op.results);
         op.laws = {chance(50), chance(50)};
+        if (scans)
+            add_scan(op, of_element);
         return check(std::move(op));
     }
 
@@ -84,6 +88,27 @@ private:
         std::vector<std::pair<std::pair<Operand, std::string>, Type>> fields;
         std::vector<std::pair<std::string, Type>> tables;
     };
+
+    void add_scan(Operator& op, const Scope& of_element)
+    {
+        op.keeps_results = chance(50);
+        op.outputs = {{op.keeps_results ? "each_one" : kResultName, any_type(), {}}};
+        if (chance(30))
+            op.outputs.push_back({"each_other", any_type(), {}});
+        scope_ = of_element;
+        for (const auto& field : op.state) {
+            scope_.fields.push_back({{Operand::later, field.name}, field.type});
+            if (op.has_identity())
+                scope_.fields.push_back({{Operand::earlier, field.name}, field.type});
+        }
+        op.scan = {"before", "through", chance(50), {}};
+        op.scan->block = block(op.outputs);
+        if (!op.keeps_results) {  // as in a text: without results, the state's fields are the results
+            op.results.clear();
+            op.finish.reset();
+            op.empty.reset();
+        }
+    }
 
     template <class Fields>
     Block block(const Fields& fields)

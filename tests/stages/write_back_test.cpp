@@ -71,7 +71,7 @@ TEST(WriteBack, ReadsWhatItPrints)
     EXPECT_FALSE(told_back(false).keeps_results);
     EXPECT_EQ(returned_fields(told_back(true)).size(), 3u);
     EXPECT_EQ(returned_fields(told_back(false)).size(), 1u);
-    EXPECT_FALSE(same(told_back(true), without_map(told_back(true))));
+    EXPECT_FALSE(same(told_back(true), without_outputs(told_back(true))));
 }
 
 std::string fault_of(const std::string& text)

@@ -113,10 +113,10 @@ private:
     /// Folds without a compiler.
     ///
     /// If combine is not associative, it folds strictly from left to right, like the only stage that serves
-    /// such an operator. Operators with rows or a map are folded by the reference.
+    /// such an operator. Operators with rows or outputs are folded by the reference.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
-        if (is_associative && !has_rows(workload.op) && !workload.op.map)
+        if (is_associative && !has_rows(workload.op) && workload.op.outputs.empty())
             cpu::interpret(workload, results);
         else
             results = is_associative ? right_results(workload) : reduce_sequentially(workload);

@@ -184,8 +184,14 @@ Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
     if (has_rows(workload.op))
         return fold_features(workload,
                              [&](const Workload& feature) { return reduce_by_key(feature, system, device); });
-    if (workload.op.map)  // Thrust folds; the evaluator maps
-        return map_elements(workload, reduce_by_key(fold_of(workload), system, device));
+    if (!workload.op.outputs.empty()) {  // Thrust folds; the evaluator maps and scans
+        Results results;
+        if (workload.op.map || workload.op.keeps_results)
+            results = reduce_by_key(fold_of(workload), system, device);
+        else if (workload.segments.keys)
+            results.keys = workload.segments.keys->copy();
+        return map_elements(workload, std::move(results));
+    }
     if (const auto reason = thrust_unavailable_reason(system); !reason.empty())
         throw DeviceError(reason);
     const Bytecode bytecode = compile_bytecode(workload.op);

@@ -118,7 +118,7 @@ bool can_serve(const Stage& stage, const Operator& op, const Catalogue& catalogu
 {
     for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
                             SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys}) {
-        Problem problem(op, op.map ? converted_form(form) : form);
+        Problem problem(op, !op.outputs.empty() ? converted_form(form) : form);
         problem.target = target;
         if (!catalogue.unmet(stage, problem))
             return true;

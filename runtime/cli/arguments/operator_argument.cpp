@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 #include "dsl/printer.h"
+#include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
@@ -243,7 +244,7 @@ Operator warned_of(const Arguments& arguments, const std::string& operand)
 {
     auto op = single_operator(arguments, operand);
     for (const auto& warning : warnings(op))  // the first line says where and what
-        write_error("warning: " + (arguments.verb() == "run" && arguments.has("explain")
+        write_error("warning: " + (arguments.declares("explain") && arguments.has("explain")
                                        ? warning
                                        : warning.substr(0, warning.find('\n'))));
     return op;
@@ -259,6 +260,14 @@ bool names_operator(const Arguments& arguments)
 Operator operator_argument(const Arguments& arguments)
 {
     return warned_of(arguments, arguments.operands().empty() ? "" : arguments.operands()[0]);
+}
+
+Operator folded_operator(const Arguments& arguments)
+{
+    auto op = operator_argument(arguments);
+    if (arguments.verb() != "scan")
+        return op;
+    return scanned(std::move(op), {arguments.has("exclusive"), arguments.has("reverse")});
 }
 
 std::vector<Operator> operator_arguments(const Arguments& arguments)

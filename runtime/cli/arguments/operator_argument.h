@@ -10,6 +10,8 @@ inline constexpr Flag kOperatorFlags[] = {{"op", "EXPRESSION"},       {"type", "
                                           {"identity", "EXPRESSION"}, {"lift", "EXPRESSION"},
                                           {"finish", "EXPRESSION"},   {"commutative"}};
 
+inline constexpr Flag kScanFlags[] = {{"exclusive"}, {"reverse"}};
+
 /// True if the command line names an operator in any way.
 bool names_operator(const Arguments& arguments);
 
@@ -18,6 +20,10 @@ bool names_operator(const Arguments& arguments);
 /// An operand with a slash or ending in ".seg" is a file. Others are first looked up as standard operators,
 /// then as files. `--type` sets T. Writes warnings() to standard error. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
+
+/// Returns the operator that a run folds: operator_argument(). For the verb scan, whose flags are kScanFlags,
+/// it is the operator whose running results are those of that one.
+Operator folded_operator(const Arguments& arguments);
 
 /// Returns several operators if the operand names several, separated by commas: "sum,argmax".
 std::vector<Operator> operator_arguments(const Arguments& arguments);

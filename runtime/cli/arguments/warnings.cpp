@@ -8,7 +8,7 @@ namespace segfold::cli {
 
 void write_warnings(const Arguments& arguments, const std::vector<std::string>& warnings)
 {
-    const bool is_run = arguments.verb() == "run";
+    const bool is_run = arguments.declares("explain");
     const bool shows_all = is_run && arguments.has("explain");
     for (const auto& warning : warnings) {
         const auto line = warning.substr(0, warning.find('\n'));

@@ -163,7 +163,7 @@ std::string operators_page()
         "a part of one leaves the range of its type, that part is infinite, and what is made of it is inf, "
         "-inf "
         "or NaN. Two of them fold in one pass as `'mean_variance & argmax'`.\n\n"
-        "{} What the verdicts mean stands in [Laws](../README.md#laws); `segfold check NAME --type T` finds "
+        "{} What the verdicts mean stands in [Laws](../laws/README.md); `segfold check NAME --type T` finds "
         "them anew.\n\n"
         "To add one, write `NAME.seg` here, or `NAME.float.seg` and `NAME.integer.seg` where they differ "
         "(`NAME.narrow.seg` takes integers of at most 32 bits and `NAME.unsigned.seg` unsigned ones, before "

@@ -174,7 +174,7 @@ Json run_document(const RunReport& report)
     document["num_shown"] = results.size();
     document["truncated"] = std::ssize(results) < workload.segments.num_segments;
     document["results"] = std::move(results);
-    if (workload.op.map)
+    if (!workload.op.outputs.empty())
         document["elements"] = report.view.elements_json(report.run.results);
     if (const auto& judgement = report.run.validation) {
         document["comparisons"] = Json::array();
@@ -215,17 +215,11 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
                      fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
 }
 
-}  // namespace
-
-int verb_run(const Words& words)
+int run(const Words& words, const Arguments& arguments)
 {
-    const Arguments arguments("run", words,
-                              join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags,
-                                    kLawFlags, kViewFlags, kRunFlags, kScaleFlags, kStreamFlags}),
-                              1);
     if (const auto ranks = mpi_world())
         return run_ranks(words, arguments, *ranks);
-    const auto op = operator_argument(arguments);
+    const auto op = folded_operator(arguments);
     if (arguments.has("memory"))
         return run_stream(arguments, op);
     if (const auto path = arguments.value("output"))
@@ -294,6 +288,22 @@ int verb_run(const Words& words)
     else
         write_output(report_text(report));
     return run.validation && !run.validation->agrees() ? 1 : 0;
+}
+
+/// The flags of run, which are flags of scan, too.
+std::vector<Flag> run_flags()
+{
+    return join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kLawFlags, kViewFlags,
+                 kRunFlags, kScaleFlags, kStreamFlags});
+}
+
+}  // namespace
+
+int verb_run(const Words& words) { return run(words, Arguments("run", words, run_flags(), 1)); }
+
+int verb_scan(const Words& words)
+{
+    return run(words, Arguments("scan", words, join({run_flags(), kScanFlags}), 1));
 }
 
 }  // namespace segfold::cli

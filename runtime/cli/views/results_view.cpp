@@ -164,7 +164,7 @@ std::string ResultsView::print(const Results& results) const
 {
     const auto& op = workload_.op;
     auto text = op.keeps_results ? print_segments(segment_results_of(op, results)) : "";
-    const auto elements = op.map ? print_elements(outputs_of(op, results)) : "";
+    const auto elements = !op.outputs.empty() ? print_elements(outputs_of(op, results)) : "";
     return text + (text.empty() || elements.empty() ? "" : "\n") + elements;
 }
 

@@ -207,6 +207,8 @@ std::vector<TableUse> table_uses(const Operator& op)
         find_gathers(*op.empty, uses);
     if (op.map)
         find_gathers(*op.map, uses);
+    if (op.scan)
+        find_gathers(op.scan->block, uses);
     return uses;
 }
 

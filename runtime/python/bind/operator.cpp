@@ -17,6 +17,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/python/bind/call.h"
+#include "runtime/python/bind/operator_docs.h"
 
 namespace segfold::python {
 namespace {
@@ -51,40 +52,6 @@ Type type_called(nb::handle given)
         return *type;
     throw InternalError("a word of no type");
 }
-
-constexpr const char* kCallDoc =
-    R"(Folds each segment of the columns.
-
-Columns, tables and scalars are given by position, by name, or in one dictionary; a column is a contiguous array of one
-dimension and of the type that the operator declares, a scalar a number. A column or a table of rows (``x: row f32``) is
-an array ``[n, K]`` in C order, and all rows of a call are of K features. Segments are given by one of
-
-* ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
-* ``lengths=``: S integers that add up to the number of elements;
-* ``uniform=``: the length of every segment;
-* ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
-* ``keys=``: a key for each element; runs of equal neighbours are the segments, and with ``sort_keys=True``, which sorts
-  copies of keys and columns first, all elements of a key. A tuple of arrays, or an array with a row for each element, are
-  keys of several columns;
-* ``flags=``: a flag for each element, not 0 where a segment begins;
-
-or by none of them: one segment of all elements.
-
-Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
-several results, or segments are given by keys, a named tuple of arrays. Results over rows are ``[S, K]``. Results for
-every element (``each``) are as long as the input, ``[n]`` or ``[n, K]``. ``out=`` takes arrays to write instead, in the order of
-the results, as one array, a sequence or a dictionary. A name that a named tuple cannot have ends with an underscore
-instead: ``class_``, ``x_`` for ``_x``, and ``keys_`` beside the keys. An array ``bins`` among the results is an array
-each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Nothing but ``sort_keys`` copies arrays; on a GPU the fold is queued
-on the current stream of the arrays' library.
-
-Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
-back end; ``check=True`` compares every segment with the reference and with Thrust, and warns of those that it cannot judge, as
-values on the way overflow, or as roundings alone may change a value by more than a quarter; for arrays on a GPU, ``validate=True`` checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
-hold neither infinities nor NaN, and ``longest`` is the length of the longest segment.
-
-Raises InputError (a ValueError) for arrays or segments that are wrong, SpecError where a law is refuted that the fold relies
-on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.)";
 
 }  // namespace
 
@@ -166,6 +133,25 @@ PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
     return op;
 }
 
+PyOperator& PyOperator::scanned(ScanForm form)
+{
+    auto& kept = scanned_[(form.exclusive ? 1 : 0) + (form.reverse ? 2 : 0)];
+    if (kept)
+        return *kept;
+    if (fixed_) {
+        kept = std::make_shared<PyOperator>(segfold::scanned(fixed_->op, form));
+        return *kept;
+    }
+    (void)segfold::scanned(example(), form);  // throws if it cannot be scanned
+    PyOperator made;
+    made.name_ = name_;
+    made.parameters_ = parameters_;
+    made.types_ = types_;
+    made.scan_of_ = std::make_shared<std::pair<PyOperator, ScanForm>>(*this, form);
+    kept = std::make_shared<PyOperator>(std::move(made));
+    return *kept;
+}
+
 TypedOperator& PyOperator::fixed() const
 {
     if (!fixed_)
@@ -182,6 +168,7 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
         return found->second;
     // May throw for the type: nothing is kept before.
     auto op = factors_        ? factors_->first.typed(type).op & factors_->second.typed(type).op
+              : scan_of_      ? segfold::scanned(scan_of_->first.typed(type).op, scan_of_->second)
               : text_.empty() ? standard_operator(name_, type)
                               : parse_operator(name_, text_, type);
     return by_type_.emplace(type, std::make_shared<TypedOperator>(std::move(op))).first->second;
@@ -198,6 +185,9 @@ std::pair<std::string, std::string> PyOperator::origin() const
         return {"printed", print(fixed_->op)};
     if (factors_)
         return {"product", factors_->first.origin().second + " & " + factors_->second.origin().second};
+    if (scan_of_)
+        return {"scan", fmt::format("{} {} {}", scan_of_->first.origin().second, scan_of_->second.exclusive,
+                                    scan_of_->second.reverse)};
     return text_.empty() ? std::pair<std::string, std::string>("standard", name_)
                          : std::pair<std::string, std::string>("text", text_);
 }
@@ -206,7 +196,7 @@ std::string PyOperator::text() const
 {
     if (fixed_)
         return print(fixed_->op);
-    if (factors_)
+    if (factors_ || scan_of_)
         return fmt::format("{}# {}\n", print(example()), text_of_types());
     if (!text_.empty())
         return text_;
@@ -293,6 +283,39 @@ void bind_operator(nb::module_& module)
                 "typing.Any) "
                 "-> typing.Any"),
             kCallDoc)
+        .def(
+            "scan",
+            [](PyOperator& op, const nb::args& arrays, const nb::kwargs& words) {
+                ScanForm form;
+                nb::dict others;
+                for (const auto& [word, value] : words) {
+                    const auto text = nb::cast<std::string>(word);
+                    if (text == "exclusive" || text == "reverse")
+                        (text == "exclusive" ? form.exclusive : form.reverse) = nb::cast<bool>(value);
+                    else
+                        others[word] = value;
+                }
+                Call call(op.scanned(form), arrays, nb::borrow<nb::kwargs>(others));
+                return fold(call);
+            },
+            nb::sig(
+                "def scan(self, *columns: typing.Any, exclusive: bool = False, reverse: bool = False, "
+                "offsets: typing.Any = None, lengths: typing.Any = None, keys: typing.Any = None, "
+                "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+                "out: typing.Any = None, stage: str | None = None, settings: dict[str, int] | None = None, "
+                "reproducible: bool = False, backend: str = 'auto', device: int | None = None, "
+                "kernels: typing.Any = None, assume: typing.Any = (), check: bool = False, "
+                "validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, "
+                "longest: int = 0, sort_keys: bool = False, **named: typing.Any) -> typing.Any"),
+            kScanDoc)
+        .def(
+            "scanned",
+            [](PyOperator& op, bool exclusive, bool reverse) {
+                return op.scanned({exclusive, reverse});
+            },
+            "exclusive"_a = false, "reverse"_a = false,
+            "The operator whose results are the running results of this one, which :meth:`scan` calls: for "
+            "plans, checks and emitted text of a scan.")
         .def_prop_ro("name", &PyOperator::name, "The operator's name.")
         .def_prop_ro("text", &PyOperator::text, "The operator in the text form.")
         .def_prop_ro("signature", &PyOperator::signature, "Its first line, ``mean(x: f32) -> f64``.")
@@ -361,7 +384,7 @@ void bind_operator(nb::module_& module)
                     list.append(output.name);
                 return nb::tuple(list);
             },
-            "The names of results that have a value for every element: what ``map`` gives.")
+            "The names of results that have a value for every element: what ``map`` and ``scan`` give.")
         .def_prop_ro(
             "description", [](const PyOperator& op) { return op.example().description; },
             "The comment above the operator.")
@@ -406,6 +429,11 @@ void bind_operator(nb::module_& module)
                  if (const auto* factors = op.factors())
                      return nb::make_tuple(nb::module_::import_("operator").attr("and_"),
                                            nb::make_tuple(factors->first, factors->second));
+                 if (const auto* scan = op.scanned_operator())
+                     return nb::make_tuple(
+                         nb::module_::import_("operator")
+                             .attr("methodcaller")("scanned", scan->second.exclusive, scan->second.reverse),
+                         nb::make_tuple(scan->first));
                  const auto [kind, text] = op.origin();
                  return nb::make_tuple(nb::module_::import_("segfold._verbs").attr("restore"),
                                        nb::make_tuple(kind, text));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dsl/check/rows.h"
+#include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
 #include "runtime/python/bind/sessions.h"
 #include "runtime/session/core.h"
@@ -25,7 +26,7 @@ struct TypedOperator {
         : op(std::move(checked)), fields(returned_fields(op)), has_rows(segfold::has_rows(op))
     {}
 
-    /// Whether `fields[field]` is as long as the input: an output of `map`.
+    /// Whether `fields[field]` is as long as the input: an output of `map` or `scan`.
     [[nodiscard]] bool is_output(std::size_t field) const
     {
         return field + op.outputs.size() >= fields.size();
@@ -66,6 +67,10 @@ public:
     /// The operator that folds to the results of both in one pass.
     static PyOperator product(const PyOperator& left, const PyOperator& right);
 
+    /// The operator whose running results are those of this one; see segfold::scanned(). It is made once, so
+    /// that the plans of its calls are kept.
+    [[nodiscard]] PyOperator& scanned(ScanForm form);
+
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] bool is_generic() const { return fixed_ == nullptr; }
     /// The operator of fixed types. Throws InputError if `T` is open.
@@ -81,7 +86,9 @@ public:
     [[nodiscard]] const Operator& example() const;
     /// If this is a product whose `T` is open, its two operators; else null.
     [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }
-    /// The origin of the operator: "standard", "text" or "product", and a name or a text.
+    /// If this scans an operator whose `T` is open, that operator and the form; else null.
+    [[nodiscard]] const std::pair<PyOperator, ScanForm>* scanned_operator() const { return scan_of_.get(); }
+    /// The origin of the operator: "standard", "text", "product" or "scan", and a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
     /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
     [[nodiscard]] std::string signature() const;
@@ -101,6 +108,8 @@ private:
     std::string name_;
     std::string text_;  ///< the text of a generic operator; empty for a standard operator and for a product
     std::shared_ptr<std::pair<PyOperator, PyOperator>> factors_;
+    std::shared_ptr<std::pair<PyOperator, ScanForm>> scan_of_;
+    std::shared_ptr<PyOperator> scanned_[4];  ///< by exclusive + 2 * reverse; null until needed
     std::vector<DeclaredParameter> parameters_;
     std::vector<Type> types_;
     std::shared_ptr<TypedOperator> fixed_;

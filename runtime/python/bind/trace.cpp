@@ -158,6 +158,9 @@ PyOperator traced_operator(const nb::dict& facts)
         op.empty = reader.block(facts["empty"]);
     if (!facts["map"].is_none())
         op.map = reader.block(facts["map"]);
+    if (!facts["scan"].is_none())
+        op.scan = {Reader::text(facts["before"]), Reader::text(facts["through"]),
+                   nb::cast<bool>(facts["is_reverse"]), reader.block(facts["scan"])};
     op.laws.commutative = nb::cast<bool>(facts["commutative"]);
     op.laws.idempotent = nb::cast<bool>(facts["idempotent"]);
     if (op.results.empty() && op.outputs.empty() && op.state.size() == 1)

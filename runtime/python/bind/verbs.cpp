@@ -139,7 +139,7 @@ nb::object factors_of_sum(const PyOperator& py_op)
                    return parameter.name == value->name && !parameter.table && is_float(parameter.type);
                });
     };
-    if (op.state.size() != 1 || !op.has_identity() || op.map || op.finish || op.empty ||
+    if (op.state.size() != 1 || !op.has_identity() || !op.outputs.empty() || op.finish || op.empty ||
         !op.combine.lets.empty() || !op.lift.lets.empty())
         return nb::none();
     const auto& sum = op.combine.assignments.front().value;

@@ -4,7 +4,7 @@ import html
 import re
 
 _KEYWORDS = set(
-    "operator state lift combine append finish empty map laws let table scalar row each commutative idempotent true false inf nan "
+    "operator state lift combine append finish empty map scan reverse laws let table scalar row each commutative idempotent true false inf nan "
     "using struct extern const constexpr return if else for while do break continue static inline namespace "
     "__global__ __device__ __shared__ __launch_bounds__ __restrict__ __host__ unsigned signed int long short char "
     "bool float double void auto i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64".split()

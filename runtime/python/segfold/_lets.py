@@ -6,7 +6,7 @@ from ._expressions import Value
 
 _MOST_LEVELS = 150  # most levels of a tree without names; the language allows 256
 _WORDS = set(
-    "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
+    "operator state lift combine append finish empty map scan laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
     "ceil round fma popcount clz isnan isfinite copysign bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 T a b".split()
 )

@@ -15,7 +15,9 @@ from ._lets import lets_of
 from ._operands import OneField, State
 from ._refusal import caller, refuse
 
-_PARTS = ("lift", "combine", "append", "finish", "empty", "map")
+_PARTS = ("lift", "combine", "append", "finish", "empty", "map", "scan", "reverse_scan")
+_SCANS = ("scan", "reverse_scan")
+_OF_ELEMENTS = ("map", *_SCANS)
 _LAWS = ("commutative", "idempotent")
 _NAMES = ("state", *_PARTS, "results", "laws")  # names of a class that are not columns
 _A_TYPE = "an annotation is a type of segfold: sf.f32"
@@ -236,6 +238,8 @@ class _Tracer:
         self.result_members = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
         self.part = None  #: the part that runs
+        self.scan_states = ("before", "through")  #: names of the states of a scan
+        self.shares_outputs = False  #: whether both map and a scan set outputs
 
     @property
     def results(self):
@@ -268,16 +272,22 @@ class _Tracer:
         given = _arguments_of(f"{part} of operator {self.name}", function, [*members, *(column.name for column in self.columns)])
         if part == "append" and not given:
             refuse(f"append of operator {self.name} takes no state", "it takes a state and then columns", _place_of(function))
-        if part in ("lift", "append", "map"):
+        if part in _SCANS and len(given) < 2:
+            refuse(f"{part} of operator {self.name} takes {len(given)} {'argument' if len(given) == 1 else 'arguments'}",
+                   f"it takes the states before and with an element: def {part}(before, through)", _place_of(function))
+        if part in ("lift", "append", "map", *_SCANS):
             known = {column.name: self.column(column) for column in self.columns}
             if part == "map":
                 known.update(values_of(self.result_members, lambda name, kind: make("name", (name,), (), kind, self.part)))
-            states, given = (given[:1], given[1:]) if part == "append" else ([], given)
+            num_states = 2 if part in _SCANS else 1 if part == "append" else 0
+            states, given = given[:num_states], given[num_states:]
+            if part in _SCANS:
+                self.scan_states = states
             for name in given:
                 if name not in known:
                     refuse(f"{part} of operator {self.name} takes '{name}', which is no column{' and no result' * (part == 'map')}",
                            f"the columns{' and results' * (part == 'map')} are {', '.join(known)}", _place_of(function))
-            return [*(self.operand("earlier") for _ in states), *(known[name] for name in given)]
+            return [*(self.operand(which) for which, _ in zip(("earlier", "later"), states)), *(known[name] for name in given)]
         wanted = {"combine": 2, "finish": 1, "empty": 0}[part]
         if len(given) != wanted:
             refuse(f"{part} of operator {self.name} takes {len(given)} {'argument' if len(given) == 1 else 'arguments'}",
@@ -297,8 +307,14 @@ class _Tracer:
         except RecursionError:
             refuse(f"{part} of operator {self.name} nests too deeply", "give parts of it names: local variables", _place_of(function))
 
+    def outputs_of(self, part, returned):
+        """The outputs that a part may set. Where map and scan share them out, each names those that it sets."""
+        if not self.shares_outputs or not isinstance(returned, dict):
+            return self.outputs
+        return [(name, type) for name, type in self.outputs if name in returned] or self.outputs
+
     def block(self, part, returned, found, at):
-        members = self.members if part in _PARTS[:3] else self.outputs if part == "map" else self.result_members
+        members = self.members if part in _PARTS[:3] else self.outputs_of(part, returned) if part in _OF_ELEMENTS else self.result_members
         targets = [name for name, _ in members]
         what = f"{part} of operator {self.name}"
         if isinstance(returned, State):
@@ -328,7 +344,7 @@ class _Tracer:
         self.refuse_other_types(part, sets, flat(members), at)
         if part in ("finish", "empty") and not members:
             self.result_members = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
-        if part == "map" and not self.outputs:
+        if part in _OF_ELEMENTS and not self.outputs:
             self.outputs = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         at = at or ("", 0)
         names, lets, known = {}, [], {}
@@ -347,7 +363,7 @@ class _Tracer:
     def refuse_other_types(part, sets, kinds, at):
         """Refuses values of wrong types like the check of every operator, with Python's word for a conversion."""
         wanted = {name: type for name, type, *_ in kinds}
-        what = "state field" if part in _PARTS[:3] else "output" if part == "map" else "result"
+        what = "state field" if part in _PARTS[:3] else "output" if part in _OF_ELEMENTS else "result"
         for name, value in sets.items():
             type = wanted.get(name)
             if type and value._sf_type is not None and value._sf_type is not type:
@@ -420,8 +436,12 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
               for (entry, type), identity in zip(flat([(field, kind)]), _identities_of(name, field, kind, identities, at))]  # fmt: skip
     tracer = _Tracer(at, name, columns, members, declared)
     state_results = [("result", fields[0][1])] if len(fields) == 1 else members
-    keeps_results = parts["map"] is None or bool(tracer.results)
-    if not keeps_results:  # only map reads the results, which are the fields of the state
+    if parts["scan"] is not None and parts["reverse_scan"] is not None:
+        refuse(f"operator {name} has both scan and reverse_scan", "scans of both directions are two operators", at)
+    has_scan = parts["scan"] is not None or parts["reverse_scan"] is not None
+    tracer.shares_outputs = has_scan and parts["map"] is not None
+    keeps_results = (parts["map"] is None and not has_scan) or bool(tracer.results)
+    if not keeps_results:  # at most map reads the results, which are the fields of the state
         tracer.result_members = members
     blocks, errors = {}, []
     for part in _PARTS:
@@ -436,6 +456,8 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     if errors:
         raise errors[0] if len(errors) == 1 else _segfold.SpecError("\n".join(map(str, errors)))
     names = _arguments_of(f"combine of operator {name}", parts["combine"])
+    reverse_scan = blocks.pop("reverse_scan")
+    blocks["scan"] = blocks["scan"] or reverse_scan
     return _segfold.traced_operator({
         "place": at,
         "name": name,
@@ -447,6 +469,9 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
                   for field, kind, identity in fields],
         "earlier": names[0],
         "later": names[1],
+        "before": tracer.scan_states[0],
+        "through": tracer.scan_states[1],
+        "is_reverse": reverse_scan is not None,
         **blocks,
         **laws,
     })  # fmt: skip

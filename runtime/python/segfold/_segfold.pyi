@@ -97,6 +97,24 @@ class Operator:
         on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.
         """
 
+    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+        """
+        Running results: for each element, the results of the elements of its segment up to it.
+
+        Takes what a call takes, and returns arrays as long as the columns: of ``sum`` the running sum, of ``mean`` the running mean.
+        With ``exclusive=True`` an element gets the results of the elements before it; the first one of a segment gets those of an
+        empty segment. With ``reverse=True`` segments are scanned from their end. An operator that has a part ``scan`` says itself what
+        each element gets; ``reverse`` turns its direction round.
+
+        Raises InputError for an operator with a ``map``, for overlapping ranges, and where ``exclusive`` is asked of an operator that
+        has a part ``scan`` or gives empty segments no result.
+        """
+
+    def scanned(self, exclusive: bool = False, reverse: bool = False) -> Operator:
+        """
+        The operator whose results are the running results of this one, which :meth:`scan` calls: for plans, checks and emitted text of a scan.
+        """
+
     @property
     def name(self) -> str:
         """The operator's name."""
@@ -140,7 +158,7 @@ class Operator:
     @property
     def outputs(self) -> tuple[str, ...]:
         """
-        The names of results that have a value for every element: what ``map`` gives.
+        The names of results that have a value for every element: what ``map`` and ``scan`` give.
         """
 
     @property

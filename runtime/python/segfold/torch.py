@@ -122,10 +122,10 @@ def fold(op, *columns, **words):
     """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
     Returns a tensor, or a named tuple of tensors. Only sums have gradients: operators of one floating-point field whose
-    ``combine`` is ``a + b``, whose ``lift`` is a column or a product of two columns, and which have no ``finish``, ``empty`` or
-    ``map``. A column may hold rows; the gradient of a column of numbers beside it is summed over the features. Raises the errors
-    of the call, and RuntimeError for the gradient of another operator or in forward mode. ``torch.func.vmap`` folds the entries
-    of a batch in turn.
+    ``combine`` is ``a + b``, whose ``lift`` is a column or a product of two columns, and which have no ``finish``, ``empty``,
+    ``map`` or ``scan``. A column may hold rows; the gradient of a column of numbers beside it is summed over the features.
+    Raises the errors of the call, and RuntimeError for the gradient of another operator or in forward mode.
+    ``torch.func.vmap`` folds the entries of a batch in turn.
     """
     return function(op)(*columns, **words)
 
@@ -183,8 +183,8 @@ def _backward(ctx, gradients):
     factors = _segfold.factors_of_sum(op)
     if factors is None:
         raise RuntimeError(
-            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
-            "and without tables"
+            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map, "
+            "a scan and tables"
         )
     saved = ctx.saved_tensors  # read once: torch.utils.checkpoint allows no second read
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]

@@ -147,17 +147,17 @@ def epsilon(type):
 
 
 def index():
-    """The element's place in the input, an i64; in ``lift`` and ``map``."""
+    """The element's place in the input, an i64; in ``lift``, ``map`` and ``scan``."""
     return make("name", ("index",), (), i64)
 
 
 def position():
-    """The element's place in its segment, an i64; in ``lift`` and ``map``."""
+    """The element's place in its segment, an i64; in ``lift``, ``map`` and ``scan``."""
     return make("name", ("position",), (), i64)
 
 
 def segment():
-    """The segment's number, an i64; in ``lift``, ``finish``, ``empty`` and ``map``."""
+    """The segment's number, an i64; in ``lift``, ``finish``, ``empty``, ``map`` and ``scan``."""
     return make("name", ("segment",), (), i64)
 
 

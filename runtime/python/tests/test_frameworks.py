@@ -134,8 +134,8 @@ def test_torch_knows_gradients_of_sums_of_rows(torch, folds):
             found = folds.fold(op, *columns, uniform=3)
             (found.rest if isinstance(found, tuple) else found).sum().backward()
         assert str(caught.value) == (
-            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
-            "and without tables"
+            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map, "
+            "a scan and tables"
         )
 
 

@@ -224,7 +224,7 @@ def test_wrong_maps():
          "map of operator wrong returns one value for a, b; return dict(a=..., b=...)"),
         (lambda x: x, {"results": dict(x=sf.f32)}, "map cannot tell the result 'x' from the parameter of that name; give the result another name"),
         (lambda x: x, {"results": dict(a=float)}, "result 'a' has no type of segfold, and float is none; write sf.f32 or sf.f64"),
-        (None, {"results": sf.each(sf.f32)}, "operator wrong has no map; map gives each element its output, e.g. map x - mean"),
+        (None, {"results": sf.each(sf.f32)}, "operator wrong has no map and no scan; map gives each element its output, e.g. map x - mean; scan gives it a running one"),
     ):  # fmt: skip
         with pytest.raises(sf.SpecError, match=re.escape(message)):
             wrong(map, **more)

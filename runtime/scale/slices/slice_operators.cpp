@@ -122,6 +122,8 @@ std::string reason_against_slices(const Operator& op)
             "operator {} maps elements with their segment's results, which a segment that is cut has only "
             "when all its elements have been passed",
             op.name);
+    if (op.scan)
+        return fmt::format("operator {} has a scan, whose states do not pass from slice to slice", op.name);
     return {};
 }
 
@@ -147,8 +149,8 @@ void require_associative(const OperatorLaws& laws, const Operator& op, std::stri
 Operator state_operator(const Operator& op)
 {
     if (!op.finish && !op.empty)
-        return without_map(op);
-    Operator derived = without_map(op);
+        return without_outputs(op);
+    Operator derived = without_outputs(op);
     derived.finish.reset();
     derived.empty.reset();
     derived.results.clear();

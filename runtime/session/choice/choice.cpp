@@ -125,8 +125,8 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
     auto folded = laws.without_identity ? without_identity(op) : op;
     if (!laws.has_sound_append)
         folded.append.reset();
-    // A `map` needs the segment of each element ahead, so flags and keys are converted to offsets.
-    Problem problem(std::move(folded), op.map ? converted_form(form) : form, index_bits);
+    // Outputs need the segment of each element ahead, so flags and keys are converted to offsets.
+    Problem problem(std::move(folded), !op.outputs.empty() ? converted_form(form) : form, index_bits);
     problem.laws = laws.usable;
     return problem;
 }

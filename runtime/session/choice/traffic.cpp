@@ -26,7 +26,8 @@ Traffic compulsory_traffic(const Operator& op, const Segments& segments, std::in
     Traffic traffic;
     for (const auto& parameter : op.parameters)
         if (!parameter.table &&
-            (uses_name(op.lift, parameter.name) || (op.map && uses_name(*op.map, parameter.name))))
+            (uses_name(op.lift, parameter.name) || (op.map && uses_name(*op.map, parameter.name)) ||
+             (op.scan && uses_name(op.scan->block, parameter.name))))
             traffic.columns += elements * static_cast<std::int64_t>(size_bytes(parameter.type)) *
                                (parameter.row ? num_features : 1);
     traffic.layout = layout_bytes(

@@ -1,0 +1,21 @@
+#pragma once
+// Gives an operator an identity that is neutral by its construction.
+#include <string>
+
+#include "dsl/operator.h"
+
+namespace segfold {
+
+/// Returns a checked `op` whose state also tells whether it has elements; if one of the operands of combine
+/// has none, the other is the value. The values of the identity stay; where there are none, they are 0.
+///
+/// The field's name is set to `field`. Results are those of `op` for states of elements.
+[[nodiscard]] Operator with_neutral_identity(Operator op, std::string& field);
+
+/// The `finish` of an operator that has none: the results are the fields of its state.
+[[nodiscard]] Block copied_state(const Operator& op);
+
+/// Returns `name`, followed by as many underscores as make it different from all names in `op`.
+[[nodiscard]] std::string unused_name(const Operator& op, std::string name);
+
+}  // namespace segfold

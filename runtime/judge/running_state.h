@@ -1,0 +1,88 @@
+#pragma once
+// The states that a scan reads: of the elements before one, and with it.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "dsl/evaluation/evaluator.h"
+
+namespace segfold {
+
+/// The state before the first element of a scan: the identity. Without one, a state that nothing reads.
+template <class Real>
+std::vector<Slot<Real>> state_before_first(const Bytecode& bytecode)
+{
+    std::vector<Slot<Real>> state(bytecode.state.size());
+    if (bytecode.has_identity)
+        Evaluator<Real>(bytecode).identity(state.data());
+    return state;
+}
+
+/// Runs over the lifted elements of one segment in the order of a scan.
+///
+/// Chunks of elements are folded alone and combined with the state of all chunks before them, as kernels do
+/// with tiles. One endless chunk takes the elements strictly one after the other. A chunk holds only
+/// neighbouring elements, so every chunk length brackets the same elements in the same order.
+template <class Value>
+class RunningState {
+public:
+    static constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
+
+    explicit RunningState(std::vector<Value> before_first, bool is_reverse,
+                          std::int64_t chunk_length = kEndless)
+        : is_reverse_(is_reverse),
+          chunk_length_(chunk_length),
+          before_(before_first.size()),
+          through_(std::move(before_first)),
+          chunk_(before_.size()),
+          chunks_(before_.size())
+    {}
+
+    /// Takes the next element. `combine(earlier, later, out)` joins states; `out` may be one of its operands.
+    template <class Combine>
+    void take(const std::vector<Value>& lifted, const Combine& combine)
+    {
+        const auto join = [&](const std::vector<Value>& visited, const std::vector<Value>& next, Value* out) {
+            if (is_reverse_)
+                combine(next.data(), visited.data(), out);
+            else
+                combine(visited.data(), next.data(), out);
+        };
+        before_.swap(through_);
+        if (in_chunk_ == 0)
+            chunk_ = lifted;
+        else
+            join(chunk_, lifted, chunk_.data());
+        if (has_chunks_)
+            join(chunks_, chunk_, through_.data());
+        else
+            through_ = chunk_;
+        if (++in_chunk_ < chunk_length_)
+            return;
+        chunks_ = through_;
+        has_chunks_ = true;
+        in_chunk_ = 0;
+    }
+
+    [[nodiscard]] const Value* before() const { return before_.data(); }
+    [[nodiscard]] const Value* through() const { return through_.data(); }
+
+private:
+    bool is_reverse_;
+    std::int64_t chunk_length_;
+    std::int64_t in_chunk_ = 0;
+    bool has_chunks_ = false;
+    std::vector<Value> before_, through_;
+    std::vector<Value> chunk_;   ///< of the elements of the open chunk
+    std::vector<Value> chunks_;  ///< of all closed chunks
+};
+
+/// Calls `visit(element)` for the elements `begin` .. `end` - 1 in the order of a scan.
+template <class Visit>
+void visit_in_order(std::int64_t begin, std::int64_t end, bool is_reverse, const Visit& visit)
+{
+    for (std::int64_t k = 0; k < end - begin; ++k)
+        visit(is_reverse ? end - 1 - k : begin + k);
+}
+
+}  // namespace segfold

@@ -1,0 +1,101 @@
+// segfold scan: running results.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_program.h"
+
+namespace segfold::test::cli_scan_test {
+namespace {
+
+class ScanTest : public testing::Test {
+protected:
+    [[nodiscard]] ProgramResult scan(std::vector<std::string> words) const
+    {
+        words.insert(words.begin(), "scan");
+        words.insert(words.end(), {"--backend", "reference"});
+        return folder_.run(std::move(words));
+    }
+
+    /// The values of the field `result`, of which there is one for each element.
+    [[nodiscard]] std::vector<double> values(std::vector<std::string> words) const
+    {
+        words.insert(words.end(), {"--show", "all", "--json"});
+        const auto result = scan(std::move(words));
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        std::vector<double> all;
+        for (const auto& element : nlohmann::json::parse(result.output)["elements"])
+            all.push_back(element["result"]);
+        return all;
+    }
+
+    ProgramFolder folder_;
+};
+
+const std::vector<std::string> kData = {"--input",         "x=[1,2,3,4,5]", "--layout",
+                                        "lengths=[3,0,2]", "--type",        "i32"};
+
+std::vector<std::string> on_data(std::vector<std::string> words)
+{
+    words.insert(words.end(), kData.begin(), kData.end());
+    return words;
+}
+
+using Values = std::vector<double>;
+
+TEST_F(ScanTest, GivesEachElementTheResultsUpToIt)
+{
+    EXPECT_EQ(values(on_data({"sum"})), (Values{1, 3, 6, 4, 9}));
+    EXPECT_EQ(values(on_data({"sum", "--exclusive"})), (Values{0, 1, 3, 0, 4}));
+    EXPECT_EQ(values(on_data({"sum", "--reverse"})), (Values{6, 5, 3, 9, 5}));
+    EXPECT_EQ(values(on_data({"sum", "--reverse", "--exclusive"})), (Values{5, 3, 0, 5, 0}));
+    EXPECT_EQ(values(on_data({"--op", "a * b", "--identity", "1"})), (Values{1, 2, 6, 4, 20}));
+}
+
+TEST_F(ScanTest, RunDoesWhatAPartSays)
+{
+    (void)folder_.write("back.seg",
+                        "operator back(x: i32) -> each i32 { state s: i32 = 0 lift x combine(a, b) a + b "
+                        "scan reverse(before, through) before }");
+    const std::vector<std::string> words = {"--input", "x=[1,2,3]", "--show",   "all",
+                                            "--json",  "--backend", "reference"};
+    auto run = words;
+    run.insert(run.begin(), {"run", "back.seg"});
+    const auto result = folder_.run(run);
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const auto document = nlohmann::json::parse(result.output);
+    EXPECT_EQ(document["elements"].size(), 3u);
+    EXPECT_EQ(document["elements"][0]["result"], 5);
+    EXPECT_EQ(values({"back.seg", "--input", "x=[1,2,3]"}), (Values{5, 3, 0}));
+    EXPECT_EQ(values({"back.seg", "--input", "x=[1,2,3]", "--reverse"}), (Values{0, 1, 3}));
+}
+
+TEST_F(ScanTest, Checks)
+{
+    const auto result =
+        scan({"sum", "--type", "f32", "--elements", "5000", "--layout", "geometric:mean=32", "--check"});
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+}
+
+TEST_F(ScanTest, SaysWhatItCannot)
+{
+    EXPECT_EQ(scan({"softmax"}).errors,
+              "segfold: operator softmax has a map, which needs the results of whole segments; only without "
+              "the map it "
+              "can be scanned\n");
+    for (const std::vector<std::string> words :
+         {std::vector<std::string>{"--slices", "2"}, {"--memory", "1M"}}) {
+        auto all = on_data({"sum"});
+        all.insert(all.end(), words.begin(), words.end());
+        const auto result = scan(all);
+        EXPECT_EQ(result.exit_code, 2);
+        EXPECT_NE(result.errors.find("operator sum has a scan, whose states do not pass from slice to slice"),
+                  std::string::npos)
+            << result.errors;
+    }
+    EXPECT_NE(folder_.run({"run", "sum", "--exclusive"}).exit_code, 0);
+    EXPECT_NE(folder_.run({"scan", "--help"}).output.find("--exclusive"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace segfold::test::cli_scan_test
