@@ -28,6 +28,15 @@ bool needs(const Stage& stage, std::string_view fact)
 /// True for stages over rows.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 
+/// True for stages that give running results.
+bool is_for_scans(const Stage& stage) { return needs(stage, "scans"); }
+
+/// True if a stage is for what the operator has: rows, running results.
+bool is_of_kind(const Stage& stage, const Operator& op)
+{
+    return (!has_rows(op) || is_for_rows(stage)) && (!op.scan || is_for_scans(stage));
+}
+
 const Formula* first_unmet(const std::vector<Formula>& needs, const FormulaNames& names)
 {
     const auto unmet = std::ranges::find_if(needs, [&](const auto& need) { return need.value(names) == 0; });
@@ -59,6 +68,8 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
         return "folds and maps columns of numbers, and operator " + op.name + " has rows";
     if (text == "map")
         return "maps the elements that it folds, and operator " + op.name + " has no map";
+    if (text == "scans")
+        return "gives running results, and operator " + op.name + " has no scan";
     if (text == "!rows_by_place")
         return "does not know an element's place in its segment where it loads rows, and operator " +
                op.name + " reads a table of rows by position or segment";
@@ -346,6 +357,8 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
     }
     if (has_rows(problem.op) && !is_for_rows(stage))
         return "folds columns of numbers, and operator " + problem.op.name + " has rows";
+    if (problem.op.scan && !is_for_scans(stage))
+        return "gives no running results, and operator " + problem.op.name + " has a scan";
     const auto names = with_sizes(facts, stage.needs_sizes);
     const auto* need = first_unmet(stage.needs, names);
     return need == nullptr ? std::nullopt : std::optional(explain(*need, stage, problem, names));
@@ -353,7 +366,7 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
 
 bool Catalogue::serves(const Stage& stage, const Problem& problem, const FormulaNames& facts) const
 {
-    return served_form(stage, problem.form) && (!has_rows(problem.op) || is_for_rows(stage)) &&
+    return served_form(stage, problem.form) && is_of_kind(stage, problem.op) &&
            first_unmet(stage.needs, with_sizes(facts, stage.needs_sizes)) == nullptr;
 }
 
