@@ -104,6 +104,25 @@ TEST(ScansLookBack, OverManyTiles)
     }
 }
 
+/// Where no tile but the first tells a whole state, each looks back to the first, in several rounds.
+TEST(ScansLookBack, InSeveralRounds)
+{
+    const ScanCase c{{}, SegmentForm::offsets};
+    auto emitted = cuda_text(c);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        const auto at = emitted.source.find(from);
+        ASSERT_NE(at, std::string::npos) << "the text has changed; write '" << from << "' anew";
+        emitted.source.replace(at, from.size(), to);
+    };
+    const auto workload = scan_workload(c.op, segments_of(c, {75 * kTile + 5}));
+    const auto expected = scanned_by_loops(workload, c.op);
+    const auto run = [&] { return simt::run(workload, emitted, schedule_of_seed(1), {}, 40, 2); };
+    replace("if (!is_known)", "if (false)");
+    EXPECT_EQ(first_difference(run(), expected), "");
+    replace("join_on_way(state, before);", "join_on_way(before, state);");
+    EXPECT_NE(first_difference(run(), expected), "");
+}
+
 TEST(ScanStages, SayWhatTheyTake)
 {
     const auto& catalogue = Catalogue::standard();
