@@ -114,12 +114,7 @@ std::vector<Golden> find_goldens()
         if (stage.name.starts_with("running_")) {
             all.push_back({&stage, std::string(kShownScan), form, ""});
             for (const auto other : {SegmentForm::offsets, SegmentForm::ranges})
-                all.push_back({&stage,
-                               std::string(kScansBack),
-                               other,
-                               "_" + std::string(name(other)),
-                               Numbers::constant,
-                               {"bias"}});
+                all.push_back({&stage, std::string(kScansBack), other, "_" + std::string(name(other))});
         }
         if (stage.is_rung)
             add_form(SegmentForm::whole);
