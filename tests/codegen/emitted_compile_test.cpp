@@ -25,7 +25,6 @@
 #include "tests/common/random_operator.h"
 #include "tests/common/stage_cases.h"
 #include "tests/common/taken_names.h"
-#include "tests/stages/scan_cases.h"
 
 namespace segfold::emitted_compile_test {
 namespace {
@@ -267,29 +266,6 @@ TEST_F(EmittedCompile, ConfigurationsCompileInSilence)
                 list.push_back(
                     {stage.name + "." + print(configuration), emit(problem, stage, configuration)});
     }
-    compile_silently(list, "sm_90");
-}
-
-/// Running results in both directions, with and without identity, results and a map.
-TEST_F(EmittedCompile, RunningResultsCompileInSilence)
-{
-    std::vector<Text> list;
-    for (const auto& stage : Catalogue::standard().stages())
-        for (const bool reverse : {false, true})
-            for (const test::ScanOperator c : {test::ScanOperator{.reverse = reverse, .map = true},
-                                               {.reverse = reverse, .lifts_places = true},
-                                               {.reverse = reverse, .keeps_results = false},
-                                               {.reverse = reverse, .identity = false}})
-                for (const auto form : stage.forms) {
-                    Problem problem(test::scan_operator(c), form, reverse ? 64 : 32);
-                    if (!c.map)
-                        problem.checked_tables = {"code"};
-                    if (!Catalogue::standard().unmet(stage, problem))
-                        list.push_back(
-                            {stage.name + "." + test::print(c) + "." + std::string(name(form)),
-                             emit(problem, stage, default_configuration(stage, plan_facts(problem)))});
-                }
-    ASSERT_FALSE(list.empty());
     compile_silently(list, "sm_90");
 }
 
