@@ -81,20 +81,20 @@ std::string whole_text(const Stage& stage, const Operator& op)
                : stage.text;
 }
 
-/// Moves the launch of the map to the end. Results that only map sees become scratch memory. A stage that
-/// maps elements itself keeps such results in registers, and their memory has one unused entry.
-void settle_map(Emitted& emitted, const Operator& op, const Stage& stage)
+/// Moves the launch of the map to the end. Results that are not kept become scratch memory. If no kernel
+/// stores them, since a stage maps elements itself or nothing maps, their memory has one unused entry.
+void settle_outputs(Emitted& emitted, const Operator& op, const Stage& stage)
 {
-    if (!op.map)
+    if (op.outputs.empty())
         return;
     std::ranges::stable_partition(emitted.launches,
                                   [](const auto& launch) { return launch.kernel != kMapKernel; });
     for (std::size_t i = 0; !op.keeps_results && i < op.results.size(); ++i)
         emitted.scratch.push_back({"result of " + op.results[i].name,
                                    static_cast<std::int64_t>(size_bytes(op.results[i].type)),
-                                   Formula(stage.place, is_fused(stage) ? "1"
-                                                        : has_rows(op)  ? "num_segments * num_features"
-                                                                        : "num_segments"),
+                                   Formula(stage.place, is_fused(stage) || !op.map ? "1"
+                                                        : has_rows(op) ? "num_segments * num_features"
+                                                                       : "num_segments"),
                                    false, static_cast<int>(i)});
 }
 
@@ -351,7 +351,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
             {launch.kernel, kernel_parameters(launch.kernel, written, stage.place, stage.dialect),
              launch.grid, launch.block, launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.place);
-    settle_map(emitted, problem.op, stage);
+    settle_outputs(emitted, problem.op, stage);
 
     // A text with constants also knows this size as a constant, so that it can assert that its arrays fit.
     auto constants =

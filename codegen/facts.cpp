@@ -64,6 +64,8 @@ FormulaNames operator_facts(const Operator& op)
             {"gathers", lift_gathers(op)},
             {"map", op.map.has_value()},
             {"map_uses_tables", map_uses_tables(op)},
+            {"scans", op.scan.has_value()},
+            {"reverse", op.scan && op.scan->reverse},
             {"rows", has_rows(op)},
             {"rows_by_place", reads_rows_by_place(op)},
             {"gathers_rows", gathers_rows(op)},

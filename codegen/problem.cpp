@@ -8,10 +8,40 @@
 #include "dsl/rewrite/short_places.h"
 
 namespace segfold {
+namespace {
+
+/// Renames results that nobody sees and that are called as an output: results that only a map would see have
+/// the names of the state's fields, and an operator with a scan alone has no map.
+Operator with_names_apart(Operator op)
+{
+    if (op.map || op.keeps_results)
+        return op;
+    const auto is_output = [&](const std::string& name) {
+        return std::ranges::find(op.outputs, name, &ResultField::name) != op.outputs.end();
+    };
+    const auto is_result = [&](const std::string& name) {
+        return std::ranges::find(op.results, name, &ResultField::name) != op.results.end();
+    };
+    for (auto& result : op.results) {
+        if (!is_output(result.name))
+            continue;
+        auto name = result.name + "_";
+        while (is_output(name) || is_result(name))
+            name += "_";
+        for (auto* block : {op.finish ? &*op.finish : nullptr, op.empty ? &*op.empty : nullptr})
+            for (std::size_t i = 0; block != nullptr && i < block->assignments.size(); ++i)
+                if (block->assignments[i].field == result.name)
+                    block->assignments[i].field = name;
+        result.name = name;
+    }
+    return op;
+}
+
+}  // namespace
 
 Problem::Problem(Operator checked, SegmentForm segment_form, int bits)
     : written(std::move(checked)),
-      op(with_byte_append(bits == 32 ? short_counts(short_places(written)) : written)),
+      op(with_names_apart(with_byte_append(bits == 32 ? short_counts(short_places(written)) : written))),
       facts(std::make_shared<const FormulaNames>(operator_facts(op))),
       form(segment_form),
       index_bits(bits),

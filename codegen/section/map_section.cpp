@@ -15,26 +15,17 @@
 namespace segfold {
 namespace {
 
-constexpr int kMapItems = 4;         ///< consecutive elements for each thread
 constexpr int kMapVectorBytes = 16;  ///< bytes of the widest memory access
 
-/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to kMapItems of
-/// its elements.
-Holes holes_of_array(const std::string& name, Type type, const char* chunk)
-{
-    const int bytes = size_bytes(type);
-    const int items = std::min(kMapItems, kMapVectorBytes / bytes);
-    Holes holes{{{"name", cuda_identifier(name)},
-                 {"type", cuda_name(type)},
-                 {"map_chunk", chunk + name},
-                 {"chunk_items", std::to_string(items)},
-                 {"chunk_bytes", std::to_string(bytes * items)},
-                 {"num_chunks", std::to_string(kMapItems / items)}}};
-    for (int i = 0; i < kMapItems / items; ++i)
-        holes.lists["chunk"].push_back(
-            {{{"i", std::to_string(i)}, {"plus_items", i == 0 ? "" : fmt::format(" + {}", i * items)}}});
-    return holes;
-}
+/// The names that write-back has for functions and types of elements; scan_section.cpp has others.
+const std::map<std::string, std::string, std::less<>> kMapNames = {{"who", "map"},
+                                                                   {"num_items", "kMapItems"},
+                                                                   {"items_type", "MapItems"},
+                                                                   {"load", "load_map_items"},
+                                                                   {"outputs_type", "MapOutputs"},
+                                                                   {"keep", "keep_output"},
+                                                                   {"store", "store_outputs"},
+                                                                   {"mapped", "Mapped"}};
 
 /// Adds the names that the expression uses, tables included.
 void add_names_of(const Expression& expression, std::set<std::string>& names)
@@ -45,15 +36,15 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
         add_names_of(argument, names);
 }
 
-/// Emits the definitions of map's locals for which `is_here` is true and which `used` holds. A local that
+/// Emits the definitions of a block's locals for which `is_here` is true and which `used` holds. A local that
 /// reads a table is emitted even if it is unused, because its evaluation shows reads past the table's end.
 template <class IsHere>
-std::string definitions(const Problem& problem, const Operator& op, const IsHere& is_here,
+std::string definitions(const Problem& problem, const Operator& op, const Block& block, const IsHere& is_here,
                         const std::set<std::string>& used, Dialect dialect = Dialect::cuda)
 {
     const CudaPrinter printer(op, problem.index_bits, problem.checked_tables, dialect);
     std::string text;
-    for (const auto& let : op.map->lets)
+    for (const auto& let : block.lets)
         if (is_here(let.name) && (used.contains(let.name) || gathers(let.value)))
             text += fmt::format(
                 "    {}const {} {} = {};\n", used.contains(let.name) ? "" : "[[maybe_unused]] ",
@@ -61,20 +52,19 @@ std::string definitions(const Problem& problem, const Operator& op, const IsHere
     return text;
 }
 
-/// Emits the function `name`, whose body begins with `lets`.
-std::string map_element(const Problem& problem, const Operator& op, const char* name,
-                        const std::vector<std::string>& parameters, const std::string& lets,
-                        Dialect dialect = Dialect::cuda)
+/// Emits a function that begins with `lets` and returns what a block assigns.
+std::string outputs_function(const Problem& problem, const Operator& op, const Block& block,
+                             const ElementFunction& function, const std::string& lets, Dialect dialect)
 {
     const CudaPrinter printer(op, problem.index_bits, problem.checked_tables, dialect);
     std::vector<std::string> values;
-    for (const auto& assignment : op.map->assignments)
+    for (const auto& assignment : block.assignments)
         values.push_back(printer.expression(assignment.value));
     return fmt::format(
-        "// What an element gets, from the {} of its segment.\n"
-        "{} Mapped {}({})\n{{\n{}    return {{{}}};\n}}\n",
-        std::string_view(name) == "map_element" ? "results" : "values", function_kind(dialect), name,
-        fmt::join(parameters, ", "), lets, fmt::join(values, ", "));
+        "// What an element gets, from the {}.\n"
+        "{} {} {}({})\n{{\n{}    return {{{}}};\n}}\n",
+        function.source, function_kind(dialect), function.type, function.name,
+        fmt::join(function.parameters, ", "), lets, fmt::join(values, ", "));
 }
 
 /// Adds the lists by which functions take the inputs, if map reads a table or a scalar.
@@ -191,16 +181,20 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, cons
     auto used_once = for_lets;
     used_once.insert(needed.begin(), needed.end());
     holes.values["definitions"] =
-        given + definitions(
-                    problem, op, [&](const std::string& name) { return once.contains(name); }, used_once);
+        given +
+        definitions(
+            problem, op, *op.map, [&](const std::string& name) { return once.contains(name); }, used_once);
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
     for (const auto* name : {"SegmentValues", "segment_values"})
         add(name, vocabulary("map.cuh", name, holes));
     const auto of_elements = definitions(
-        problem, op, [&](const std::string& name) { return !once.contains(name); }, needed);
-    add("map_with_values", map_element(problem, op, "map_with_values", parameters, of_elements));
+        problem, op, *op.map, [&](const std::string& name) { return !once.contains(name); }, needed);
+    add("map_with_values",
+        outputs_function(problem, op, *op.map,
+                         {"Mapped", "map_with_values", parameters, "values of its segment"}, of_elements,
+                         Dialect::cuda));
     add("map_tile_item", vocabulary("map.cuh", "map_tile_item", holes));
 }
 
@@ -210,9 +204,41 @@ std::string map_element_function(const Problem& problem, const std::vector<std::
                                  Dialect dialect)
 {
     const auto op = mapped_operator(problem.op);
+    return element_function(problem, op, *op.map,
+                            {"Mapped", "map_element", parameters, "results of its segment"}, dialect);
+}
+
+std::string element_function(const Problem& problem, const Operator& op, const Block& block,
+                             const ElementFunction& function, Dialect dialect)
+{
     const auto lets = definitions(
-        problem, op, [](const std::string&) { return true; }, names_of_map(*op.map), dialect);
-    return map_element(problem, op, "map_element", parameters, lets, dialect);
+        problem, op, block, [](const std::string&) { return true; }, names_of_map(block), dialect);
+    return outputs_function(problem, op, block, function, lets, dialect);
+}
+
+Holes holes_of_array(const std::string& name, Type type, const char* chunk)
+{
+    const int bytes = size_bytes(type);
+    const int items = std::min(kMapItems, kMapVectorBytes / bytes);
+    Holes holes{{{"name", cuda_identifier(name)},
+                 {"type", cuda_name(type)},
+                 {"map_chunk", chunk + name},
+                 {"chunk_items", std::to_string(items)},
+                 {"chunk_bytes", std::to_string(bytes * items)},
+                 {"num_chunks", std::to_string(kMapItems / items)}}};
+    for (int i = 0; i < kMapItems / items; ++i)
+        holes.lists["chunk"].push_back(
+            {{{"i", std::to_string(i)}, {"plus_items", i == 0 ? "" : fmt::format(" + {}", i * items)}}});
+    return holes;
+}
+
+Holes holes_of_outputs(const Operator& op, const Block& block)
+{
+    Holes holes{{}, {{"output", {}}}};
+    for (const auto place : output_places(op, block))
+        holes.lists["output"].push_back(
+            holes_of_array(op.outputs[place].name, op.outputs[place].type, "OutputChunk_"));
+    return holes;
 }
 
 Operator mapped_operator(const Operator& op) { return has_rows(op) ? with_reads_as_columns(op).op : op; }
@@ -274,7 +300,7 @@ std::vector<Piece> map_section(const Problem& problem)
         return {};
     const auto op = mapped_operator(problem.op);
     const auto needed = names_of_map(*op.map);
-    Holes holes{{}, {{"column", {}}, {"result", {}}, {"output", {}}}};
+    Holes holes{kMapNames, {{"column", {}}, {"result", {}}}};
     for (const auto* name :
          {"inputs", "index", "count", "items", "k", "total", "position", "segment", "length"})
         holes.values[name] = "";
@@ -316,9 +342,9 @@ std::vector<Piece> map_section(const Problem& problem)
         holes.values[place] = " " + place;
     }
     std::vector<std::string> aligned;
-    for (const auto& output : op.outputs) {
-        holes.lists["output"].push_back(holes_of_array(output.name, output.type, "OutputChunk_"));
-        aligned.push_back(vocabulary("map.cuh", "output_is_aligned", holes.lists["output"].back()));
+    holes.lists.merge(holes_of_outputs(op, *op.map).lists);
+    for (const auto& output : holes.lists["output"]) {
+        aligned.push_back(vocabulary("map.cuh", "output_is_aligned", output));
         aligned.back().pop_back();  // removes the newline
     }
     holes.values["aligned"] = fmt::format("{}", fmt::join(aligned, " && "));

@@ -7,6 +7,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/section/operator_section.h"
+#include "codegen/section/vocabulary.h"
 
 namespace segfold {
 
@@ -15,6 +16,27 @@ namespace segfold {
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
+
+/// Consecutive elements that a thread of a kernel loads and stores at a time.
+inline constexpr int kMapItems = 4;
+
+/// A function that gives an element its outputs. `source` says what it makes them of.
+struct ElementFunction {
+    const char* type;  ///< of the struct that it returns
+    const char* name;
+    std::vector<std::string> parameters;
+    const char* source;
+};
+/// Emits the function that returns what a block of `map` or `scan` assigns.
+std::string element_function(const Problem& problem, const Operator& op, const Block& block,
+                             const ElementFunction& function, Dialect dialect);
+
+/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to kMapItems of
+/// its elements.
+Holes holes_of_array(const std::string& name, Type type, const char* chunk);
+
+/// The list `output`: the outputs that a block of `map` or `scan` sets.
+Holes holes_of_outputs(const Operator& op, const Block& block);
 
 /// Returns the function map_element() with the given parameters. It maps one element to its outputs.
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,

@@ -10,6 +10,7 @@
 #include "codegen/print/cuda_names.h"
 #include "codegen/section/map_section.h"
 #include "codegen/section/rows_section.h"
+#include "codegen/section/scan_section.h"
 #include "codegen/section/vocabulary.h"
 #include "codegen/weave/line_break.h"
 #include "dsl/check/rows.h"
@@ -17,9 +18,17 @@
 namespace segfold {
 namespace {
 
-/// The parameters of map_element(), and the arguments that pass columns of numbers or of rows.
+/// The parameters of a function of an element, and the arguments that pass columns of numbers or of rows.
 struct MapArguments {
     std::vector<std::string> parameters, given;
+};
+
+/// A block of `map` or `scan`.
+struct ElementBlock {
+    const Block& written;
+    const Block& of_feature;                ///< over rows: reads of tables of rows are columns
+    const std::vector<RowRead>& reads;      ///< those columns
+    std::vector<ResultField> results = {};  ///< that it may read
 };
 
 /// Text that reads the current feature of the row that `read` takes from a table.
@@ -35,10 +44,11 @@ std::string feature_of(const Problem& problem, const RowOperator& rows, const Ro
                       : fmt::format("{}[{} * num_features + feature]", table, place);
 }
 
-MapArguments map_arguments(const Problem& problem, const RowOperator& rows, Holes& holes)
+MapArguments map_arguments(const Problem& problem, const RowOperator& rows, const ElementBlock& block,
+                           Holes& holes)
 {
     const auto& op = problem.op;
-    const auto needed = names_of_map(*rows.op.map);
+    const auto needed = names_of_map(block.of_feature);
     const bool is_rows = has_rows(op);
     MapArguments arguments;
     const auto add = [&](const std::string& name, Type type, const std::string& given) {
@@ -53,8 +63,8 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, Hole
         holes.values["inputs"] = " inputs";
     }
     for (const auto& column : rows.op.parameters) {
-        const auto read = std::ranges::find(rows.map_reads, column.name, &RowRead::column);
-        if (read == rows.map_reads.end())
+        const auto read = std::ranges::find(block.reads, column.name, &RowRead::column);
+        if (read == block.reads.end())
             continue;
         const auto value = feature_of(problem, rows, *read);
         if (needed.contains(column.name))
@@ -70,7 +80,7 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, Hole
     std::ranges::copy(tables.arguments, std::back_inserter(arguments.given));
     if (!tables.arguments.empty())
         holes.values["inputs"] = " inputs";
-    for (const auto& result : op.results) {
+    for (const auto& result : block.results) {
         if (!needed.contains(result.name))
             continue;
         const auto name = cuda_identifier(result.name);
@@ -79,7 +89,7 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, Hole
         for (const auto* used : {"total", "results"})
             holes.values[used] = std::string(" ") + used;
     }
-    const auto all = names_of_map(*op.map);  // also the names that select rows of tables
+    const auto all = names_of_map(block.written);  // also the names that select rows of tables
     for (const std::string place : {"index", "position", "segment", "length"}) {
         if (all.contains(place))
             holes.values[place] = " " + place;
@@ -91,26 +101,45 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, Hole
     return arguments;
 }
 
-}  // namespace
-
-std::vector<Piece> native_map_section(const Problem& problem)
+/// Adds the functions that find entries of the tables of rows that map and scan read.
+void add_reads(std::vector<Piece>& pieces, const Problem& problem, const RowOperator& rows)
 {
-    if (!problem.op.map)
-        return {};
-    const auto rows =
-        has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}, {}};
-    Holes holes{{}, {{"result", {}}, {"output", {}}, {"seen", {}}}};
+    auto reads = rows.map_reads;
+    for (const auto& read : rows.scan_reads)
+        if (std::ranges::find(reads, read.column, &RowRead::column) == reads.end())
+            reads.push_back(read);
+    std::set<Type> types;  // of features of checked tables
+    const auto add = [&](const std::string& name, const std::string& text) {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
+    };
+    for (const auto& read : reads) {
+        add("place_in_" + read.column, place_function(problem, rows, read, Dialect::native));
+        types.insert(std::ranges::find(problem.op.parameters, read.table, &Parameter::name)->type);
+    }
+    for (const auto type : types)
+        add("gather_feature", vocabulary("map.h", "gather_feature",
+                                         {{{"type", cuda_name(type)}, {"table", table_name(type)}}}));
+}
+
+Holes element_holes(const Problem& problem, const Block& block)
+{
+    auto holes = holes_of_outputs(problem.op, block);
+    holes.lists["result"] = holes.lists["seen"] = {};
     for (const auto* name : {"inputs", "results", "total", "position", "segment", "length"})
         holes.values[name] = "";
-    const auto [parameters, given] = map_arguments(problem, rows, holes);
+    return holes;
+}
+
+void add_map(std::vector<Piece>& pieces, const Problem& problem, const RowOperator& rows)
+{
+    const auto& map = *problem.op.map;
+    auto holes = element_holes(problem, map);
+    holes.values["mapped"] = "Mapped";
+    const auto [parameters, given] =
+        map_arguments(problem, rows, {map, *rows.op.map, rows.map_reads, problem.op.results}, holes);
     holes.values["arguments"] = fmt::format("{}", fmt::join(given, ", "));
-    for (const auto& output : problem.op.outputs)
-        holes.lists["output"].push_back(
-            {{{"name", cuda_identifier(output.name)}, {"type", cuda_name(output.type)}}});
     auto finished = holes;
     finished.values["segment"] = holes.lists["result"].empty() ? "" : " segment";
-
-    std::vector<Piece> pieces;
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
@@ -118,16 +147,47 @@ std::vector<Piece> native_map_section(const Problem& problem)
     add("finished", vocabulary("map.h", "finished", finished));
     add("Mapped", vocabulary("map.cuh", "Mapped", holes));
     add("map_element", map_element_function(problem, parameters, Dialect::native));
-    std::set<Type> types;  // of features of checked tables
-    for (const auto& read : rows.map_reads) {
-        add(("place_in_" + read.column).c_str(), place_function(problem, rows, read, Dialect::native));
-        types.insert(std::ranges::find(problem.op.parameters, read.table, &Parameter::name)->type);
-    }
-    for (const auto type : types)
-        add("gather_feature", vocabulary("map.h", "gather_feature",
-                                         {{{"type", cuda_name(type)}, {"table", table_name(type)}}}));
+    add_reads(pieces, problem, rows);
     for (const auto* name : {"map_item", "map_feature"})
         add(name, vocabulary("map.h", name, holes));
+}
+
+void add_scan(std::vector<Piece>& pieces, const Problem& problem, const RowOperator& rows)
+{
+    const auto& scan = problem.op.scan->block;
+    auto holes = element_holes(problem, scan);
+    holes.values["mapped"] = "Scanned";
+    holes.values["before"] = holes.values["through"] = "";
+    auto [op, parameters, arguments] = scanned_states(rows.op);
+    for (const auto& state : arguments)
+        holes.values[state] = " " + state;
+    const auto of_element = map_arguments(problem, rows, {scan, op.scan->block, rows.scan_reads}, holes);
+    std::ranges::copy(of_element.parameters, std::back_inserter(parameters));
+    std::ranges::copy(of_element.given, std::back_inserter(arguments));
+    holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+    const auto add = [&](const char* name, const std::string& text) {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
+    };
+    add("Scanned", vocabulary("map.cuh", "Mapped", holes));
+    add("scan_element", element_function(problem, op, op.scan->block,
+                                         {"Scanned", "scan_element", parameters,
+                                          "states of its segment before it and with it"},
+                                         Dialect::native));
+    if (!problem.op.map)
+        add_reads(pieces, problem, rows);
+    for (const auto* name : {"scan_item", "scan_feature"})
+        add(name, vocabulary("scan.h", name, holes));
+}
+
+}  // namespace
+
+std::vector<Piece> native_map_section(const Problem& problem, const RowOperator& rows)
+{
+    std::vector<Piece> pieces;
+    if (problem.op.map)
+        add_map(pieces, problem, rows);
+    if (problem.op.scan)
+        add_scan(pieces, problem, rows);
     return pieces;
 }
 

@@ -117,7 +117,8 @@ std::vector<Piece> native_rows_section(const Problem& problem, const RowOperator
         add("find_features", vocabulary("features.h", "find_features",
                                         {{{"type", cuda_name(type)}, {"table", table_name(type)}}}));
     const auto is_mapped = [&](const RowRead& read) {  // native_map_section() has those
-        return std::ranges::find(rows.map_reads, read.column, &RowRead::column) != rows.map_reads.end();
+        return std::ranges::find(rows.map_reads, read.column, &RowRead::column) != rows.map_reads.end() ||
+               std::ranges::find(rows.scan_reads, read.column, &RowRead::column) != rows.scan_reads.end();
     };
     for (const auto& read : rows.reads)
         if (!is_mapped(read))

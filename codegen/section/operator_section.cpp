@@ -17,6 +17,7 @@
 #include "codegen/section/native_rows.h"
 #include "codegen/section/native_section.h"
 #include "codegen/section/rows_section.h"
+#include "codegen/section/scan_section.h"
 #include "codegen/section/vocabulary.h"
 #include "codegen/weave/line_break.h"
 #include "dsl/check/rows.h"
@@ -475,13 +476,13 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     for (const auto& [name, value] : constants)
         constant("int", name, std::to_string(value));
     const auto rows =
-        has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}, {}};
+        has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}, {}, {}};
     if (dialect == Dialect::native) {
         for (const auto& [name, value] : native_constants())
             constant("int", name, std::to_string(value));
         std::ranges::move(native_helper_pieces(problem.target), std::back_inserter(pieces));
         std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
-        std::ranges::move(native_map_section(problem), std::back_inserter(pieces));
+        std::ranges::move(native_map_section(problem, rows), std::back_inserter(pieces));
         std::ranges::move(native_rows_section(problem, rows), std::back_inserter(pieces));
         return pieces;
     }
@@ -493,6 +494,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     std::ranges::move(helper_pieces(), std::back_inserter(pieces));
     std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
     std::ranges::move(map_section(problem), std::back_inserter(pieces));
+    std::ranges::move(scan_section(problem), std::back_inserter(pieces));
     std::ranges::move(rows_section(problem, rows), std::back_inserter(pieces));
     return pieces;
 }

@@ -155,8 +155,8 @@ Holes map_holes(const Problem& problem, const RowOperator& rows, bool kept, cons
             arguments.push_back(place);
         holes.values[place] = loaded.contains(place) ? " " + place : "";
     }
-    for (const auto& output : op.outputs)
-        holes.lists["output"].push_back(array_holes(output.name, output.type));
+    for (const auto place : output_places(op, *op.map))
+        holes.lists["output"].push_back(array_holes(op.outputs[place].name, op.outputs[place].type));
     holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
     return holes;
 }
@@ -182,12 +182,17 @@ std::string place_function(const Problem& problem, const RowOperator& rows, cons
     for (const std::string place : kPlacesOfMap)
         if (names.contains(place))
             parameters.push_back("Index " + place);
-    const bool is_lifted = std::ranges::find(rows.reads, read.column, &RowRead::column) != rows.reads.end();
+    const auto is_one_of = [&](const std::vector<RowRead>& reads) {
+        return std::ranges::find(reads, read.column, &RowRead::column) != reads.end();
+    };
     return fmt::format(
         "// The entry of {} that {} reads.\n"
         "{} i64 place_in_{}({})\n{{\n    return i64({});\n}}\n",
-        read.table, is_lifted ? "lift" : "map", function_kind(dialect), read.column,
-        fmt::join(parameters, ", "), printer.expression(read.index));
+        read.table,
+        is_one_of(rows.reads)       ? "lift"
+        : is_one_of(rows.map_reads) ? "map"
+                                    : "scan",
+        function_kind(dialect), read.column, fmt::join(parameters, ", "), printer.expression(read.index));
 }
 
 std::string place_call(const RowOperator& rows, const RowRead& read,

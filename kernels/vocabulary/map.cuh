@@ -18,7 +18,7 @@ __device__ __forceinline__ Finished finished(const Results& results, Index segme
 
 //% piece Mapped
 // The outputs of one element.
-struct Mapped {
+struct @mapped@ {
 //% each output
     @type@ @name@;
 //% end
@@ -31,8 +31,8 @@ struct alignas(@chunk_bytes@) @map_chunk@ {
 };
 
 //% end
-// kMapItems consecutive elements of the columns that map reads.
-struct MapItems {
+// @num_items@ consecutive elements of the columns that @who@ reads.
+struct @items_type@ {
 //% each column
     @map_chunk@ @name@[@num_chunks@];
 //% end
@@ -40,17 +40,17 @@ struct MapItems {
 
 //% piece load_map_items
 // Loads `count` elements from the element at `index` on; the others become zero.
-__device__ __forceinline__ MapItems load_map_items(const Inputs&@inputs@, Index@index@, int@count@)
+__device__ __forceinline__ @items_type@ @load@(const Inputs&@inputs@, Index@index@, int@count@)
 {
-    MapItems items = {};
+    @items_type@ items = {};
 //% each column
-    if (count == kMapItems && (unsigned long long)(inputs.@name@ + index) % alignof(@map_chunk@) == 0) {
+    if (count == @num_items@ && (unsigned long long)(inputs.@name@ + index) % alignof(@map_chunk@) == 0) {
 //% each chunk
         items.@name@[@i@] = *(const @map_chunk@*)(inputs.@name@ + index@plus_items@);
 //% end
     } else {
         #pragma unroll
-        for (int k = 0; k < kMapItems; ++k)
+        for (int k = 0; k < @num_items@; ++k)
             if (k < count)
                 items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
     }
@@ -144,15 +144,15 @@ struct alignas(@chunk_bytes@) @map_chunk@ {
 };
 
 //% end
-// The outputs of kMapItems consecutive elements.
-struct MapOutputs {
+// The outputs of @num_items@ consecutive elements.
+struct @outputs_type@ {
 //% each output
     @map_chunk@ @name@[@num_chunks@];
 //% end
 };
 
 //% piece keep_output
-__device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Mapped& mapped)
+__device__ __forceinline__ void @keep@(@outputs_type@& outputs, int k, const @mapped@& mapped)
 {
 //% each output
     outputs.@name@[k / @chunk_items@].at[k % @chunk_items@] = mapped.@name@;
@@ -161,17 +161,17 @@ __device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Ma
 
 //% piece store_outputs
 // Writes the outputs of `count` elements, from the element at `index` on.
-__device__ __forceinline__ void store_outputs(const Results& results, Index index, int count,
-                                              const MapOutputs& outputs)
+__device__ __forceinline__ void @store@(const Results& results, Index index, int count,
+                                              const @outputs_type@& outputs)
 {
 //% each output
-    if (count == kMapItems && (unsigned long long)(results.@name@ + index) % alignof(@map_chunk@) == 0) {
+    if (count == @num_items@ && (unsigned long long)(results.@name@ + index) % alignof(@map_chunk@) == 0) {
 //% each chunk
         *(@map_chunk@*)(results.@name@ + index@plus_items@) = outputs.@name@[@i@];
 //% end
     } else {
         #pragma unroll
-        for (int k = 0; k < kMapItems; ++k)
+        for (int k = 0; k < @num_items@; ++k)
             if (k < count)
                 results.@name@[index + k] = outputs.@name@[k / @chunk_items@].at[k % @chunk_items@];
     }

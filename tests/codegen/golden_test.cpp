@@ -21,6 +21,9 @@ constexpr std::string_view kShownOperator = "sum_i32";
 /// Of stages over rows this one; of those that map them in the same launch the other.
 constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
 constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
+/// Of stages that give running results this one; and from the end, without identity.
+constexpr std::string_view kShownScan = "tests/golden/told_scan.seg";
+constexpr std::string_view kScansBack = "tests/golden/last_scan.seg";
 /// Its map reads a table by the segment, one by the place in it, and a scalar.
 constexpr std::string_view kMapsByTables = "tests/golden/scaled_share.seg";
 /// It, and: several fields; exact and not commutative; no identity; 64-bit states; four fields; a type whose
@@ -54,7 +57,7 @@ struct Golden {
     {
         if (!variant.empty() || std::ranges::find(kHashedRungs, stage->name) != kHashedRungs.end())
             return false;
-        return op == kShownOperator || op == kShownRows || is_fused(*stage);
+        return op == kShownOperator || op == kShownRows || op == kShownScan || is_fused(*stage);
     }
     [[nodiscard]] std::string file() const { return stage->name + "/" + text_name() + ".cu"; }
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
@@ -62,10 +65,11 @@ struct Golden {
 
 [[maybe_unused]] void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file(); }
 
-/// Offsets where the stage takes them, else its first form; tile_scan, run_stream and those that make offsets
-/// of flags and keys, whose texts depend on the form, in others too, and rungs over one segment. Of stages
-/// over rows an operator that is exact and not commutative, without and with write-back. Of stages whose
-/// numbers may come with the launch, that text as well. Operators with tables, whose reads are checked.
+/// Offsets where the stage takes them, else its first form; those that give running results, tile_scan,
+/// run_stream and those that make offsets of flags and keys, whose texts depend on the form, in others too,
+/// and rungs over one segment. Of stages over rows an operator that is exact and not commutative, without and
+/// with write-back. Of stages whose numbers may come with the launch, that text as well. Operators with
+/// tables, whose reads are checked.
 std::vector<Golden> find_goldens()
 {
     std::vector<Golden> all;
@@ -106,6 +110,11 @@ std::vector<Golden> find_goldens()
         if (stage.name.starts_with("row_")) {
             all.push_back({&stage, std::string(kShownRows), form, ""});
             all.push_back({&stage, std::string(kShownMapped), form, "_mapped"});
+        }
+        if (stage.name.starts_with("running_")) {
+            all.push_back({&stage, std::string(kShownScan), form, ""});
+            for (const auto other : {SegmentForm::offsets, SegmentForm::ranges})
+                all.push_back({&stage, std::string(kScansBack), other, "_" + std::string(name(other))});
         }
         if (stage.is_rung)
             add_form(SegmentForm::whole);

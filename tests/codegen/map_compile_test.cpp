@@ -1,11 +1,12 @@
-// NVRTC takes maps that read tables in silence: by stages that keep elements, and by those that read them
-// again.
+// NVRTC takes outputs of elements in silence: maps that read tables, by stages that keep elements and by
+// those that read them again; running results.
 #include <gtest/gtest.h>
 
 #include "codegen/emit.h"
 #include "runtime/backends/cuda/compile/compile.h"
 #include "tests/common/needs_nvrtc.h"
 #include "tests/stages/row_cases.h"
+#include "tests/stages/scan_cases.h"
 #include "tests/stages/write_back_cases.h"
 
 namespace segfold::map_compile_test {
@@ -31,6 +32,29 @@ TEST_F(MapCompile, TablesAreReadInSilence)
                     requests.push_back({emitted.source, op.name + "." + name + ".cu", "sm_90", {}});
                 }
     ASSERT_GT(requests.size(), 12U);
+    const auto compiled = cuda::compile_many(requests, 2);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        EXPECT_EQ(compiled[i].log, "") << requests[i].name;
+}
+
+/// Both directions, with and without identity, results and a map.
+TEST_F(MapCompile, RunningResultsAreGivenInSilence)
+{
+    const auto& stage = Catalogue::standard().stage("running_tiles");
+    std::vector<cuda::CompileRequest> requests;
+    for (const bool reverse : {false, true})
+        for (const test::ScanOperator& c : {test::ScanOperator{.reverse = reverse, .map = true},
+                                            {.reverse = reverse, .lifts_places = true},
+                                            {.reverse = reverse, .keeps_results = false},
+                                            {.reverse = reverse, .identity = false}})
+            for (const auto form : stage.forms) {
+                Problem problem(test::scan_operator(c), form, reverse ? 64 : 32);
+                if (!c.map)
+                    problem.checked_tables = {"code"};
+                const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+                requests.push_back(
+                    {emitted.source, test::print(c) + "." + std::string(name(form)) + ".cu", "sm_90", {}});
+            }
     const auto compiled = cuda::compile_many(requests, 2);
     for (std::size_t i = 0; i < requests.size(); ++i)
         EXPECT_EQ(compiled[i].log, "") << requests[i].name;

@@ -32,7 +32,8 @@ bool serves(const Stage& stage, const Operator& op, SegmentForm form = SegmentFo
     return !Catalogue::native().unmet(stage, Problem(op, form));
 }
 
-/// Of stages over rows: affine_rows, and told_rows, which is mapped; scaled_share, of numbers.
+/// Of stages over rows: affine_rows, and told_rows, which is mapped; scaled_share, of numbers; told_scan and
+/// last_scan, which have running results.
 Operator rows_operator(const std::string& name)
 {
     return parse_operator(name, read_text(SEGFOLD_SOURCE_DIR "/tests/golden/" + name + ".seg"));
@@ -44,6 +45,8 @@ TEST(NativeGolden, TextsAreThoseOfTheFiles)
         if (serves(stage, rows_operator("affine_rows")))
             expect_golden("cpu_" + stage.name + "/affine_rows.cpp",
                           text_of(stage, rows_operator("affine_rows")));
+        else if (serves(stage, rows_operator("told_scan")))
+            expect_golden("cpu_" + stage.name + "/told_scan.cpp", text_of(stage, rows_operator("told_scan")));
         else
             expect_golden("cpu_" + stage.name + "/sum_i32.cpp", text_of(stage, "sum_i32"));
 }
@@ -65,6 +68,7 @@ TEST(NativeGolden, OtherTextsHaveTheHashesOfTheFile)
         add("vector_per_segment", op, standard_operator(op));
     add("lane_per_feature", "told_rows", rows_operator("told_rows"));
     add("vector_per_segment", "scaled_share", rows_operator("scaled_share"));
+    add("scan_shares", "last_scan", rows_operator("last_scan"));
     expect_rows(kHashes, rows);
     const auto expected = read_hashes(kHashes);
     for (const auto& [row, hash] : rows) {
@@ -84,6 +88,8 @@ std::vector<std::string> many_texts()
                                        rows_of_several(),
                                        told_back(true),
                                        told_by_tables(true),
+                                       rows_operator("told_scan"),
+                                       rows_operator("last_scan"),
                                        rows_by_tables(),
                                        several_outputs(),
                                        standard_operator("softmax_f32")};

@@ -114,6 +114,25 @@ operator told_row_sum(x: row i32) -> (sum: i32, each told: i64) {
   laws commutative
 })";
 
+/// Each output tells the states of its segment before the element and with it, and its places.
+constexpr std::string_view kRunningHash = R"(
+operator running_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
+  state { hash: u64 = 0; power: u64 = 1 }
+  lift  { hash = u64(x) * 0xbf58476d1ce4e5b9 + 1; power = 0xd1342543de82ef95 }
+  combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+  scan(before, through) through.hash * 31 + before.hash * 7 + u64(x) + u64(index * 3 + position * 5 + segment)
+})";
+
+/// From the last element to the first, without identity, in several widths.
+constexpr std::string_view kRunningLast = R"(
+operator running_last(x: i32) -> (each last: i32, each count: i8) {
+  state { last: i32; count: i32 }
+  lift  { last = x; count = 1 }
+  combine(a, b) { last = b.last; count = a.count + b.count }
+  empty { last = 0; count = 0 }
+  scan reverse(before, through) { last = through.last; count = i8(through.count) }
+})";
+
 bool can_serve(const Stage& stage, const Operator& op, const Catalogue& catalogue, const Target& target)
 {
     for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
@@ -134,8 +153,9 @@ std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catal
         standard_operator("affine", Type::u32), standard_operator("max_subarray", Type::i32),
         standard_operator("keep_first", Type::i32), standard_operator("sum", Type::i32),
         standard_operator("wide_sum", Type::bf16)};
-    for (const auto text : {kPlacedHash, kCountedHash, kCountedLast, kPlacedSum, kAppendedSum, kToldHash,
-                            kToldSum, kRowHash, kRowSum, kRowLookup, kToldRows, kToldRowSum})
+    for (const auto text :
+         {kPlacedHash, kCountedHash, kCountedLast, kPlacedSum, kAppendedSum, kToldHash, kToldSum, kRowHash,
+          kRowSum, kRowLookup, kToldRows, kToldRowSum, kRunningHash, kRunningLast})
         all.push_back(parse_operator("an operator of the check", std::string(text)));
     std::erase_if(all, [&](const Operator& op) { return !can_serve(stage, op, catalogue, target); });
     return all;

@@ -23,8 +23,7 @@ def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any
       operator, ``"sum"`` or ``"sum_f32"``. If the text has ``T`` for a type, each call takes the type of its arrays.
     * A path (``pathlib.Path``) of a file with such a text.
     * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``append``, ``finish``,
-      ``empty``, ``map`` and ``scan`` or ``reverse_scan`` its functions, ``results`` its results, ``laws`` the laws that it claims;
-      other names begin with an
+      ``empty``, ``map`` and ``scan`` or ``reverse_scan`` its functions, ``results`` its results, ``laws`` the laws that it claims; other names begin with an
       underscore. The functions are called once, with traced values. ``x: sf.row(sf.f32)`` is a column of rows,
       ``late: sf.i32[24] = 0`` an array of fields, ``sf.each(sf.f32)`` in ``results`` an output of ``map`` or ``scan``.
     * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,

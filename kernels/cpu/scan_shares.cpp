@@ -1,0 +1,221 @@
+//% stage   scan_shares
+//% title   Running results: equal shares, the states open between them joined, then each share walked
+//% source  Blelloch 1990, section 1.2; Zhang, Wang & Ross 2020
+//% layout  whole, uniform, offsets, ranges
+//% needs   scans
+//% suits   50
+//% tune    share_steps = 65536, 1024, 16384, 262144
+//% tune    accumulators = 4, 2, 8
+//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
+//% prefer  accumulators = costly_combine ? 2 : 4
+//% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
+//% if associative
+//% let     num_cut = num_shares > 1 ? num_shares : 0
+//% scratch share_states : State[num_shares]
+//% launch  fold_share    grid = num_cut  block = 1
+//% launch  join_carries  grid = min(1, num_cut)  block = 1
+//% end
+//% launch  scan_share    grid = num_shares  block = 1
+//% use     cpu/parts/share_cuts.h
+//% if associative
+//% use     cpu/parts/fold_items.h
+//% else
+//% use     cpu/parts/segments.h
+//% end
+
+// The state with one item more, on the way that the scan takes.
+//% if reverse
+[[gnu::always_inline]] static inline State joined(State before, State next) { return combine(next, before); }
+//% else
+[[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
+//% end
+
+// Where a share lies on the path of items and ends.
+struct Share {
+    Cut begin;
+    Cut end;
+};
+
+//% if associative
+static inline Share share_of(const Segments& segments, i64 share)
+{
+    return {share_begin(segments, share), share_begin(segments, share + 1)};
+}
+
+// Items of a segment.
+struct Span {
+    Index segment;
+    Index begin;
+    Index end;
+    bool goes_through;  // the segment comes from one neighbour of the share and goes on to the other
+};
+
+// What a share has of the segment that goes on behind it, on the way that the scan takes.
+static inline Span open_span(const Segments& segments, const Share& share)
+{
+    //% if reverse
+    const Index segment = share.begin.segment;
+    if (segment == segments.num_segments || segment_begin(segments, segment) >= share.begin.item)
+        return {segment, share.begin.item, share.begin.item, false};
+    const bool ends = segment < share.end.segment;
+    return {segment, share.begin.item, ends ? segment_end(segments, segment) : share.end.item, !ends};
+    //% else
+    const Index segment = share.end.segment;
+    const Index begin = segment < segments.num_segments ? segment_begin(segments, segment) : share.end.item;
+    const bool begins = begin >= share.begin.item;
+    return {segment, begins ? begin : share.begin.item, share.end.item, !begins};
+    //% end
+}
+
+// Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.
+extern "C" void fold_share(i64 share,
+                           const Inputs& inputs,
+                           const Segments& segments,
+                           State* share_states)
+{
+    const Span open = open_span(segments, share_of(segments, share));
+    share_states[share] = open.begin < open.end
+                              ? fold_items(inputs, segments, open.segment, open.begin, open.end)
+                              : identity();
+}
+
+// Joins those states along the way: each share gets the state of its first segment before it.
+extern "C" void join_carries(i64, const Segments& segments, State* share_states)
+{
+    const i64 num_shares = (i64(segments.num_items) + segments.num_segments + kShareSteps - 1) / kShareSteps;
+    State carry = identity();
+    for (i64 k = 0; k < num_shares; ++k) {
+        //% if reverse
+        const i64 share = num_shares - 1 - k;
+        //% else
+        const i64 share = k;
+        //% end
+        const State own = share_states[share];
+        share_states[share] = carry;
+        carry = open_span(segments, share_of(segments, share)).goes_through ? joined(carry, own) : own;
+    }
+}
+//% else
+// Combine is refuted to be associative, so that a share takes whole segments: those that end in it.
+static inline Share share_of(const Segments& segments, i64 share)
+{
+    Cut cuts[2] = {share_begin(segments, share), share_begin(segments, share + 1)};
+    for (Cut& cut : cuts)
+        cut.item = cut.segment < segments.num_segments ? segment_begin(segments, cut.segment)
+                                                       : segments.num_items;
+    return {cuts[0], cuts[1]};
+}
+//% end
+
+// Where a run of items lies, in the order in which the scan takes them.
+struct Run {
+    Index index;     // of the input, of the first
+    Index position;  // in its segment
+    Index segment;
+};
+
+[[gnu::always_inline]] static inline Index step_of(Index k)
+{
+    //% if reverse
+    return -k;
+    //% else
+    return k;
+    //% end
+}
+
+// Scans item k of a run. `is_first` says that the scan enters its segment with it.
+[[gnu::always_inline]] static inline State scan_step(const Inputs& inputs, const Results& results,
+                                                     const Run& run, Index k, State before, bool is_first)
+{
+    const Index index = run.index + step_of(k);
+    const Index position = run.position + step_of(k);
+    const State item = load_item(inputs, index, position, run.segment);
+    const State through = is_first ? item : joined(before, item);
+    scan_item(inputs, results, before, through, index, position, run.segment);
+    return through;
+}
+
+// Scans the items `begin` to `end` - 1 of a segment, and returns the state behind them.
+static inline State scan_items(const Inputs& inputs, const Results& results, const Segments& segments,
+                               Index segment, Index begin, Index end, State before)
+{
+    const Index start = segment_begin(segments, segment);
+    //% if reverse
+    const Index first = end - 1;
+    const bool is_first = end == segment_end(segments, segment);
+    //% else
+    const Index first = begin;
+    const bool is_first = begin == start;
+    //% end
+    const Run run = {element_of(segments, segment, first), first - start, segment};
+    const Index count = end - begin;
+    if (is_first)
+        before = scan_step(inputs, results, run, 0, before, true);
+    for (Index k = is_first ? 1 : 0; k < count; ++k)
+        before = scan_step(inputs, results, run, k, before, false);
+    return before;
+}
+
+// A share walks through its segments. The states that it begins with are joined.
+extern "C" void scan_share(i64 share,
+                           const Inputs& inputs,
+                           const Segments& segments,
+                           //% if associative
+                           const State* share_states,
+                           //% end
+                           const Results& results)
+{
+    const Share own = share_of(segments, share);
+    State state = identity();
+    //% if associative
+    const i64 num_shares = (i64(segments.num_items) + segments.num_segments + kShareSteps - 1) / kShareSteps;
+    if (num_shares > 1)
+        state = share_states[share];
+    //% end
+    //% if reverse
+    for (Index segment = own.end.segment; segment >= own.begin.segment; --segment) {
+        if (segment == segments.num_segments)
+            continue;
+        const Index from = segment_begin(segments, segment);
+        const bool ends = segment < own.end.segment;
+        const Index begin = from < own.begin.item ? own.begin.item : from;
+        const Index end = ends ? segment_end(segments, segment) : own.end.item;
+        if (ends)
+            state = identity();
+        if (begin < end)
+            state = scan_items(inputs, results, segments, segment, begin, end, state);
+        //% if keeps_results || map
+        if (from >= own.begin.item && (ends || from < end))
+            store(results, segment, segment_end(segments, segment) - from, state);
+        //% end
+    }
+    //% else
+    Index item = own.begin.item;
+    for (Index segment = own.begin.segment; segment <= own.end.segment; ++segment) {
+        const bool ends = segment < own.end.segment;
+        const Index end = ends ? segment_end(segments, segment) : own.end.item;
+        if (item < end)
+            state = scan_items(inputs, results, segments, segment, item, end, state);
+        if (!ends)
+            break;
+        //% if keeps_results || map
+        store(results, segment, end - segment_begin(segments, segment), state);
+        //% end
+        state = identity();
+        item = end;
+    }
+    //% end
+}
+//% if map
+
+// A share maps the segments that end in it, when all totals are there.
+//% launch  map_share  grid = num_shares  block = 1
+//% use     cpu/parts/map_items.h
+extern "C" void map_share(i64 share, const Inputs& inputs, const Segments& segments, const Results& results)
+{
+    const Index end = share_begin(segments, share + 1).segment;
+    for (Index segment = share_begin(segments, share).segment; segment < end; ++segment)
+        map_items(inputs, results, segments, segment, segment_begin(segments, segment),
+                  segment_end(segments, segment));
+}
+//% end

@@ -1,0 +1,261 @@
+//% stage   running_tiles
+//% title   Running results: equal tiles in one pass, states of open segments by look-back
+//% after   tile_scan
+//% source  Merrill & Garland 2016; Sengupta, Harris, Zhang & Owens 2007, section 3
+//% layout  whole, uniform, offsets, ranges
+//% needs   scans, associative, state_bytes <= 64
+//% suits   30
+//% tune    block_threads = 256, 64, 128
+//% tune    items_per_thread = 16, 4, 8
+//% prefer  items_per_thread = state_bytes <= 4 ? 16 : state_bytes <= 8 ? 8 : 4
+//% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
+//% scratch ticket : u64[1] zero
+//% scratch tile_states : u64[num_tiles * ceil_div(state_bytes, 4)] zero
+//% launch  scan_tiles  grid = num_tiles  block = block_threads
+//% if (keeps_results || map) && allows_empty && !uniform
+//% use     parts/segments/store_empty.cuh
+//% end
+//% use     parts/segments/segment_items.cuh
+//% use     parts/segments/find_segment.cuh
+//% use     parts/reduce/block_scan_runs.cuh
+//% use     parts/tiles/look_back_states.cuh
+
+constexpr int kTileItems = kBlockThreads * kItemsPerThread;
+
+// A segment and its items.
+struct Place {
+    Index segment;
+    Index begin;
+    Index end;
+};
+
+__device__ __forceinline__ Place place_of(const Segments& segments, Index segment)
+{
+    return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
+}
+
+// Goes on to the segment of `item`, the next one on the way; it is one of `first` to `last`.
+__device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
+                                           Index last)
+{
+    //% if reverse
+    if (item >= place.begin)
+        return;
+    Index segment = place.segment - 1;
+    if (segment_begin(segments, segment) > item)  // it is empty, and more may be
+        segment = find_segment(segments, item, first, segment);
+    //% else
+    if (item < place.end)
+        return;
+    Index segment = place.segment + 1;
+    if (segment_end(segments, segment) <= item)  // it is empty, and more may be
+        segment = find_segment(segments, item, segment, last);
+    //% end
+    place = place_of(segments, segment);
+}
+
+// Whether the way enters, or leaves, a segment with an item of it.
+//% if reverse
+__device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item + 1 == place.end; }
+//% else
+__device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item == place.begin; }
+//% end
+//% if (keeps_results || map) && reverse
+__device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item == place.begin; }
+//% elif keeps_results || map
+__device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
+//% end
+
+// A thread passes its items in steps of kScanItems, which are loaded together.
+//% if reverse
+__device__ __forceinline__ Index step_begin(Index begin, int done)
+{
+    return begin + kItemsPerThread - kScanItems - done;
+}
+__device__ __forceinline__ int step_item(int k) { return kScanItems - 1 - k; }
+//% else
+__device__ __forceinline__ Index step_begin(Index begin, int done) { return begin + done; }
+__device__ __forceinline__ int step_item(int k) { return k; }
+//% end
+
+//% if !ranges && !uses_position && !uses_segment && element_bytes > 0
+// The items of a step from `first` on, and item `at` of them, lifted.
+__device__ __forceinline__ Items load_step(const Inputs& inputs, Index first, int count)
+{
+    return load_items(inputs, first, count);
+}
+__device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& items, int at, Index index,
+                                           Index, Index)
+{
+    return lift_item(inputs, items, at, index);
+}
+//% else
+// Items that are loaded one by one when they are lifted: a lift by places, and ranges, do without vectors.
+struct Step {};
+__device__ __forceinline__ Step load_step(const Inputs&, Index, int) { return {}; }
+__device__ __forceinline__ State lift_step(const Inputs& inputs, Step, int, Index index, Index position,
+                                           Index segment)
+{
+    return load_item(inputs, index, position, segment);
+}
+//% end
+
+// The element that is an item of the segment.
+//% if ranges
+__device__ __forceinline__ Index element_of(const Segments& segments, const Place& place, Index item)
+{
+    return segments.begins[place.segment] + (item - place.begin);
+}
+//% else
+__device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
+//% end
+
+// A block takes a tile of consecutive items, a thread kItemsPerThread consecutive ones of it.
+//% if reverse
+// Tiles, threads and items follow each other from the last item to the first: that is the way of the scan.
+//% else
+// Tiles, threads and items follow each other from the first item to the last: that is the way of the scan.
+//% end
+// Blocks take tiles by tickets, along the way, so that all tiles before are done or under way. Threads pass
+// their items twice, of which the second time finds them in the cache: first to know what they leave open for
+// those behind them, then to give each item its outputs. Between, one warp looks back for the state of the
+// segment that the tile begins inside of, if it does.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
+{
+    __shared__ u64 taken;
+    __shared__ Run of_tile;    // `ends`: a segment is entered in it
+    __shared__ bool is_inside;  // the tile begins inside of a segment that earlier tiles have items of
+    __shared__ State carry;    // of those items
+    if (threadIdx.x == 0) {
+        taken = atomicAdd(ticket, 1ull);
+        // Tickets of the next launch begin with 0 again, below the number of that launch.
+        if (unsigned(taken) == gridDim.x - 1u)
+            atomicAdd(ticket, (1ull << 32) - gridDim.x);
+    }
+    __syncthreads();  // the ticket is there
+    const unsigned launch = unsigned(taken >> 32);
+    const Index turn = Index(unsigned(taken));
+    //% if reverse
+    const Index tile_begin = (Index(gridDim.x) - 1 - turn) * kTileItems;
+    const Index begin = tile_begin + (kBlockThreads - 1 - int(threadIdx.x)) * kItemsPerThread;
+    //% else
+    const Index tile_begin = turn * kTileItems;
+    const Index begin = tile_begin + int(threadIdx.x) * kItemsPerThread;
+    //% end
+    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
+    const Index end = min(begin + kItemsPerThread, tile_end);
+    //% if offsets || ranges
+    __shared__ Index bounds[2];  // the segments of the tile's first and last item
+    if (threadIdx.x < 2) {
+        const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
+        bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
+    }
+    __syncthreads();  // both bounds are there
+    const Index first_segment = bounds[0];
+    const Index last_segment = bounds[1];
+    //% else
+    const Index first_segment = 0;
+    const Index last_segment = segments.num_segments - 1;
+    //% end
+
+    Place entered = {};  // the segment of the thread's first item on the way
+    if (begin < end) {
+        //% if reverse
+        const Index item = end - 1;
+        //% else
+        const Index item = begin;
+        //% end
+        entered = place_of(segments, find_segment(segments, item, first_segment, last_segment));
+        if (threadIdx.x == 0)
+            is_inside = turn > 0 && !is_entry(entered, item);
+    } else if (threadIdx.x == 0) {
+        is_inside = false;  // in the last tile alone, which is the first on the way
+    }
+
+    Run run = {identity(), false};
+    Place place = entered;
+    #pragma unroll 1
+    for (int done = 0; done < kItemsPerThread; done += kScanItems) {
+        const Index first = step_begin(begin, done);
+        const int count = int(max(min(end - first, Index(kScanItems)), Index(0)));
+        const auto items = load_step(inputs, first, count);
+        #pragma unroll
+        for (int k = 0; k < kScanItems; ++k) {
+            const int at = step_item(k);
+            if (at >= count)
+                continue;
+            const Index item = first + at;
+            go_to_item(place, segments, item, first_segment, last_segment);
+            const State own = lift_step(inputs, items, at, element_of(segments, place, item),
+                                        item - place.begin, place.segment);
+            const bool enters = is_entry(place, item);
+            run = {enters ? own : join_on_way(run.total, own), run.ends || enters};
+        }
+    }
+
+    const Run before = block_scan_runs(run);
+    if (threadIdx.x == kBlockThreads - 1)
+        of_tile = join(before, run);
+    __syncthreads();  // the tile's run is there
+    if (threadIdx.x < kWarpThreads) {
+        const bool is_known = of_tile.ends || turn == 0;
+        if (threadIdx.x == 0)
+            tell_state(tile_states, turn, launch, is_known ? kWholeState : kOwnState, of_tile.total);
+        if (is_inside) {
+            const State state = look_back_states(tile_states, turn, launch);
+            if (threadIdx.x == 0) {
+                carry = state;
+                if (!is_known)
+                    tell_state(tile_states, turn, launch, kWholeState, join_on_way(state, of_tile.total));
+            }
+        }
+    }
+    __syncthreads();  // the carry is there
+
+    State state = before.total;
+    if (is_inside && !before.ends)
+        state = threadIdx.x == 0 ? carry : join_on_way(carry, before.total);
+    place = entered;
+    #pragma unroll 1
+    for (int done = 0; done < kItemsPerThread; done += kScanItems) {
+        const Index first = step_begin(begin, done);
+        const int count = int(max(min(end - first, Index(kScanItems)), Index(0)));
+        const auto items = load_step(inputs, first, count);
+        //% if !ranges
+        const ScanItems columns = load_scan_items(inputs, first, count);
+        ScanOutputs outputs = {};
+        //% end
+        #pragma unroll
+        for (int k = 0; k < kScanItems; ++k) {
+            const int at = step_item(k);
+            if (at >= count)
+                continue;
+            const Index item = first + at;
+            go_to_item(place, segments, item, first_segment, last_segment);
+            const Index index = element_of(segments, place, item);
+            const Index position = item - place.begin;
+            const State own = lift_step(inputs, items, at, index, position, place.segment);
+            const bool enters = is_entry(place, item);
+            const State passed = enters ? identity() : state;
+            state = enters ? own : join_on_way(state, own);
+            //% if ranges
+            const ScanItems columns = load_scan_items(inputs, index, 1);
+            ScanOutputs outputs = {};
+            keep_scanned(outputs, 0,
+                         scan_item(inputs, columns, 0, passed, state, index, position, place.segment));
+            store_scanned(results, index, 1, outputs);
+            //% else
+            keep_scanned(outputs, at,
+                         scan_item(inputs, columns, at, passed, state, index, position, place.segment));
+            //% end
+            //% if keeps_results || map
+            if (is_exit(place, item))
+                store(results, place.segment, place.end - place.begin, state);
+            //% end
+        }
+        //% if !ranges
+        store_scanned(results, first, count, outputs);
+        //% end
+    }
+}
