@@ -24,7 +24,7 @@ inline void compile_briefly()
 }
 
 /// A run that draws tries one of so many cases of a large matrix.
-constexpr std::size_t kOneOf = 4;
+constexpr std::size_t kOneOf = 6;
 
 /// The value of SEGFOLD_TEST_DRAW; empty if every case is tried.
 inline std::string draw_text()

@@ -1,4 +1,4 @@
-// Linked into every program of tests: a run that draws (SEGFOLD_TEST_DRAW) tries about a quarter of the long
+// Linked into every program of tests: a run that draws (SEGFOLD_TEST_DRAW) tries about a sixth of the long
 // tests, those of long_tests.txt, as it does of the cases of large matrices.
 #include <gtest/gtest.h>
 

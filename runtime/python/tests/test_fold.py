@@ -230,13 +230,23 @@ def test_a_claim_that_fails_is_a_warning_and_order_is_kept():
 
 def test_a_plan_knows_no_data_but_what_is_said_of_them():
     x = X.astype(np.float32)
-    least = sf.operator("operator most(x: f32) -> f32 { state m: f32 = lowest(f32) lift x combine(a, b) max(a, b) }")
+    text = "operator most(x: f32) -> f32 { state m: f32 = IDENTITY lift x combine(a, b) max(a, b) }"
+    far = sf.operator(text.replace("IDENTITY", "-1e30"))
     with pytest.warns(UserWarning, match="no values of the data's range were found to show it"):
+        np.testing.assert_array_equal(far(x, uniform=3), x.reshape(-1, 3).max(1))
+    for words in ({}, {"assume_finite": True}):
+        with pytest.raises(sf.SpecError, match="assume='identity'; a fold asks its data whether they show it, and a plan knows none$"):
+            sf.plan(far, x, uniform=3, backend="simt", **words)
+    # Infinities alone show that this one is none: a plan does without it, unless there are none.
+    least = sf.operator(text.replace("IDENTITY", "lowest(f32)"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         np.testing.assert_array_equal(least(x, uniform=3), x.reshape(-1, 3).max(1))
-    with pytest.raises(sf.SpecError, match="assume='identity'; a fold asks its data whether they show it, and a plan knows none$"):
-        sf.plan(least, x, uniform=3, backend="simt")
-    plan = sf.plan(least, x, uniform=3, backend="simt", assume_finite=True)
-    assert "no values of the data's range were found to show it" in plan.warnings[0]
+    for backend in ("auto", "simt", "reference"):
+        plan = sf.plan(least, x, uniform=3, backend=backend)
+        y = np.full_like(x, -np.inf)
+        np.testing.assert_array_equal(plan(y, uniform=3), [-np.inf] * 3)
+        assert sf.plan(least, x, uniform=3, backend=backend, assume_finite=True).warnings == []
     most = sf.operator("operator most(x: f32) -> f32 { state m: f32 = -inf lift x combine(a, b) max(a, b) }")
     assert sf.plan(most, x, uniform=3, backend="simt", assume_finite=True).warnings == []
 
