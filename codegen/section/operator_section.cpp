@@ -475,8 +475,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     };
     for (const auto& [name, value] : constants)
         constant("int", name, std::to_string(value));
-    const auto rows =
-        has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}, {}, {}};
+    const auto rows = has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op};
     if (dialect == Dialect::native) {
         for (const auto& [name, value] : native_constants())
             constant("int", name, std::to_string(value));
@@ -493,9 +492,8 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
                           std::string("to_") + half});
     std::ranges::move(helper_pieces(), std::back_inserter(pieces));
     std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
-    std::ranges::move(map_section(problem), std::back_inserter(pieces));
-    std::ranges::move(scan_section(problem), std::back_inserter(pieces));
-    std::ranges::move(rows_section(problem, rows), std::back_inserter(pieces));
+    for (auto part : {map_section(problem), scan_section(problem), rows_section(problem, rows)})
+        std::ranges::move(part, std::back_inserter(pieces));
     return pieces;
 }
 

@@ -1,5 +1,7 @@
 #include "dsl/check/expand.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -123,10 +125,9 @@ Expression unmarked(const Expression& expression)
 /// Splits "bins[3]" into a name and an index; none for a name alone.
 std::optional<std::pair<std::string, std::int64_t>> split_entry(const std::string& target)
 {
-    const auto open = target.find('[');
-    if (open == std::string::npos)
-        return std::nullopt;
-    return std::pair(target.substr(0, open), std::stoll(target.substr(open + 1)));
+    if (const auto open = target.find('['); open != std::string::npos)
+        return std::pair(target.substr(0, open), std::stoll(target.substr(open + 1)));
+    return std::nullopt;
 }
 
 class Expander {
@@ -149,7 +150,7 @@ public:
             operands_ = {op_.scan->before, op_.scan->through, "the state before the element or with it"};
             block(op_.scan->block, "scan", {});
         }
-        operands_.reset();
+        operands_.clear();
         in_finish_ = true;
         if (op_.finish)
             block(*op_.finish, "finish", shorthands_.results);
@@ -162,11 +163,6 @@ public:
     }
 
 private:
-    /// The two states of a part, for messages.
-    struct Operands {
-        std::string first, second, meaning;
-    };
-
     /// Values of the arguments of the function that is being expanded.
     using Given = std::map<std::string, Expression, std::less<>>;
 
@@ -371,9 +367,9 @@ private:
             return made(std::move(node));
         if (node.symbol.empty() && !in_finish_)
             fail(node.position, "'" + node.name + "' is not known here",
-                 operands_ ? "write " + operands_->first + "." + node.name + "[...] or " + operands_->second +
-                                 "." + node.name + "[...], of " + operands_->meaning
-                           : "it is an array of the state, which combine and finish know");
+                 !operands_.empty() ? fmt::format("write {0}.{3}[...] or {1}.{3}[...], of {2}", operands_[0],
+                                                  operands_[1], operands_[2], node.name)
+                                    : "it is an array of the state, which combine and finish know");
         return choose(node, array->second, [&](std::int64_t index) {
             ExpressionNode field;
             field.kind = node.symbol.empty() ? ExpressionKind::name : ExpressionKind::field;
@@ -460,7 +456,7 @@ private:
     Complaints& complaints_;
     std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays made by `let`
     std::vector<const OwnFunction*> open_;  ///< functions that are being expanded
-    std::optional<Operands> operands_;      ///< of the part that is being expanded, if it has two states
+    std::vector<std::string> operands_;     ///< the two states that a part has, and what they are
     bool in_finish_ = false;
     int made_ = 0;
 };

@@ -35,8 +35,8 @@ struct RowRead {
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
     Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
-    std::vector<RowRead> reads;            ///< of lift
-    std::vector<RowRead> map_reads;        ///< of map; one that another part has too is the same column
+    std::vector<RowRead> reads = {};       ///< of lift
+    std::vector<RowRead> map_reads = {};   ///< of map; one that another part has too is the same column
     std::vector<RowRead> scan_reads = {};  ///< of scan
 };
 

@@ -302,7 +302,7 @@ private:
     template <class V>
     static void give_output(Recording& recording, const V& value, const SourceLocation& at)
     {
-        static_assert(ValueOrPlain<V>, "segfold: map and scan return one value, or set outputs");
+        static_assert(ValueOrPlain<V>, "segfold: a map or a scan returns one value, or sets outputs");
         if constexpr (ValueOrPlain<V>)
             recording.give_output(Argument<Common<V>>(value, at).term(), kTypeOfGiven<V>, place(at),
                                   kTypeOfFirst<V>);

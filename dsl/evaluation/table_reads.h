@@ -21,9 +21,9 @@ struct ReadRanges {
 /// Names the tables that lift, map or scan of some element may read past their ends, in the order of the
 /// parameters.
 ///
-/// A result, or a field of a state, may be any value of its type. Elements in the ranges read every other table
-/// inside its length. In the sides of `?:`, `&&` and `||`, the condition narrows the ranges of names and of
-/// equal expressions.
+/// A result, or a field of a state, may be any value of its type. Elements in the ranges read every other
+/// table inside its length. In the sides of `?:`, `&&` and `||`, the condition narrows the ranges of names
+/// and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
 /// For each column, in the order of the parameters without tables: true if it decides where `lift`, `map` or

@@ -152,7 +152,7 @@ private:
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
     std::vector<std::string> scan_states_;  ///< scan's names for its states
-    std::optional<Token> appended_;  ///< append's name for its state
+    std::optional<Token> appended_;         ///< append's name for its state
 };
 
 }  // namespace segfold

@@ -85,8 +85,9 @@ public:
 
     /// Gives every element the results of the elements of its segment up to it.
     ///
-    /// Folds scanned(op), whose part `scan` does so. Results are arrays as long as the inputs. A plan of a scan
-    /// is a plan of that operator. Throws like fold(), and InputError for an operator that cannot be scanned.
+    /// Folds scanned(op), whose part `scan` does so. Results are arrays as long as the inputs. A plan of a
+    /// scan is a plan of that operator. Throws like fold(), and InputError for an operator that cannot be
+    /// scanned.
     Folded scan(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                 const ScanOptions& options = {});
     Folded scan(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,

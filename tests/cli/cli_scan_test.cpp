@@ -25,7 +25,7 @@ protected:
         EXPECT_EQ(result.exit_code, 0) << result.errors;
         std::vector<double> all;
         for (const auto& element : nlohmann::json::parse(result.output)["elements"])
-            all.push_back(element["result"]);
+            all.push_back(element["outputs"]["result"]);
         return all;
     }
 
@@ -65,7 +65,7 @@ TEST_F(ScanTest, RunDoesWhatAPartSays)
     ASSERT_EQ(result.exit_code, 0) << result.errors;
     const auto document = nlohmann::json::parse(result.output);
     EXPECT_EQ(document["elements"].size(), 3u);
-    EXPECT_EQ(document["elements"][0]["result"], 5);
+    EXPECT_EQ(document["elements"][0]["outputs"]["result"], 5);
     EXPECT_EQ(values({"back.seg", "--input", "x=[1,2,3]"}), (Values{5, 3, 0}));
     EXPECT_EQ(values({"back.seg", "--input", "x=[1,2,3]", "--reverse"}), (Values{0, 1, 3}));
 }
@@ -83,8 +83,7 @@ TEST_F(ScanTest, SaysWhatItCannot)
               "segfold: operator softmax has a map, which needs the results of whole segments; only without "
               "the map it "
               "can be scanned\n");
-    for (const std::vector<std::string> words :
-         {std::vector<std::string>{"--slices", "2"}, {"--memory", "1M"}}) {
+    for (const auto& words : {std::vector<std::string>{"--slices", "2"}, {"--memory", "1M"}}) {
         auto all = on_data({"sum"});
         all.insert(all.end(), words.begin(), words.end());
         const auto result = scan(all);

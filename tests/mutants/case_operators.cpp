@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "dsl/check/rows.h"
+#include "dsl/rewrite/scanned.h"
 #include "tests/common/stage_cases.h"
+#include "tests/stages/scan_cases.h"
 
 namespace segfold::test {
 namespace {
@@ -275,6 +277,9 @@ Operator operator_of(const std::string& name)
            : name == "five_bytes"      ? five_bytes()
            : name == "told"            ? told()
            : name == "told_looked"     ? told_looked()
+           : name == "scan_trace"      ? scanned(matrix_operator("trace_u64"), {})
+           : name == "scan_back"       ? scanned(matrix_operator("trace_u64"), {true, true})
+           : name == "scan_kept"       ? scan_operator({.lifts_places = true})
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)
            : name == "rows_narrow"     ? rows(name, false)
@@ -292,9 +297,9 @@ Operator operator_of(const std::string& name)
 
 Workload workload_of(const Operator& op, Segments segments)
 {
-    const bool is_looked = op.name == "told_looked";
-    auto workload = is_looked ? make_workload_with_tables(op, std::move(segments), 11)
-                              : make_workload(op, std::move(segments), 11, kTableLength);
+    const bool has_tables_by_segment = op.name == "told_looked" || op.scan;
+    auto workload = has_tables_by_segment ? make_workload_with_tables(op, std::move(segments), 11)
+                                          : make_workload(op, std::move(segments), 11, kTableLength);
     const auto count = workload.segments.num_elements;
     if (has_rows(op)) {
         workload.num_features = features_of(op.name);

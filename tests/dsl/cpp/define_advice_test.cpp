@@ -98,7 +98,7 @@ TEST(DefineAdvice, OnParts)
 
 TEST(DefineAdvice, OnParameters)
 {
-    follows("read it in lift or map, as in t[index()], or leave it out",
+    follows("read it in lift, map or scan, as in t[index()], or leave it out",
             with_both([](auto& op, auto) { Table<float> t(op, "t"); }), with_combine([](auto& op, auto) {
                 Table<float> t(op, "t");
                 op.lift([&](auto& s) {

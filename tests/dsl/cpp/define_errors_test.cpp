@@ -205,7 +205,7 @@ TEST(DefineErrors, PartsAndParametersAreMissing)
                kLiftPair(op, x);
                op.combine(kLeft);
            }),
-           "HERE: table 't' is never read; read it in lift or map, as in t[index()], or leave it out");
+           "HERE: table 't' is never read; read it in lift, map or scan, as in t[index()], or leave it out");
 }
 
 /// The message for a Pair that lacks only its results.

@@ -90,7 +90,7 @@ __device__ __forceinline__ State shuffle(State state, int lane)
 
 constexpr int kScanItems = 4;
 
-// What one element gets.
+// The outputs of one element.
 struct Scanned {
     u64 told;
 };
@@ -104,7 +104,7 @@ struct ScanItems {
     ScanChunk_x x[1];
 };
 
-// The elements from the one at `index` on, of which `count` are there; the others become zero.
+// Loads `count` elements from the element at `index` on; the others become zero.
 __device__ __forceinline__ ScanItems load_scan_items(const Inputs& inputs, Index index, int count)
 {
     ScanItems items = {};
@@ -139,7 +139,7 @@ struct alignas(16) OutputChunk_told {
     u64 at[2];
 };
 
-// What kScanItems consecutive elements get.
+// The outputs of kScanItems consecutive elements.
 struct ScanOutputs {
     OutputChunk_told told[2];
 };
@@ -149,7 +149,7 @@ __device__ __forceinline__ void keep_scanned(ScanOutputs& outputs, int k, const 
     outputs.told[k / 2].at[k % 2] = mapped.told;
 }
 
-// Writes the outputs of `count` elements from the one at `index` on.
+// Writes the outputs of `count` elements, from the element at `index` on.
 __device__ __forceinline__ void store_scanned(const Results& results, Index index, int count,
                                               const ScanOutputs& outputs)
 {
@@ -164,7 +164,7 @@ __device__ __forceinline__ void store_scanned(const Results& results, Index inde
     }
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
@@ -192,8 +192,8 @@ store_empty(Segments segments, Results results)
         store(results, segment, 0, identity());
 }
 
-// The segment that holds `item`, known to be one of `first` to `last`.
-// It is the last segment that begins at or before the item, so empty ones are passed over.
+// The segment that holds `item`, which must be one of `first` to `last`. It is the last segment that begins
+// at or before the item, so empty segments are skipped.
 __device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
 {
     while (first < last) {
@@ -206,20 +206,20 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the
-// last end, which is the total of all where none ends.
+// The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
+// last end, or of all items if no segment ends.
 struct Run {
     State total;
     bool ends;
 };
 
-// The segmented operator: associative as combine() is, and never commutative.
+// The operator on runs. It is associative like combine(), and never commutative.
 __device__ __forceinline__ Run join(Run earlier, Run later)
 {
     return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
 }
 
-// Gives each lane the run of the lanes up to it, itself included.
+// Returns to each lane the join of the runs of all lanes up to it, its own included.
 __device__ __forceinline__ Run warp_scan_runs(Run run)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -233,8 +233,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Gives each thread the run of the threads before it.
-// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
+// once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -247,12 +247,12 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
     if (lane == 0)
         before = {identity(), false};
-    __syncthreads();  // the runs of all warps are there
+    __syncthreads();  // all warps have written their runs
     Run earlier = {identity(), false};
     #pragma unroll 1
     for (int other = 0; other < warp; ++other)
         earlier = join(earlier, warp_runs[other]);
-    __syncthreads();  // all have been read, the next call may write them
+    __syncthreads();  // all runs have been read, so the next call may write them
     return join(earlier, before);
 }
 
@@ -262,8 +262,8 @@ __device__ __forceinline__ State join_on_way(State passed, State next)
     return combine(passed, next);
 }
 
-// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, beside something that says that it
-// has come. So whoever reads the words knows which pieces are there, and needs no fence.
+// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
+// a reader of the words knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {
@@ -274,7 +274,7 @@ union StatePieces {
 __device__ __forceinline__ StatePieces pieces_of(const State& state)
 {
     StatePieces pieces;
-    pieces.at[kStatePieces - 1] = 0;  // what the state does not fill
+    pieces.at[kStatePieces - 1] = 0;  // the state may not fill the last piece
     pieces.state = state;
     return pieces;
 }
@@ -368,7 +368,7 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
+// Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
 {
     Items items = {};
@@ -383,7 +383,7 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
+// Lifts item k of a step, which is the element at `index`.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
     return lift(items.x[0].at[k]);
