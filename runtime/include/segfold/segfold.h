@@ -14,6 +14,7 @@
 // for a fault of segfold's own.
 #include "dsl/cpp/define.h"
 #include "dsl/error.h"
+#include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
