@@ -170,17 +170,19 @@ bool has_strays(const Array& array, Strays strays)
     return found;
 }
 
-/// True for a column or a table that no state depends on: `map` alone reads it.
-bool is_of_map_alone(const Operator& op, const Parameter& parameter)
+/// True for a column or a table that no state depends on: `map` or `scan` alone reads it.
+bool is_of_outputs_alone(const Operator& op, const Parameter& parameter)
 {
-    return op.map && !parameter.scalar && reads(*op.map, parameter.name) && !reads(op.lift, parameter.name) &&
+    const bool is_read =
+        (op.map && reads(*op.map, parameter.name)) || (op.scan && reads(op.scan->block, parameter.name));
+    return is_read && !parameter.scalar && !reads(op.lift, parameter.name) &&
            !(op.append && reads(*op.append, parameter.name));
 }
 
 std::optional<std::string> find_strays(const Operator& op, const std::vector<Array>& arrays, Strays strays)
 {
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        if (is_float(arrays[i].type()) && !is_of_map_alone(op, op.parameters[i]) &&
+        if (is_float(arrays[i].type()) && !is_of_outputs_alone(op, op.parameters[i]) &&
             has_strays(arrays[i], strays))
             return op.parameters[i].name;
     return std::nullopt;

@@ -26,7 +26,7 @@ namespace segfold {
 [[nodiscard]] ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays);
 
 /// Names the first floating-point column or table with an infinity or NaN; none if all values are finite.
-/// What `map` alone reads does not count, here and in the next two: no law depends on it.
+/// What `map` or `scan` alone reads does not count, here and in the next two: no law depends on it.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);
 /// Names the first floating-point column or table with an infinity or NaN. `arrays` holds one array for each
 /// parameter of `op`.
