@@ -105,6 +105,22 @@ static inline Share share_of(const Segments& segments, i64 share)
                                                        : segments.num_items;
     return {cuts[0], cuts[1]};
 }
+//% if reverse && (keeps_results || map)
+
+// The total of a segment from left to right, which the state of the scan is not.
+static inline State fold_in_order(const Inputs& inputs, const Segments& segments, Index segment)
+{
+    const Index begin = segment_begin(segments, segment);
+    const Index count = segment_end(segments, segment) - begin;
+    if (count == 0)
+        return identity();
+    const Index first = element_of(segments, segment, begin);
+    State total = load_item(inputs, first, 0, segment);
+    for (Index k = 1; k < count; ++k)
+        total = combine(total, load_item(inputs, first + k, k, segment));
+    return total;
+}
+//% end
 //% end
 
 // Where a run of items lies, in the order in which the scan takes them.
@@ -185,8 +201,13 @@ extern "C" void scan_share(i64 share,
         if (begin < end)
             state = scan_items(inputs, results, segments, segment, begin, end, state);
         //% if keeps_results || map
+        //% if associative
         if (from >= own.begin.item && (ends || from < end))
             store(results, segment, segment_end(segments, segment) - from, state);
+        //% else
+        if (ends)
+            store(results, segment, end - from, fold_in_order(inputs, segments, segment));
+        //% end
         //% end
     }
     //% else

@@ -18,12 +18,14 @@ struct ScanOperator {
     bool identity = true;
     bool map = false;
     bool lifts_places = false;  ///< lift reads position and segment
+    bool associative = true;    ///< else combine is not; its states then show the grouping
 };
 
 inline std::string print(const ScanOperator& c)
 {
     return std::string(c.reverse ? "reverse" : "forward") + (c.keeps_results ? "" : "_alone") +
-           (c.identity ? "" : "_semigroup") + (c.map ? "_mapped" : "") + (c.lifts_places ? "_places" : "");
+           (c.identity ? "" : "_semigroup") + (c.map ? "_mapped" : "") + (c.lifts_places ? "_places" : "") +
+           (c.associative ? "" : "_refuted");
 }
 
 inline Operator scan_operator(const ScanOperator& c)
@@ -39,7 +41,8 @@ inline Operator scan_operator(const ScanOperator& c)
             lift { hash = u64(x) * 0xbf58476d1ce4e5b9 + )" +
                        (c.lifts_places ? "u64(position * 7 + segment * 3 + 1)" : "1") +
                        R"(; power = 0xd1342543de82ef95 }
-            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+            combine(a, b) { hash = a.hash * b.power + b.hash)" +
+                       (c.associative ? "" : " * 3") + R"(; power = a.power * b.power }
             )" + (c.identity ? "" : "empty { hash = 5; power = 6 }\n") +
                        "scan " + (c.reverse ? "reverse" : "") + R"((before, through) {
                 let both = through.hash * 3 + )" +
@@ -77,7 +80,8 @@ inline std::string first_difference(const Results& found, const Results& expecte
     return "";
 }
 
-/// The arrays that a fold of scan_operator() returns, by a loop over each segment.
+/// The arrays that a fold of scan_operator() returns, by a loop over each segment. Results of segments are
+/// folded from left to right.
 inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
 {
     auto results = allocate_results(workload.op, workload.segments.form, workload.segments.num_segments,
@@ -90,15 +94,20 @@ inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
     const auto& segments = workload.segments;
     for (std::int64_t s = 0; s < segments.num_segments; ++s) {
         const auto begin = segments.begin(s), length = segments.length(s);
-        std::uint64_t hash = 0, power = 1;
+        constexpr std::uint64_t kPower = 0xd1342543de82ef95;
+        const std::uint64_t factor = c.associative ? 1 : 3;
+        const auto lifted = [&](std::int64_t position) {
+            return x[static_cast<std::size_t>(begin + position)] * 0xbf58476d1ce4e5b9 +
+                   (c.lifts_places ? static_cast<std::uint64_t>(position * 7 + s * 3 + 1) : 1);
+        };
+        std::uint64_t hash = 0, power = 1, total = 0;
         for (std::int64_t k = 0; k < length; ++k) {
             const auto position = c.reverse ? length - 1 - k : k;
             const auto i = static_cast<std::size_t>(begin + position);
             const auto before = c.identity ? hash * 5 + power : 0;
-            const auto own = x[i] * 0xbf58476d1ce4e5b9 +
-                             (c.lifts_places ? static_cast<std::uint64_t>(position * 7 + s * 3 + 1) : 1);
-            constexpr std::uint64_t kPower = 0xd1342543de82ef95;
-            hash = c.reverse ? own * power + hash : hash * kPower + own;
+            const auto own = lifted(position);
+            hash = k == 0 ? own : c.reverse ? own * power + hash * factor : hash * kPower + own * factor;
+            total = k == 0 ? lifted(0) : total * kPower + lifted(k) * factor;
             power *= kPower;
             const auto both = hash * 3 + (c.identity ? before : power);
             told[i] = (both ^ x[i]) + i * 3 + static_cast<std::uint64_t>(position) * 1000003 +
@@ -106,14 +115,14 @@ inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
             narrow[i] = static_cast<std::int8_t>(hash >> 56);
         }
         if (length == 0 && !c.identity)
-            hash = 5, power = 6;
+            total = 5, power = 6;
         if (first == 2) {
-            results[0].array.as<std::uint64_t>()[static_cast<std::size_t>(s)] = hash;
+            results[0].array.as<std::uint64_t>()[static_cast<std::size_t>(s)] = total;
             results[1].array.as<std::uint64_t>()[static_cast<std::size_t>(s)] = power;
         }
         for (std::int64_t position = 0; c.map && position < length; ++position)
             results[first + 2].array.as<std::uint64_t>()[static_cast<std::size_t>(begin + position)] =
-                hash + static_cast<std::uint64_t>(position);
+                total + static_cast<std::uint64_t>(position);
     }
     return results;
 }
