@@ -13,6 +13,7 @@
 #include "runtime/backends/thrust/flat_program.h"
 #include "runtime/data/resolve.h"
 #include "runtime/judge/compare.h"
+#include "tests/common/message_of.h"
 #include "tests/common/small_workloads.h"
 
 namespace segfold::thrust_test {
@@ -208,6 +209,26 @@ TEST(ThrustLimits, RefusesStatesOfNineFields)
         return;
     const auto workload = workload_of(op, whole_segments(1), array_of<std::int32_t>(Type::i32, {1}));
     EXPECT_THROW(reduce_by_key(workload, ThrustSystem::cpu), InputError);
+}
+
+/// Of an operator that gives running results alone there is nothing for Thrust to do.
+TEST(Thrust, HasNoSayInRunningResultsAlone)
+{
+    const auto running = [](const std::string& results, const std::string& map) {
+        return parse_operator("running.seg",
+                              "operator running(x: i32) -> (" + results +
+                                  "each y: i32) { state s: i32 = 0 lift x combine(a, b) a + b " +
+                                  "scan(before, through) { y = through } " + map + "}");
+    };
+    const std::string objection =
+        "Thrust scans nothing here, and operator running gives running results alone";
+    const auto alone = running("", "");
+    EXPECT_EQ(thrust_objection(alone), objection);
+    EXPECT_EQ(thrust_objection(running("s: i32, ", "")), "");
+    EXPECT_EQ(thrust_objection(running("each z: i32, ", "map { z = s }")), "");
+    const auto workload = workload_of(alone, whole_segments(1), array_of<std::int32_t>(Type::i32, {1}));
+    EXPECT_EQ(test::message_of<InputError>([&] { (void)reduce_by_key(workload, ThrustSystem::cpu); }),
+              objection);
 }
 
 TEST(FlatProgram, UsesFewSlotsAndKeepsInputsInPlace)

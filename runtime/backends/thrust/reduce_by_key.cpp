@@ -117,6 +117,14 @@ void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Res
     }
 }
 
+/// True if Thrust has nothing to fold.
+bool scans_alone(const Operator& op) { return op.scan && !op.map && !op.keeps_results; }
+
+std::string objection_to_scan(const Operator& op)
+{
+    return "Thrust scans nothing here, and operator " + op.name + " gives running results alone";
+}
+
 }  // namespace
 
 std::string_view name(ThrustSystem system) { return system == ThrustSystem::cuda ? "cuda" : "cpu"; }
@@ -158,7 +166,12 @@ std::string thrust_description(ThrustSystem system)
     return {};
 }
 
-std::string thrust_objection(const Operator& op) { return objection_of(compile_bytecode(op), op.name); }
+std::string thrust_objection(const Operator& op)
+{
+    if (scans_alone(op))
+        return objection_to_scan(op);
+    return objection_of(compile_bytecode(op), op.name);
+}
 
 double thrust_host_bytes(const Workload& workload, ThrustSystem system)
 {
@@ -181,17 +194,13 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
 {
     check_workload(workload);
+    if (scans_alone(workload.op))
+        throw InputError(objection_to_scan(workload.op));
     if (has_rows(workload.op))
         return fold_features(workload,
                              [&](const Workload& feature) { return reduce_by_key(feature, system, device); });
-    if (!workload.op.outputs.empty()) {  // Thrust folds; the evaluator maps and scans
-        Results results;
-        if (workload.op.map || workload.op.keeps_results)
-            results = reduce_by_key(fold_of(workload), system, device);
-        else if (workload.segments.keys)
-            results.keys = workload.segments.keys->copy();
-        return map_elements(workload, std::move(results));
-    }
+    if (!workload.op.outputs.empty())  // Thrust folds; the evaluator maps and scans
+        return map_elements(workload, reduce_by_key(fold_of(workload), system, device));
     if (const auto reason = thrust_unavailable_reason(system); !reason.empty())
         throw DeviceError(reason);
     const Bytecode bytecode = compile_bytecode(workload.op);

@@ -30,7 +30,8 @@ enum class ThrustSystem : std::uint8_t { cuda, cpu };
 inline constexpr int kMaxThrustFields = 8;
 inline constexpr int kMaxThrustSlots = 128;
 
-/// Returns why Thrust cannot evaluate the operator; empty if it can.
+/// Returns why Thrust cannot evaluate the operator, or has nothing to fold; empty if it can. Of an operator
+/// with a scan it folds results of segments alone.
 [[nodiscard]] std::string thrust_objection(const Operator& op);
 
 /// Returns the bytes of host memory that reduce_by_key() needs beside the workload, including its results.
