@@ -118,6 +118,8 @@ struct Operator {
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True if an empty segment has a result.
     [[nodiscard]] bool allows_empty() const { return has_identity() || empty.has_value(); }
+    /// True if segments may be empty: they have a result, or nobody asks for it.
+    [[nodiscard]] bool takes_empty_segments() const { return allows_empty() || (!keeps_results && !map); }
 };
 
 /// Name of the only result field if the author gave none (`-> f32`).

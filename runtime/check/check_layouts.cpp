@@ -64,7 +64,7 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
     for (std::int64_t even = 32; length == 1 && even > 1; even -= 2)
         length = num_elements % even == 0 ? even : 1;
     std::vector<CheckLayout> layouts;
-    const std::string uneven = op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700";
+    const std::string uneven = op.takes_empty_segments() ? "half_empty:mean=8" : "bimodal:short=3,long=700";
     for (const auto& text :
          {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"), uneven})
         layouts.push_back({text, parse_layout(text)});
@@ -77,14 +77,14 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
     const auto found = parse_layout("bimodal:short=3,long=700");
     layouts.push_back({.name = "flags", .layout = found, .recast = SegmentForm::flags});
     layouts.push_back({.name = "keys", .layout = found, .recast = SegmentForm::keys, .is_disturbed = true});
-    layouts.push_back({.name = op.allows_empty() ? "empty_runs" : "giant",
+    layouts.push_back({.name = op.takes_empty_segments() ? "empty_runs" : "giant",
                        .layout = parse_layout(uneven),
                        .recast = SegmentForm::offsets,
                        .has_runs = true,
                        .has_ones = true,
                        .is_disturbed = true});
     // Fewer elements than any tile has.
-    const auto few = parse_layout(op.allows_empty() ? "lengths=[3,0,1]" : "lengths=[3,1]");
+    const auto few = parse_layout(op.takes_empty_segments() ? "lengths=[3,0,1]" : "lengths=[3,1]");
     layouts.push_back({.name = "few", .layout = few, .is_few = true});
     layouts.push_back({.name = "few_keys",
                        .layout = parse_layout("lengths=[3,1]"),
@@ -105,7 +105,7 @@ PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request
     if (layout.recast)
         request.recast = [&](Segments segments) {
             if (layout.has_runs)
-                segments = with_runs(segments, layout.has_ones, op.allows_empty());
+                segments = with_runs(segments, layout.has_ones, op.takes_empty_segments());
             switch (*layout.recast) {
                 case SegmentForm::offsets: return segments;
                 case SegmentForm::ranges: return backwards(segments, !op.outputs.empty());

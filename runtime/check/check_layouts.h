@@ -35,8 +35,8 @@ struct CheckLayout {
     [[nodiscard]] bool is_named() const { return !recast && !is_few; }
 };
 
-/// Returns layouts that are hard for stages. They have empty segments only if the operator has a result for
-/// empty segments.
+/// Returns layouts that are hard for stages. They have empty segments only if the operator takes
+/// them.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
 /// Makes the data of a check on `layout`, with `standard_elements` elements if neither the request nor the

@@ -33,7 +33,7 @@ std::string refuses_empties(const Operator& op)
 {
     if (uses_name(op.lift, "segment") || (op.finish && uses_name(*op.finish, "segment")))
         return "results depend on the number of their segment";
-    return op.allows_empty() ? "" : "an empty segment has no result";
+    return op.takes_empty_segments() ? "" : "an empty segment has no result";
 }
 
 /// Makes one segment of all elements, also for forms that have arrays.

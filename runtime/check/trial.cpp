@@ -149,7 +149,7 @@ Segments Trial::usual_segments(SegmentForm form, const Operator& op) const
         const auto length = std::min(kUniformLengths[place], std::max<std::int64_t>(n, 1));
         return uniform_segments(n / length * length, length);
     }
-    return segments_of(form, lengths(op.allows_empty() && !is_found(form)));
+    return segments_of(form, lengths(op.takes_empty_segments() && !is_found(form)));
 }
 
 const Material& Trial::material(const Operator& op, Segments segments, const std::string& key) const

@@ -179,7 +179,7 @@ void check_workload(const Workload& workload)
     }
     if (!op.outputs.empty())
         refuse_shared_elements(segments, op.name);
-    if (op.allows_empty() || (!op.keeps_results && !op.map))  // a scan alone asks nothing of them
+    if (op.takes_empty_segments())
         return;
     for (std::int64_t s = 0; s < segments.num_segments; ++s)
         if (segments.length(s) == 0)

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/launch_plan.h"
@@ -225,6 +226,20 @@ TEST(CheckShapes, SegmentsOfOneLengthBeginAnywhereInVectors)
     ASSERT_NE(uniform, all.end());
     EXPECT_EQ(uniform->lengths.front(), 31);
     EXPECT_EQ(regress::standard_layouts(standard_operator("sum_i32"), 1 << 14)[1].name, "uniform=32");
+}
+
+/// A scan alone asks nothing of empty segments, with or without an identity.
+TEST(CheckShapes, ScansOfSemigroupsMeetEmptySegments)
+{
+    const auto op = scanned(standard_operator("keep_first_i32"), {});
+    ASSERT_FALSE(op.allows_empty());
+    const auto all = seen_by_check(op, "running_tiles");
+    const auto has_empties = [](const Seen& seen) { return std::ranges::count(seen.lengths, 0) > 300; };
+    EXPECT_TRUE(std::ranges::any_of(all, has_empties));
+    for (const auto& relation : regress::relations())
+        if (relation.name == "empty_segments") {
+            EXPECT_EQ(relation.objection(op), "");
+        }
 }
 
 /// Scratch memory that kernels leave fit for the next launch is used twice.

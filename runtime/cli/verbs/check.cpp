@@ -350,7 +350,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
         try {
             all.push_back(check(arguments, op, ranks, true));
         } catch (const InputError&) {  // the requested layout has empty segments
-            if (op.allows_empty() || all.empty() || !arguments.has("layout"))
+            if (op.takes_empty_segments() || all.empty() || !arguments.has("layout"))
                 throw;
         }
     }

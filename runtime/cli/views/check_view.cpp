@@ -247,7 +247,7 @@ std::vector<std::string> untried(const Operator& op, const CheckRequest& request
         "places of elements, which the operator does not read");
     add(op.state.size() == 1, "states of several fields");
     add(op.has_identity(), "operators without identity");
-    add(!op.allows_empty(), "empty segments, which the operator refuses");
+    add(!op.takes_empty_segments(), "empty segments, which the operator refuses");
     add(request.workload.index_bits.value_or(32) == 32, "64-bit indices");
     add(std::ranges::any_of(op.parameters, [](const auto& parameter) { return is_float(parameter.type); }),
         "infinities and NaN");

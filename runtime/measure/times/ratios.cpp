@@ -94,7 +94,7 @@ struct TimeBench::State {
         auto segments = segments_of(parse_layout(layout));
         const auto lengths = length_range(segments);
         data->longest = lengths.longest;
-        if (!named.op.allows_empty() && segments.num_segments != 0 && lengths.shortest == 0)
+        if (!named.op.takes_empty_segments() && segments.num_segments != 0 && lengths.shortest == 0)
             data->objection = fmt::format("an empty segment has no result of {}", named.name);
         data->inputs = columns(named, segments, data->objection);
         if (segments.form == SegmentForm::offsets && lengths.shortest > 0 && needs_keys()) {

@@ -32,7 +32,7 @@ Array first_of(const Array& array, std::int64_t length)
 
 void refuse_empty_segments(const Operator& op, const Layout& layout, const Segments& segments)
 {
-    if (!op.allows_empty() && segments.num_segments != 0 && length_range(segments).shortest == 0)
+    if (!op.takes_empty_segments() && segments.num_segments != 0 && length_range(segments).shortest == 0)
         throw InputError(fmt::format("layout '{}' has empty segments, and operator {} has no identity; {}",
                                      print(layout), op.name, advice_on_empty_segments(op)));
 }
