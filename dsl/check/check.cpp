@@ -304,8 +304,7 @@ private:
             if (find_type(result.name) == std::nullopt && find_function(result.name) == nullptr)
                 scope.names.emplace(result.name, result.type);
         scope.names.emplace("length", Type::i64);
-        check_block(*op_.map, std::move(scope),
-                    settable_outputs(op_, *op_.map, op_.scan ? &op_.scan->block : nullptr), "map", "output");
+        check_block(*op_.map, std::move(scope), settable_outputs(op_, "map", unread_), "map", "output");
     }
 
     void check_scan()
@@ -315,8 +314,7 @@ private:
         auto& [before, through, reverse, block] = *op_.scan;
         auto scope = scope_of_element(true);
         scope.operands = {{before, Operand::earlier}, {through, Operand::later}};
-        check_block(block, std::move(scope), settable_outputs(op_, block, op_.map ? &*op_.map : nullptr),
-                    "scan", "output");
+        check_block(block, std::move(scope), settable_outputs(op_, "scan", unread_), "scan", "output");
         if (complaints_.empty() && !op_.has_identity() && reads_before(op_))
             complain(block.position,
                      "scan reads '" + before + "', but operator " + op_.name +

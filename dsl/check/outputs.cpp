@@ -99,10 +99,18 @@ std::vector<OutputFault> output_faults(const Operator& op, const Unread& unread)
     return faults;
 }
 
-std::vector<ResultField> settable_outputs(const Operator& op, const Block& block, const Block* other)
+std::vector<ResultField> settable_outputs(const Operator& op, std::string_view part, const Unread& unread)
 {
+    static const Block unread_block;
+    const bool is_map = part == "map";
+    const auto* missing =
+        unread.parts || unread.blocks.contains(is_map ? "scan" : "map") ? &unread_block : nullptr;
+    const auto* map = op.map ? &*op.map : missing;
+    const auto* scan = op.scan ? &op.scan->block : missing;
+    const auto* other = is_map ? scan : map;
     if (other == nullptr)
         return op.outputs;
+    const auto& block = is_map ? *map : *scan;
     std::vector<ResultField> fields;
     for (const auto& output : op.outputs)
         if (find_set(block, output.name) || (is_open(op, block) && !find_set(*other, output.name)))

@@ -1,6 +1,7 @@
 #pragma once
 // Which part sets which output of an element, and which names `map` and `scan` can tell apart.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsl/check/check.h"
@@ -17,9 +18,10 @@ struct OutputFault {
 /// tell apart. Reports nothing that the unread parts may explain.
 [[nodiscard]] std::vector<OutputFault> output_faults(const Operator& op, const Unread& unread);
 
-/// The outputs that `block` of `map` or `scan` may set: all, unless the other part stands beside it. Then
-/// those that it names and, if it gives one value or names something else, those that `other` does not name.
-[[nodiscard]] std::vector<ResultField> settable_outputs(const Operator& op, const Block& block,
-                                                        const Block* other);
+/// The outputs that the part "map" or "scan" of `op` may set: all, unless the other part stands beside it,
+/// read or not. Then those that it names and, if it gives one value or names something else, those that the
+/// other does not name.
+[[nodiscard]] std::vector<ResultField> settable_outputs(const Operator& op, std::string_view part,
+                                                        const Unread& unread);
 
 }  // namespace segfold
