@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "dsl/printer.h"
 
@@ -80,9 +81,16 @@ std::vector<std::string> warnings(const Operator& op)
     for (const auto* block : {&op.finish, &op.empty, &op.map})
         if (*block)
             warnings.look_at(**block);
-    if (op.scan)
-        warnings.look_at(op.scan->block);
-    return std::move(warnings).take();
+    auto texts = std::move(warnings).take();
+    if (op.scan) {
+        auto named = op;  // prints the states as scan calls them
+        named.earlier = op.scan->before;
+        named.later = op.scan->through;
+        Warnings of_scan(named);
+        of_scan.look_at(op.scan->block);
+        std::ranges::move(std::move(of_scan).take(), std::back_inserter(texts));
+    }
+    return texts;
 }
 
 }  // namespace segfold

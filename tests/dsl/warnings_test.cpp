@@ -66,6 +66,21 @@ TEST(Warnings, OperatorsInCppNameTheirLine)
     EXPECT_NE(texts[0].find("warnings_test.cpp:"), std::string::npos) << texts[0];
 }
 
+TEST(Warnings, StatesOfAScanHaveItsNamesForThem)
+{
+    const auto texts = warnings(parse_operator("o.seg", R"(operator o(x: f32) -> (each y: i32) {
+  state s: f32 = 0
+  lift x
+  combine(a, b) a + b
+  scan(earlier, with) { y = nan == earlier || with != nan ? 1 : 0 }
+}
+)"));
+    ASSERT_EQ(texts.size(), 2U);
+    EXPECT_NE(texts[0].find("'nan == earlier' is always false"), std::string::npos) << texts[0];
+    EXPECT_NE(texts[0].find("write isnan(earlier)"), std::string::npos) << texts[0];
+    EXPECT_NE(texts[1].find("'with != nan' is always true"), std::string::npos) << texts[1];
+}
+
 TEST(Warnings, WhatIsMeantIsNotWarnedOf)
 {
     for (const std::string lift : {"isnan(x) ? 1 : 0", "x != x ? 1 : 0", "(x > 0 ? x : nan) > 1 ? 1 : 0",
