@@ -6,6 +6,7 @@
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
+#include "dsl/rewrite/scanned.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/measure/tune/known_trials.h"
 #include "runtime/session/choice/explanation.h"
@@ -216,6 +217,18 @@ TEST(Explanation, RatesHaveDigitsThatCount)
     EXPECT_EQ(predicted(0.0035), "0.0035 ms, 0.29 GB/s");
     EXPECT_EQ(predicted(0.0001), "0.0001 ms, 10.0 GB/s");
     EXPECT_EQ(predicted(0.000003), "3e-06 ms, 333 GB/s");
+}
+
+TEST(TuningRecords, TellScansApart)
+{
+    const auto scan_class =
+        class_of(Problem(scanned(standard_operator("sum_f32"), {}), SegmentForm::offsets));
+    EXPECT_NE(scan_class, class_of(Problem(standard_operator("sum_f32"), SegmentForm::offsets)));
+    EXPECT_EQ(print(scan_class),
+              "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative, running results");
+    auto scan_row = row({"running_tiles", {}}, shape(1 << 20, 32), 0.5);
+    scan_row.problem = scan_class;
+    EXPECT_EQ(parse_record("test.jsonl:1", print(scan_row)).problem, scan_class);
 }
 
 TEST(Lookup, RowsOfAnotherLengthDecideNothing)

@@ -77,7 +77,8 @@ ProblemClass problem_of(const JsonValue& field)
             field.at("key_bytes").small(),   field.at("element_bytes").count(),
             field.at("state_bytes").count(), field.at("commutative").truth(),
             field.at("identity").truth(),    field.at("costly").truth(),
-            is_true(field, "rows"),          is_true(field, "map")};
+            is_true(field, "rows"),          is_true(field, "map"),
+            is_true(field, "scan")};
 }
 
 /// Whether `formula` contains `name` as a whole word.
@@ -143,7 +144,8 @@ ProblemClass class_of(const Problem& problem)
             problem.op.has_identity(),
             problem.facts->at("costly_combine") != 0,
             has_rows(problem.op),
-            problem.op.map.has_value()};
+            problem.op.map.has_value(),
+            problem.op.scan.has_value()};
 }
 
 ProblemClass folded_on_host(ProblemClass problem)
@@ -156,11 +158,12 @@ ProblemClass folded_on_host(ProblemClass problem)
 
 std::string print(const ProblemClass& problem)
 {
-    return fmt::format("{}, {}-bit indices, {} bytes an element, {} bytes a state{}{}{}{}{}", problem.form,
+    return fmt::format("{}, {}-bit indices, {} bytes an element, {} bytes a state{}{}{}{}{}{}", problem.form,
                        problem.index_bits, problem.element_bytes, problem.state_bytes,
                        problem.is_commutative ? ", commutative" : "",
                        problem.has_identity ? "" : ", without identity", problem.is_costly ? ", costly" : "",
-                       problem.has_rows ? ", rows" : "", problem.has_map ? ", write-back" : "");
+                       problem.has_rows ? ", rows" : "", problem.has_map ? ", write-back" : "",
+                       problem.has_scan ? ", running results" : "");
 }
 
 std::string_view name(TuningPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
@@ -218,6 +221,8 @@ std::string print(const TuningRecord& record)
         its_class["rows"] = true;
     if (problem.has_map)
         its_class["map"] = true;
+    if (problem.has_scan)
+        its_class["scan"] = true;
     const Json line = {{"version", kRecordVersion},
                        {"device",
                         {{"name", device.name},

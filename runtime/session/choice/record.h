@@ -23,6 +23,7 @@ struct ProblemClass {
     bool is_costly = false;
     bool has_rows = false;  ///< has rows of features
     bool has_map = false;
+    bool has_scan = false;  ///< has running results
 
     bool operator==(const ProblemClass&) const = default;
 };
