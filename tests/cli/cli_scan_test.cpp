@@ -75,6 +75,27 @@ TEST_F(ScanTest, Checks)
     const auto result =
         scan({"sum", "--type", "f32", "--elements", "5000", "--layout", "geometric:mean=32", "--check"});
     EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    EXPECT_NE(result.output.find("has no say: Thrust scans nothing here, and operator sum gives running "
+                                 "results alone"),
+              std::string::npos)
+        << result.output;
+    EXPECT_NE(result.output.find("reference"), std::string::npos) << result.output;
+}
+
+/// Inclusive, of an operator without identity: empty segments are tried.
+TEST_F(ScanTest, ChecksScansOfSemigroups)
+{
+    (void)folder_.write("least.seg",
+                        "operator least(x: i32) -> each i32 { state s: i32 lift x combine(a, b) min(a, b) "
+                        "scan(before, through) through }");
+    const auto result = folder_.run({"check", "least.seg", "--backend", "simt", "--stage", "running_tiles",
+                                     "--elements", "700", "--prove", "off"});
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    EXPECT_NE(result.output.find("empty_runs"), std::string::npos) << result.output;
+    EXPECT_EQ(result.output.find("which the operator refuses"), std::string::npos) << result.output;
+    EXPECT_EQ(result.output.find("Thrust."), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("has no say: Thrust scans nothing here"), std::string::npos)
+        << result.output;
 }
 
 TEST_F(ScanTest, SaysWhatItCannot)
@@ -92,6 +113,25 @@ TEST_F(ScanTest, SaysWhatItCannot)
                   std::string::npos)
             << result.errors;
     }
+    EXPECT_EQ(
+        scan(on_data({"sum", "--sort", "result"})).errors,
+        "segfold: --sort: operator sum keeps no results of segments, which the flag puts in order; it gives "
+        "elements 'result'\n");
+    EXPECT_EQ(scan(on_data({"sum", "--labels", "nowhere.txt"})).errors,
+              "segfold: --labels: operator sum keeps no results of segments, which the flag names; it gives "
+              "elements 'result'\n");
+    std::vector<std::string> words = on_data({"scan", "sum", "--backend", "thrust"});
+    EXPECT_NE(folder_.run(words).errors.find("Thrust scans nothing here"), std::string::npos);
+    (void)folder_.write("rows.seg",
+                        "operator rows(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }");
+    words = {"scan", "rows.seg", "--layout", "uniform=8", "--elements", "64"};
+    for (const auto* backend : {"cpu", "simt"}) {
+        auto all = words;
+        all.insert(all.end(), {"--backend", backend});
+        const auto errors = folder_.run(all).errors;
+        EXPECT_NE(errors.find("the back end reference alone scans rows"), std::string::npos) << errors;
+    }
+    EXPECT_EQ(scan({words.begin() + 1, words.end()}).exit_code, 0);
     EXPECT_NE(folder_.run({"run", "sum", "--exclusive"}).exit_code, 0);
     EXPECT_NE(folder_.run({"scan", "--help"}).output.find("--exclusive"), std::string::npos);
 }

@@ -82,6 +82,15 @@ void check_output(const std::string& path, const Workload& workload)
             fmt::format("--output '{}': there is no folder '{}'", path, file.parent_path().string()));
 }
 
+/// "'y', 'z'"
+std::string outputs_text(const Operator& op)
+{
+    std::string text;
+    for (const auto& output : op.outputs)
+        text += fmt::format("{}'{}'", text.empty() ? "" : ", ", output.name);
+    return text;
+}
+
 const NamedArray& field_of(const Results& results, const std::string& name)
 {
     return *std::ranges::find(results, name, &NamedArray::name);
@@ -106,7 +115,14 @@ ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, b
       sort_(arguments.value("sort").value_or("")),
       output_(saves ? arguments.value("output").value_or("") : "")
 {
-    const auto fields = workload.op.keeps_results ? workload.op.results : std::vector<ResultField>();
+    for (const auto* flag : {"sort", "labels"})
+        if (arguments.has(flag) && !workload.op.keeps_results)
+            throw InputError(fmt::format(
+                "--{}: operator {} keeps no results of segments, which the flag {}; it "
+                "gives elements {}",
+                flag, workload.op.name, std::string_view(flag) == "sort" ? "puts in order" : "names",
+                outputs_text(workload.op)));
+    const auto& fields = workload.op.results;
     if (arguments.has("sort") && std::ranges::find(fields, sort_, &ResultField::name) == fields.end()) {
         std::vector<std::string_view> names;
         for (const auto& field : fields)

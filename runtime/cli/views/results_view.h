@@ -29,7 +29,7 @@ public:
     [[nodiscard]] std::string print(const Results& results) const;
     /// Returns the same segments as an array of JSON objects.
     [[nodiscard]] nlohmann::ordered_json json(const Results& results) const;
-    /// Returns the outputs of the first elements, if the operator has a map.
+    /// Returns the outputs of the first elements, if the operator has any.
     [[nodiscard]] nlohmann::ordered_json elements_json(const Results& results) const;
     /// Writes the file of --output, if requested. Returns its name, else "".
     std::string save(const Results& results) const;

@@ -53,6 +53,19 @@ Type type_called(nb::handle given)
     throw InternalError("a word of no type");
 }
 
+/// Reads `exclusive=` or `reverse=`; None is False. Refuses the value of a parameter of that name.
+bool scan_word(const PyOperator& op, const std::string& word, nb::handle value)
+{
+    const auto& parameters = op.parameters();
+    if (std::ranges::find(parameters, word, &DeclaredParameter::name) != parameters.end() &&
+        !PyBool_Check(value.ptr()) && !value.is_none())
+        throw nb::type_error(fmt::format("{0}= is a word of scan, and operator {1} has a parameter '{0}', "
+                                         "which stands by position or in a dictionary",
+                                         word, op.name())
+                                 .c_str());
+    return !value.is_none() && value_of<bool>(word, value, "True or False");
+}
+
 }  // namespace
 
 PyOperator::PyOperator(Operator checked)
@@ -291,7 +304,7 @@ void bind_operator(nb::module_& module)
                 for (const auto& [word, value] : words) {
                     const auto text = nb::cast<std::string>(word);
                     if (text == "exclusive" || text == "reverse")
-                        (text == "exclusive" ? form.exclusive : form.reverse) = nb::cast<bool>(value);
+                        (text == "exclusive" ? form.exclusive : form.reverse) = scan_word(op, text, value);
                     else
                         others[word] = value;
                 }

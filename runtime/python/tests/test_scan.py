@@ -197,3 +197,22 @@ def test_wrong_parts_are_told():
 
 def test_help_names_its_words():
     assert "exclusive=True" in sf.standard.sum.scan.__doc__ and "running sum" in sf.standard.sum.scan.__doc__
+
+
+@pytest.mark.parametrize("word", ["exclusive", "reverse"])
+@pytest.mark.parametrize("value", [1, 0, "yes", np.True_], ids=str)
+def test_forms_are_true_or_false(word, value):
+    x = np.arange(4, dtype=np.float32)
+    with pytest.raises(TypeError, match=re.escape(f"{word}= takes True or False, and {value!r} is given")):
+        sf.standard.sum.scan(x, backend="reference", **{word: value})
+    found = sf.standard.sum.scan(x, backend="reference", **{word: None})
+    assert found.tolist() == [0, 1, 3, 6]
+
+
+def test_columns_called_as_words():
+    op = sf.operator("operator sum(exclusive: f32) -> f32 { state s: f32 = 0 lift exclusive combine(a, b) a + b }")
+    x = np.arange(4, dtype=np.float32)
+    with pytest.raises(TypeError, match="exclusive= is a word of scan, and operator sum has a parameter 'exclusive', which stands by"):
+        op.scan(exclusive=x, backend="reference")
+    assert op.scan(x, exclusive=True, backend="reference").tolist() == [0, 0, 1, 3]
+    assert op.scan({"exclusive": x}, backend="reference").tolist() == [0, 1, 3, 6]
