@@ -96,7 +96,7 @@ class row:
 
 
 class each:
-    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` computes it."""
+    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` or ``scan`` computes it."""
 
     def __init__(self, type):
         self.type = type

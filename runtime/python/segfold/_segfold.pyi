@@ -104,7 +104,11 @@ class Operator:
         Takes what a call takes, and returns arrays as long as the columns: of ``sum`` the running sum, of ``mean`` the running mean.
         With ``exclusive=True`` an element gets the results of the elements before it; the first one of a segment gets those of an
         empty segment. With ``reverse=True`` segments are scanned from their end. An operator that has a part ``scan`` says itself what
-        each element gets; ``reverse`` turns its direction round.
+        each element gets; ``reverse`` turns its direction round. None counts as False. A column that is called ``exclusive`` or
+        ``reverse`` is given by position or in a dictionary.
+
+        Rows are scanned by ``backend="reference"`` alone; a state of more than 64 bytes, and a ``combine`` that is refuted to be
+        associative, by the back ends cpu and reference, not on a GPU.
 
         Raises InputError for an operator with a ``map``, for overlapping ranges, and where ``exclusive`` is asked of an operator that
         has a part ``scan`` or gives empty segments no result.

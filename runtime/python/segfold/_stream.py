@@ -78,7 +78,7 @@ def stream(
     array and refused if it has one. An endless iterable can therefore not stand beside one that ends.
 
     Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are given by keys.
-    Raises the errors of a fold and of the iterables, and InputError for operators over rows or with a ``map``.
+    Raises the errors of a fold and of the iterables, and InputError for operators over rows or with a ``map`` or a ``scan``.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))
