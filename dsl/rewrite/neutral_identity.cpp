@@ -44,8 +44,10 @@ Operator with_neutral_identity(Operator op, std::string& field)
 {
     field = unused_name(op, "any");
     const auto of = [&](Operand operand, const std::string& name) { return make_field(operand, name); };
-    if (!op.finish)
-        op.finish = copied_state(op);  // results stay as they are, for who binds arrays counts them
+    if (!op.finish && op.keeps_results)
+        op.finish = copied_state(op);
+    if (!op.keeps_results && !op.finish)
+        op.results.push_back({field, Type::boolean, {}});  // such results are the fields of the state
     for (auto& known : op.state)
         if (!known.identity)
             known.identity = known.type == Type::boolean ? Expression(false) : Expression(0);

@@ -50,11 +50,14 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
         end_struct_with_pointers();
     begin("results");
     const auto results_at = slots_.back().begin;
-    for (std::size_t i = 0; i < op.results.size() + op.outputs.size(); ++i)
-        if (op.keeps_results || i >= op.results.size())
-            append_address();
-        else
-            append(std::uint64_t{0});
+    // Results that nobody keeps are scratch memory. The emitted operator may have more of them than `op`: it
+    // may run without its identity.
+    if (!op.keeps_results)
+        for (const auto& scratch : emitted.scratch)
+            if (scratch.result >= 0)
+                append(std::uint64_t{0});
+    for (std::size_t i = 0; i < returned_fields(op).size(); ++i)
+        append_address();
     if (has_rows(op)) {
         num_features_at_ = append_index();
         end_struct_with_pointers();

@@ -111,8 +111,7 @@ TEST_P(ScansWithoutIdentity, AreThoseOfLoops)
 INSTANTIATE_TEST_SUITE_P(Forms, ScansWithoutIdentity, testing::ValuesIn(all_forms()),
                          [](const auto& info) { return print(info.param); });
 
-/// The state of `norm` has two fields, and `finish` made its one result: the results that nobody sees are
-/// counted by whoever binds arrays.
+/// An operator that runs without its identity has a result more that nobody sees.
 TEST(ScansInSessions, WithoutIdentityAgreeWithTheReference)
 {
     std::vector<float> x;
