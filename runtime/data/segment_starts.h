@@ -42,11 +42,28 @@ template <class T>
 struct KeyMarks {
     const T* keys;
 
+    /// Whether 65 keys from `first` on are equal, as in most blocks of long segments. Takes a vector at a
+    /// time.
+    static bool are_equal(const T* first)
+    {
+        using Vector [[gnu::vector_size(16)]] = std::uint64_t;
+        Vector differences = {};
+        for (std::size_t i = 0; i < std::tuple_size_v<StartMarks>; i += sizeof(Vector) / sizeof(T)) {
+            Vector here, next;
+            std::memcpy(&here, first + i, sizeof here);
+            std::memcpy(&next, first + i + 1, sizeof next);
+            differences |= here ^ next;
+        }
+        return (differences[0] | differences[1]) == 0;
+    }
+
     /// Marks `count` elements from `begin` on, at most 64; the other marks become 0.
     void operator()(std::int64_t begin, std::int64_t count, StartMarks& marks) const
     {
         const T* const at = keys + begin;
-        if (begin != 0 && count == std::ssize(marks)) {
+        if (begin != 0 && count == std::ssize(marks) && are_equal(at - 1)) {
+            marks = {};
+        } else if (begin != 0 && count == std::ssize(marks)) {
             for (std::size_t i = 0; i < marks.size(); ++i)
                 marks[i] = at[i] != (at - 1)[i];
         } else {

@@ -254,6 +254,7 @@ TEST_F(BadInputTest, EveryCaseHasItsMessageAndEndsWithTwo)
 
 TEST_F(BadInputTest, AdviceCanBeFollowed)
 {
+    test::compile_briefly();
     test::Draw draw;
     for (const auto& refused : read_cases(SEGFOLD_SOURCE_DIR "/tests/cli/bad_input.txt"))
         for (const auto& command : refused.followed) {

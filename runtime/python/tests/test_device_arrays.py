@@ -7,6 +7,7 @@ import sys
 import pytest
 
 
+@pytest.mark.drawn
 def test_arrays_of_a_gpu_that_does_nothing():
     tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "device_arrays.py")
     ran = subprocess.run([sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", tests], capture_output=True, text=True)

@@ -79,6 +79,7 @@ def test_laws_that_hold():
     assert rounding.prover == "" and rounding["associative"].seconds == 0
 
 
+@pytest.mark.drawn
 def test_laws_that_are_proved():
     report = sf.check(sf.operator(FLIGHTS), prove=20)
     if report.prover.startswith("nothing is proved"):
@@ -141,6 +142,7 @@ x = np.ones(1 << 22, np.float32)
 """
 
 
+@pytest.mark.drawn
 def test_the_lock_is_free_while_a_fold_runs():
     """Another thread of Python counts on while the reference folds four million elements."""
     program = LONG + """
@@ -193,6 +195,7 @@ print(sf.standard.sum(np.ones(3, np.float32), backend="reference")[0], flush=Tru
     assert taken < 1
 
 
+@pytest.mark.drawn
 def test_columns_are_not_copied():
     """The peak of memory while 256 MiB are folded by a back end that reads the caller's memory."""
     program = """

@@ -164,6 +164,7 @@ def test_a_message_of_a_part_that_is_a_value_has_a_place():
         sf.operator(wrong)
 
 
+@pytest.mark.drawn
 def test_a_long_loop_gets_names():
     def halved(times):
         def lift(x):

@@ -339,6 +339,7 @@ def test_a_check_that_fails_says_how_laws_are_searched_longer():
     assert str(caught.value).endswith("; a law of operator odd may not hold, for which sf.check() searches longer than a call does")
 
 
+@pytest.mark.drawn
 def test_a_session_that_could_not_be_made_leaves_nothing(tmp_path):
     with pytest.raises(sf.InputError):
         SUM(X, kernels=tmp_path / "nowhere")

@@ -17,6 +17,7 @@ def fold_benchmark():
     return module
 
 
+@pytest.mark.drawn
 def test_every_row(fold_benchmark, capsys):
     assert fold_benchmark.main(["--elements", "5000", "--rounds", "1", "--backend", "reference"]) == 0
     printed = capsys.readouterr().out

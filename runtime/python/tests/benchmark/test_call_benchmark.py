@@ -3,9 +3,12 @@
 import importlib.util
 import pathlib
 
+import pytest
+
 BENCHMARK = pathlib.Path(__file__).resolve().parents[2] / "benchmark" / "call_benchmark.py"
 
 
+@pytest.mark.drawn
 def test_every_row(capsys, monkeypatch):
     spec = importlib.util.spec_from_file_location("call_benchmark", BENCHMARK)
     benchmark = importlib.util.module_from_spec(spec)

@@ -109,6 +109,7 @@ def test_arrays_of_the_caller_stay_as_they_are():
     np.testing.assert_array_equal(keys, kept[1])
 
 
+@pytest.mark.drawn
 def test_out_check_plans_and_bench_take_sorted_keys():
     x, keys = rng.integers(0, 9, 500).astype("f8"), rng.integers(0, 20, 500)
     wanted = np.bincount(keys, x)

@@ -73,6 +73,7 @@ def test_lists_of_one_length():
     assert rows(nested).tolist() == [[4, 6], [0, 0], [5, 6]]
 
 
+@pytest.mark.drawn
 def test_memory_is_given_back():
     before = pa.total_allocated_bytes()
     x = pa.array(np.ones(1 << 20, np.float32))

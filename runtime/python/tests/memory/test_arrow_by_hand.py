@@ -122,6 +122,7 @@ def test_values_are_read_where_they_lie():
     assert folded(lender) == [(1 << 22) + 2]
 
 
+@pytest.mark.drawn
 def test_nulls_among_elements_are_refused():
     text = said(Lender([b"f"], Part(9, bits([1, 1, 0, 1, 0, 1, 1, 1, 1]), X, null_count=2)))
     assert text == ("'x' has 2 nulls, and a fold knows no missing values; give pyarrow.array(x).fill_null(VALUE), where VALUE changes "
@@ -169,6 +170,7 @@ def test_columns_of_the_same_lists():
         gather(ENDS, Lender([b"+l", b"f"], lists(ENDS, values(X))))
 
 
+@pytest.mark.drawn
 def test_plans_and_words_of_a_call():
     lender = Lender([b"+l", b"f"], lists(ENDS, values(X)))
     plan = sf.plan(SUM, lender)
