@@ -2,34 +2,16 @@
 // begin in the middle of a vector.
 #include <gtest/gtest.h>
 
-#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
-#include "tests/gpu/session_on_gpu.h"
+#include "tests/gpu/plans_on_gpu.h"
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"
 
 namespace segfold::test::rows_gpu_test {
 namespace {
 
-class RowsOnGpu : public SessionOnGpu {
-protected:
-    /// Runs the plan twice, so that scratch left behind by the first run is met by the second.
-    [[nodiscard]] Results run(const Workload& workload, const Emitted& emitted, const std::string& name)
-    {
-        cuda::ResidentWorkload resident(*context_, workload);
-        const cuda::LoadedPlan plan(*context_, resident, emitted, name, &cache_);
-        cuda::Stream stream(*context_);
-        plan.launch(stream);
-        stream.synchronize();
-        resident.poison_results();
-        plan.launch(stream);
-        stream.synchronize();
-        return resident.results();
-    }
-
-    cuda::CompileCache cache_;
-};
+class RowsOnGpu : public PlansOnGpu {};
 
 /// Each text with every length of rows, in vectors and without. SEGFOLD_ROWS=all: of every pair.
 TEST_F(RowsOnGpu, EveryStageAgreesWithTheReference)

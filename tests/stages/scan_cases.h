@@ -1,12 +1,14 @@
 #pragma once
 // Operators of columns with running results, and what plain loops give for them.
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "dsl/text/parser.h"
 #include "runtime/data/index_at.h"
 #include "tests/common/stage_cases.h"
+#include "tests/stages/row_cases.h"
 
 namespace segfold::test {
 
@@ -125,6 +127,44 @@ inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
                 total + static_cast<std::uint64_t>(position);
     }
     return results;
+}
+
+/// An operator over segments in one form.
+struct ScanCase {
+    ScanOperator op;
+    SegmentForm form;
+    int bits = 32;
+};
+
+inline std::string print(const ScanCase& c)
+{
+    return print(c.op) + "_" + std::string(name(c.form)) + (c.bits == 64 ? "_wide" : "");
+}
+
+inline void PrintTo(const ScanCase& c, std::ostream* out) { *out << print(c); }
+
+/// All forms in both directions, and operators of every kind over one form.
+inline std::vector<ScanCase> all_scan_cases()
+{
+    using enum SegmentForm;
+    std::vector<ScanCase> cases;
+    for (const bool reverse : {false, true}) {
+        for (const auto form : {whole, uniform, offsets, ranges})
+            cases.push_back({{.reverse = reverse}, form});
+        cases.push_back({{.reverse = reverse, .keeps_results = false}, offsets});
+        cases.push_back({{.reverse = reverse, .identity = false}, offsets, 64});
+        cases.push_back({{.reverse = reverse, .identity = false, .lifts_places = true}, ranges});
+        cases.push_back({{.reverse = reverse, .map = true, .lifts_places = true}, offsets});
+    }
+    return cases;
+}
+
+inline Segments segments_of(const ScanCase& c, const std::vector<std::int64_t>& lengths)
+{
+    auto segments = c.form == SegmentForm::ranges ? ranges_apart(lengths) : segments_in_form(c.form, lengths);
+    if (c.form == SegmentForm::uniform && total(lengths) > 0)
+        segments = uniform_segments(total(lengths) / 7 * 7, lengths.size() % 2 == 0 ? 7 : 1);
+    return with_index_bits(std::move(segments), c.bits);
 }
 
 }  // namespace segfold::test

@@ -18,48 +18,12 @@ namespace {
 const std::map<std::string, int> kSmallest = {{"block_threads", 64}, {"items_per_thread", 4}};
 constexpr std::int64_t kTile = 256;
 
-struct ScanCase {
-    ScanOperator op;
-    SegmentForm form;
-    int bits = 32;
-};
-
-std::string print(const ScanCase& c)
-{
-    return print(c.op) + "_" + std::string(name(c.form)) + (c.bits == 64 ? "_wide" : "");
-}
-
-[[maybe_unused]] void PrintTo(const ScanCase& c, std::ostream* out) { *out << print(c); }
-
-std::vector<ScanCase> all_cases()
-{
-    using enum SegmentForm;
-    std::vector<ScanCase> cases;
-    for (const bool reverse : {false, true}) {
-        for (const auto form : {whole, uniform, offsets, ranges})
-            cases.push_back({{.reverse = reverse}, form});
-        cases.push_back({{.reverse = reverse, .keeps_results = false}, offsets});
-        cases.push_back({{.reverse = reverse, .identity = false}, offsets, 64});
-        cases.push_back({{.reverse = reverse, .identity = false, .lifts_places = true}, ranges});
-        cases.push_back({{.reverse = reverse, .map = true, .lifts_places = true}, offsets});
-    }
-    return cases;
-}
-
 Emitted cuda_text(const ScanCase& c)
 {
     const auto& stage = Catalogue::standard().stage("running_tiles");
     Problem problem(scan_operator(c.op), c.form, c.bits);
     problem.checked_tables = {"code"};
     return emit(problem, stage, configure(stage, kSmallest, plan_facts(problem)));
-}
-
-Segments segments_of(const ScanCase& c, const std::vector<std::int64_t>& lengths)
-{
-    auto segments = c.form == SegmentForm::ranges ? ranges_apart(lengths) : segments_in_form(c.form, lengths);
-    if (c.form == SegmentForm::uniform && total(lengths) > 0)
-        segments = uniform_segments(total(lengths) / 7 * 7, lengths.size() % 2 == 0 ? 7 : 1);
-    return with_index_bits(std::move(segments), c.bits);
 }
 
 class ScansOnSimt : public testing::TestWithParam<ScanCase> {};
@@ -84,7 +48,7 @@ TEST_P(ScansOnSimt, AreThoseOfLoops)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Matrix, ScansOnSimt, testing::ValuesIn(all_cases()),
+INSTANTIATE_TEST_SUITE_P(Matrix, ScansOnSimt, testing::ValuesIn(all_scan_cases()),
                          [](const auto& info) { return print(info.param); });
 
 /// A segment over more tiles than a warp looks back at once, by schedules that let blocks overtake each

@@ -1,0 +1,74 @@
+// Running results on a GPU: every form of the stage over tiles of every size, many tiles by look-back, and
+// scans of a session.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/judge/compare.h"
+#include "tests/gpu/plans_on_gpu.h"
+#include "tests/stages/row_cases.h"
+#include "tests/stages/scan_cases.h"
+
+namespace segfold::test::scans_gpu_test {
+namespace {
+
+class ScansOnGpu : public PlansOnGpu {
+protected:
+    /// Expects of a case in one configuration what plain loops give.
+    void expect_as_loops(const ScanCase& c, const std::map<std::string, int>& settings, std::int64_t tile,
+                         const std::vector<std::int64_t>& lengths, const std::string& what)
+    {
+        const auto& stage = Catalogue::standard().stage("running_tiles");
+        Problem problem(scan_operator(c.op), c.form, c.bits);
+        const auto emitted = emit(problem, stage, configure(stage, settings, plan_facts(problem)));
+        const auto workload = scan_workload(c.op, segments_of(c, lengths));
+        ASSERT_EQ(first_difference(run(workload, emitted, stage.name), scanned_by_loops(workload, c.op)), "")
+            << print(c) << ", " << what << ", tiles of " << tile;
+    }
+};
+
+TEST_F(ScansOnGpu, AreThoseOfLoopsInSmallTiles)
+{
+    for (const auto& c : all_scan_cases())
+        for (const auto& [name, lengths] : length_cases(64, 256, true))
+            expect_as_loops(c, {{"block_threads", 64}, {"items_per_thread", 4}}, 256, lengths, name);
+}
+
+/// Tiles that stand behind many others, among segments that end in each of them, in few and in none.
+TEST_F(ScansOnGpu, AreThoseOfLoopsOverMillionsOfElements)
+{
+    for (const auto& c : all_scan_cases()) {
+        expect_as_loops(c, {}, 0, {3, 5'000'001, 0, 70'000}, "a giant");
+        expect_as_loops(c, {}, 0, std::vector<std::int64_t>(70'000, 31), "short segments");
+        std::vector<std::int64_t> lengths;
+        for (std::int64_t i = 0; i < 3000; ++i)
+            lengths.push_back(i % 3 == 0 ? 0 : i * 37 % 1400);
+        expect_as_loops(c, {}, 0, lengths, "segments around a tile");
+    }
+}
+
+TEST_F(ScansOnGpu, OfASessionAreThoseOfTheHost)
+{
+    Session host({.backend = "cpu"});
+    const auto op = standard_operator("affine_u32");
+    const auto workload = make_workload(op, segments_in_form(SegmentForm::offsets, {40'000, 0, 1, 99, 5}), 3);
+    std::vector<ArrayView> columns;
+    for (const auto& array : workload.arrays)
+        columns.push_back({array.type(), array.data(), static_cast<std::int64_t>(array.length())});
+    const auto& places = workload.segments.offsets;
+    const auto view = offsets({places.type(), places.data(), static_cast<std::int64_t>(places.length())});
+    for (const bool exclusive : {false, true})
+        for (const bool reverse : {false, true}) {
+            const ScanOptions options{.exclusive = exclusive, .reverse = reverse};
+            const auto here = session_->scan(op, columns, view, options);
+            const auto there = host.scan(op, columns, view, options);
+            for (const auto& result : op.results)
+                EXPECT_TRUE(std::ranges::equal(here.values<std::uint32_t>(result.name),
+                                               there.values<std::uint32_t>(result.name)))
+                    << result.name << ", " << exclusive << ", " << reverse;
+        }
+}
+
+}  // namespace
+}  // namespace segfold::test::scans_gpu_test
