@@ -24,7 +24,8 @@ protected:
         const auto result = scan(std::move(words));
         EXPECT_EQ(result.exit_code, 0) << result.errors;
         std::vector<double> all;
-        for (const auto& element : nlohmann::json::parse(result.output)["elements"])
+        const auto document = nlohmann::json::parse(result.output);
+        for (const auto& element : document["elements"])
             all.push_back(element["outputs"]["result"]);
         return all;
     }

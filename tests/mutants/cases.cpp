@@ -102,6 +102,8 @@ private:
     {
         if (!serves(op, form, bits))
             return;
+        if (form == SegmentForm::ranges && operator_of(op).scan)
+            return;  // ranges of the shapes overlap, and an element has one output
         const auto [block, tile] =
             block_and_tile(stage_, Problem(operator_of(op), form, bits), configuration);
         const bool empties = operator_of(op).allows_empty();

@@ -49,7 +49,7 @@ def test_order_of_the_data(backend, layout, exclusive, reverse):
 
 def test_sum_and_mean_scan_alike():
     x = np.array([1, 2, 3, 4, 5], np.float32)
-    words = {"offsets": [0, 3, 5], "backend": "reference"}
+    words = {"offsets": np.array([0, 3, 5]), "backend": "reference"}
     assert sf.standard.sum.scan(x, **words).tolist() == [1, 3, 6, 4, 9]
     assert sf.standard.sum.scan(x, exclusive=True, **words).tolist() == [0, 1, 3, 0, 4]
     assert sf.standard.sum.scan(x, reverse=True, **words).tolist() == [6, 5, 3, 9, 5]
@@ -94,7 +94,7 @@ def streak_class(reverse):
         results = sf.each(sf.i32)
 
         def lift(delay):
-            return dict(flights=1, trailing=sf.i32(delay > 15))
+            return dict(flights=1, trailing=sf.i32(delay > 15.0))
 
         def combine(a, b):
             return dict(flights=a.flights + b.flights,
@@ -116,11 +116,11 @@ def test_classes_say_what_texts_say(reverse):
 def test_late_flights_in_a_row():
     delay = np.array([20, 30, 1, 16, 40, 50, 2, 99], np.float32)
     op = streak_class(False)
-    assert op(delay, lengths=[5, 0, 3], backend="reference").tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
-    assert op.scan(delay, lengths=[5, 0, 3], backend="reference").tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
-    assert op.scan(delay, reverse=True, lengths=[5, 0, 3], backend="reference").tolist() == [2, 1, 0, 2, 1, 1, 0, 1]
-    plan = sf.plan(op, delay, lengths=[5, 0, 3], backend="reference")
-    assert plan(delay, lengths=[5, 0, 3]).tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
+    assert op(delay, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
+    assert op.scan(delay, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
+    assert op.scan(delay, reverse=True, lengths=np.array([5, 0, 3]), backend="reference").tolist() == [2, 2, 2, 2, 1, 1, 1, 1]
+    plan = sf.plan(op, delay, lengths=np.array([5, 0, 3]), backend="reference")
+    assert plan(delay, lengths=np.array([5, 0, 3])).tolist() == [1, 2, 0, 1, 2, 1, 0, 1]
 
 
 def test_scan_beside_map_and_results():
@@ -146,7 +146,7 @@ def test_scan_beside_map_and_results():
         def scan(earlier, so_far, t):
             return dict(running=earlier * 100 + so_far + t[sf.segment()] * sf.position())
 
-    found = told(np.array([1, 2, 3, 4, 5]), np.array([10, 0, 20]), lengths=[2, 0, 3], backend="reference")
+    found = told(np.array([1, 2, 3, 4, 5]), np.array([10, 0, 20]), lengths=np.array([2, 0, 3]), backend="reference")
     assert found.total.tolist() == [3, 0, 12]
     assert found.rest.tolist() == [2, 1, 9, 8, 7]
     assert found.running.tolist() == [1, 113, 3, 327, 752]
@@ -164,7 +164,7 @@ def test_functions_scan():
 def test_rows_are_scanned_feature_by_feature():
     op = sf.operator("operator sum(x: row i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }")
     x = np.arange(12, dtype=np.int32).reshape(4, 3)
-    found = op.scan(x, offsets=[0, 3, 4], backend="reference")
+    found = op.scan(x, offsets=np.array([0, 3, 4]), backend="reference")
     np.testing.assert_array_equal(found, np.concatenate([np.cumsum(x[:3], 0), x[3:]]))
 
 
@@ -172,7 +172,7 @@ def test_rows_are_scanned_feature_by_feature():
     (lambda x: sf.standard.softmax.scan(x), "operator softmax has a map, which needs the results of whole segments"),
     (lambda x: sf.standard.keep_first.scan(x, exclusive=True), "operator keep_first has no identity, so that an exclusive scan"),
     (lambda x: streak_class(False).scan(x, exclusive=True), "operator streak has a scan of its own"),
-    (lambda x: sf.standard.sum.scan(x, ranges=([0, 1], [2, 3]), backend="reference"), "overlap"),
+    (lambda x: sf.standard.sum.scan(x, ranges=(np.array([0, 1]), np.array([2, 3])), backend="reference"), "overlap"),
     (lambda x: sf.stream(streak_class(False), [x], num_elements=4, uniform=2, memory="64K"),
      "operator streak has a scan, whose states do not pass from slice to slice"),
 ])  # fmt: skip

@@ -43,7 +43,10 @@ struct State {
     u64 power;
 };
 
-[[gnu::always_inline]] static inline State identity() { return {0, 1}; }
+[[gnu::always_inline]] static inline State identity()
+{
+    return {0, 1};
+}
 
 [[gnu::always_inline]] static inline State lift(unsigned x)
 {
@@ -86,7 +89,10 @@ struct States {
     states.power[lane] = state.power;
 }
 
-[[gnu::always_inline]] static inline void clear(States& states, int lane) { put(states, lane, identity()); }
+[[gnu::always_inline]] static inline void clear(States& states, int lane)
+{
+    put(states, lane, identity());
+}
 
 // Bodies of loops over lanes are functions: a compiler keeps their states in registers, but moves variables
 // of the loop itself to memory.
@@ -134,22 +140,22 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
     const char* from = (const char*)rows;
     Words* to = (Words*)columns;
     Words a[16], b[16];
-#pragma GCC unroll 16
+    #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i)
         a[i] = *(const Words*)(from + i * stride);
-#pragma GCC unroll 16
+    #pragma GCC unroll 16
     for (int i = 0; i < 16; i += 2) {
         b[i] = low_words(a[i], a[i + 1]);
         b[i + 1] = high_words(a[i], a[i + 1]);
     }
-#pragma GCC unroll 16
+    #pragma GCC unroll 16
     for (int i = 0; i < 16; i += 4) {
         a[i] = low_pairs(b[i], b[i + 2]);
         a[i + 1] = high_pairs(b[i], b[i + 2]);
         a[i + 2] = low_pairs(b[i + 1], b[i + 3]);
         a[i + 3] = high_pairs(b[i + 1], b[i + 3]);
     }
-#pragma GCC unroll 4
+    #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) {
         const Words first = even_quads(a[k], a[k + 4]);
         const Words second = odd_quads(a[k], a[k + 4]);
@@ -172,7 +178,7 @@ struct Items {
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
-#pragma GCC unroll 16
+    #pragma GCC unroll 16
     for (int lane = 0; lane < kLanes; ++lane) {
         const char* row = (const char*)(inputs.x + first + lane * lane_items);
         __builtin_prefetch(row + kFarBytes, 0, 2);
@@ -182,8 +188,9 @@ struct Items {
 }
 
 // Lifts item k of a lane, which is the element at `index`.
-[[gnu::always_inline]] static inline State lift_item(const Inputs&, const Items& items, int k, int lane,
-                                                     Index, Index, Index)
+[[gnu::always_inline]] static inline State lift_item(const Inputs&, const Items& items, int k,
+                                                     int lane, Index, Index,
+                                                     Index)
 {
     return lift(items.x[k][lane]);
 }
@@ -195,17 +202,17 @@ struct Scanned {
 
 // What an element gets, from the states of its segment before it and with it.
 [[gnu::always_inline]] static inline Scanned scan_element(State before, State through, unsigned x,
-                                                          Index index, Index position, Index segment)
+    Index index, Index position, Index segment)
 {
-    return {through.hash * 31 + before.hash * 7 + u64(x) +
-            u64(i64(u64(index) + u64(position) * 5 + u64(segment)))};
+    return {through.hash * 31 + before.hash * 7 + u64(x)
+        + u64(i64(u64(index) + u64(position) * 5 + u64(segment)))};
 }
 
 // Writes the outputs of the element at `index` of the input, from the states of its segment before it and
 // with it.
 [[gnu::always_inline]] static inline void scan_item(const Inputs& inputs, const Results& results,
-                                                    State before, State through, Index index, Index position,
-                                                    Index segment)
+                                                    State before, State through, Index index,
+                                                    Index position, Index segment)
 {
     const Scanned scanned = scan_element(before, through, inputs.x[index], index, position, segment);
     results.told[index] = scanned.told;
@@ -278,14 +285,14 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     while (count - done >= kLanes * kColumns) {
         const int lane_items = count - done >= kLanes * kLaneItems ? kLaneItems : kColumns;
         States totals;
-#pragma omp simd
+        #pragma omp simd
         for (int lane = 0; lane < kLanes; ++lane)
             clear(totals, lane);
         Items items;
         for (int taken = 0; taken < lane_items; taken += kColumns) {
             take_items(items, inputs, first + done + taken, lane_items);
             for (int k = 0; k < kColumns; ++k) {
-#pragma omp simd
+                #pragma omp simd
                 for (int lane = 0; lane < kLanes; ++lane) {
                     const Index i = done + taken + k + lane * lane_items;
                     take_item(totals, lane, inputs, items, k, first + i, position + i, segment);
@@ -333,11 +340,15 @@ static inline Span open_span(const Segments& segments, const Share& share)
 }
 
 // Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.
-extern "C" void fold_share(i64 share, const Inputs& inputs, const Segments& segments, State* share_states)
+extern "C" void fold_share(i64 share,
+                           const Inputs& inputs,
+                           const Segments& segments,
+                           State* share_states)
 {
     const Span open = open_span(segments, share_of(segments, share));
-    share_states[share] =
-        open.begin < open.end ? fold_items(inputs, segments, open.segment, open.begin, open.end) : identity();
+    share_states[share] = open.begin < open.end
+                              ? fold_items(inputs, segments, open.segment, open.begin, open.end)
+                              : identity();
 }
 
 // Joins those states along the way: each share gets the state of its first segment before it.
@@ -360,7 +371,10 @@ struct Run {
     Index segment;
 };
 
-[[gnu::always_inline]] static inline Index step_of(Index k) { return k; }
+[[gnu::always_inline]] static inline Index step_of(Index k)
+{
+    return k;
+}
 
 // Scans item k of a run. `is_first` says that the scan enters its segment with it.
 [[gnu::always_inline]] static inline State scan_step(const Inputs& inputs, const Results& results,
@@ -391,8 +405,11 @@ static inline State scan_items(const Inputs& inputs, const Results& results, con
 }
 
 // A share walks through its segments. The states that it begins with are joined.
-extern "C" void scan_share(i64 share, const Inputs& inputs, const Segments& segments,
-                           const State* share_states, const Results& results)
+extern "C" void scan_share(i64 share,
+                           const Inputs& inputs,
+                           const Segments& segments,
+                           const State* share_states,
+                           const Results& results)
 {
     const Share own = share_of(segments, share);
     State state = identity();
