@@ -258,6 +258,13 @@ Array counted_from_one(std::int64_t count, std::int64_t most)
     return Array::of<std::int32_t>(Type::i32, std::span<const std::int32_t>(values));
 }
 
+Operator scan_of_trace(const std::string& name, ScanForm form)
+{
+    auto op = scanned(matrix_operator("trace_u64"), form);
+    op.name = name;
+    return op;
+}
+
 }  // namespace
 
 Operator operator_of(const std::string& name)
@@ -277,8 +284,8 @@ Operator operator_of(const std::string& name)
            : name == "five_bytes"      ? five_bytes()
            : name == "told"            ? told()
            : name == "told_looked"     ? told_looked()
-           : name == "scan_trace"      ? scanned(matrix_operator("trace_u64"), {})
-           : name == "scan_back"       ? scanned(matrix_operator("trace_u64"), {true, true})
+           : name == "scan_trace"      ? scan_of_trace(name, {})
+           : name == "scan_back"       ? scan_of_trace(name, {.exclusive = true, .reverse = true})
            : name == "scan_kept"       ? scan_operator({.lifts_places = true})
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)
