@@ -95,7 +95,8 @@ TEST_P(NativeLibrary, AgreesWithReferenceAndThrust)
             problem.target = backend->target();
             const PlanText plan{emit(problem, stage, small_configuration(stage), catalogue), stage.name};
             for (const auto kind : kLayoutKinds) {
-                const bool is_shared = op.map && kind == LayoutKind::ranges;  // elements have one output
+                const bool is_shared =
+                    !op.outputs.empty() && kind == LayoutKind::ranges;  // elements have one output
                 if (served_form(stage, form_of(kind)) != form || is_shared)
                     continue;
                 const auto workload = library_workload(op, segments_of(kind, op.allows_empty()), 11);

@@ -185,7 +185,7 @@ TEST(Operator, AllPairsOfStandardOperatorsHaveProducts)
         std::vector<Operator> all;
         for (const auto& standard : standard_operators())
             if (std::ranges::find(standard.types, type) != standard.types.end())
-                if (auto op = standard_operator(standard.name, type); !op.map)
+                if (auto op = standard_operator(standard.name, type); op.outputs.empty())
                     all.push_back(std::move(op));
         const auto kind = [](const Parameter& p) { return std::tuple(p.type, p.table, p.scalar, p.row); };
         const auto agree = [&](const Operator& left, const Operator& right) {

@@ -84,6 +84,29 @@ std::vector<State> groupings(Evaluator<double>& evaluator, const std::vector<Sta
     return result;
 }
 
+/// The pairs of states, before an element and through it, that a scan may see, in all groupings of each; one
+/// pair of blank states for an operator without scan.
+std::vector<std::pair<State, State>> running(Evaluator<double>& evaluator, const Operator& op,
+                                             const std::vector<State>& states, std::size_t element)
+{
+    State none(op.state.size());
+    if (!op.scan)
+        return {{none, none}};
+    if (op.has_identity())
+        evaluator.identity(none.data());
+    const auto here = states.begin() + static_cast<std::ptrdiff_t>(element);
+    const auto seen = [&](bool with) {
+        return op.scan->reverse ? std::vector<State>(here + (with ? 0 : 1), states.end())
+                                : std::vector<State>(states.begin(), here + (with ? 1 : 0));
+    };
+    const auto earlier = seen(false);
+    std::vector<std::pair<State, State>> pairs;
+    for (const auto& before : earlier.empty() ? std::vector<State>{none} : groupings(evaluator, earlier))
+        for (const auto& through : groupings(evaluator, seen(true)))
+            pairs.emplace_back(before, through);
+    return pairs;
+}
+
 void expect_example(const StandardOperator& standard, Type type)
 {
     SCOPED_TRACE(standard.name + "_" + std::string(name(type)) + ": " + standard.example);
@@ -132,14 +155,20 @@ void expect_example(const StandardOperator& standard, Type type)
         evaluator.finish(last.data(), 0, static_cast<std::int64_t>(length), results.data());
         for (std::size_t r = 0; r < num_results; ++r)
             expect(op.results[r], results[r], example.results[r]);
-        State outputs(op.outputs.size());
-        for (std::size_t i = 0; op.map && i < length; ++i) {
+        const auto expect_outputs = [&](std::size_t i, const State& before, const State& through) {
             const auto place = static_cast<std::int64_t>(i);
-            evaluator.map(column_data, place, place, 0, static_cast<std::int64_t>(length), results.data(),
-                          outputs.data());
+            State outputs(op.outputs.size());
+            if (op.map)
+                evaluator.map(column_data, place, place, 0, static_cast<std::int64_t>(length), results.data(),
+                              outputs.data());
+            if (op.scan)
+                evaluator.scan(column_data, place, place, 0, before.data(), through.data(), outputs.data());
             for (std::size_t o = 0; o < outputs.size(); ++o)
                 expect(op.outputs[o], outputs[o], example.results[num_results + o * length + i]);
-        }
+        };
+        for (std::size_t i = 0; i < length; ++i)
+            for (const auto& [before, through] : running(evaluator, op, states, i))
+                expect_outputs(i, before, through);
     }
 }
 

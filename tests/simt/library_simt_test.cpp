@@ -21,11 +21,11 @@ struct Pair {
     LayoutKind kind;
 };
 
-/// A map is refused for segments that kernels find, and for ranges that overlap, as these do.
+/// Outputs of elements are refused for segments that kernels find, and for ranges that overlap, as these do.
 bool serves(const Pair& pair, const Operator& op)
 {
     const auto form = form_of(pair.kind);
-    return !(op.map && (converted_form(form) != form || form == SegmentForm::ranges)) &&
+    return !(!op.outputs.empty() && (converted_form(form) != form || form == SegmentForm::ranges)) &&
            !Catalogue::standard().unmet(pair.stage, Problem(op, form));
 }
 
