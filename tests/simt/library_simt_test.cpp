@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "dsl/rewrite/scanned.h"
 #include "runtime/backends/simt_backend.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
@@ -29,14 +30,14 @@ bool serves(const Pair& pair, const Operator& op)
            !Catalogue::standard().unmet(pair.stage, Problem(op, form));
 }
 
-/// Pairs that fold columns of numbers.
+/// Pairs that fold or scan columns of numbers.
 std::vector<Pair> pairs()
 {
-    const auto sum = standard_operator("sum_i32");
+    const auto sum = standard_operator("sum_i32"), running = scanned(sum, {});
     std::vector<Pair> all;
     for (const auto& stage : plans())
         for (const auto kind : kKinds)
-            if (serves({stage, kind}, sum))
+            if (serves({stage, kind}, sum) || serves({stage, kind}, running))
                 all.push_back({stage, kind});
     return all;
 }
