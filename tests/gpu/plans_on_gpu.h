@@ -7,20 +7,26 @@
 
 namespace segfold::test {
 
+/// Runs a text twice, so that scratch left behind by the first run is met by the second.
+inline Results run_twice(const cuda::Context& context, cuda::CompileCache& cache, const Workload& workload,
+                         const Emitted& emitted, const std::string& name)
+{
+    cuda::ResidentWorkload resident(context, workload);
+    const cuda::LoadedPlan plan(context, resident, emitted, name, &cache);
+    cuda::Stream stream(context);
+    plan.launch(stream);
+    stream.synchronize();
+    resident.poison_results();
+    plan.launch(stream);
+    stream.synchronize();
+    return resident.results();
+}
+
 class PlansOnGpu : public SessionOnGpu {
 protected:
-    /// Runs the plan twice, so that scratch left behind by the first run is met by the second.
     [[nodiscard]] Results run(const Workload& workload, const Emitted& emitted, const std::string& name)
     {
-        cuda::ResidentWorkload resident(*context_, workload);
-        const cuda::LoadedPlan plan(*context_, resident, emitted, name, &cache_);
-        cuda::Stream stream(*context_);
-        plan.launch(stream);
-        stream.synchronize();
-        resident.poison_results();
-        plan.launch(stream);
-        stream.synchronize();
-        return resident.results();
+        return run_twice(*context_, cache_, workload, emitted, name);
     }
 
     cuda::CompileCache cache_;

@@ -3,12 +3,12 @@
 
 #include <cstring>
 
-#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/files.h"
 #include "tests/common/stage_cases.h"
+#include "tests/gpu/plans_on_gpu.h"
 
 namespace segfold::test::stages_gpu_test {
 namespace {
@@ -25,18 +25,9 @@ protected:
     }
     static void TearDownTestSuite() { context_.reset(); }
 
-    /// Runs the plan twice, so that scratch left behind by the first run is met by the second.
     static Results run(const Workload& workload, const Emitted& emitted, const std::string& name)
     {
-        cuda::ResidentWorkload resident(*context_, workload);
-        const cuda::LoadedPlan plan(*context_, resident, emitted, name, &cache_);
-        cuda::Stream stream(*context_);
-        plan.launch(stream);
-        stream.synchronize();
-        resident.poison_results();
-        plan.launch(stream);
-        stream.synchronize();
-        return resident.results();
+        return run_twice(*context_, cache_, workload, emitted, name);
     }
 
     static void run_matrix(const Stage& stage, const std::string& op, LayoutKind kind, int bits,
