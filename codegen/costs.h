@@ -1,5 +1,5 @@
 #pragma once
-// Estimates the cost of an operator's combine(), on which texts and choices depend.
+// Estimates the cost of an operator's combine(). Emitted texts and the choice of a stage depend on it.
 #include "dsl/operator.h"
 
 namespace segfold {

@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Renames results that nobody sees and that are called as an output: results that only a map would see have
-/// the names of the state's fields, and an operator with a scan alone has no map.
+/// Renames results that have the name of an output, in an operator with a scan alone. Nobody reads these
+/// results: they are the fields of the state.
 Operator with_names_apart(Operator op)
 {
     if (op.map || op.keeps_results)

@@ -112,7 +112,7 @@ void add_opaque(std::vector<Piece>& pieces)
     pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});
 }
 
-/// Adds a function for operands of fminf and fmaxf if NVRTC would otherwise fold 0 and -0 to either of them.
+/// Adds a function that hides an operand of fminf or fmaxf from NVRTC, which folds 0 and -0 to either.
 void add_opaque_real(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);

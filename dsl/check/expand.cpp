@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// The mark of a loop's counter. It stands in a member that other numbers leave empty.
+/// The `name` of an integer that is the value of a loop's counter. Other integers have none.
 constexpr const char* kCounter = "counter";
 
 /// Most nodes that the expansion may create. The finished operator may have kMostNodes.

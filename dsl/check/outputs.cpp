@@ -23,7 +23,8 @@ bool is_open(const Operator& op, const Block& block)
                                [&](const Assignment& set) { return !has(op.outputs, set.field); });
 }
 
-/// Finds outputs that both parts set, or neither.
+/// Finds outputs that `map` and `scan` both set, and those that neither sets; the latter only if the text of
+/// both parts was understood (`is_read`).
 void find_unshared(const Operator& op, bool is_read, std::vector<OutputFault>& faults)
 {
     const auto& scan = op.scan->block;

@@ -22,8 +22,8 @@ struct CheckLayout {
     /// flags, keys: this form. ranges: from the last segment to the first, each one element too long.
     /// offsets: unchanged.
     std::optional<SegmentForm> recast = {};
-    /// If recast: merges the middle half of the segments into one, and adds runs of empty segments at the
-    /// begin, between and at the end. Generated rows have an odd length.
+    /// With `recast`: the middle half of the segments becomes one segment, and runs of empty segments stand
+    /// before it, behind it and at both ends. Rows that are generated for it have an odd length.
     bool has_runs = false;
     /// With has_runs: in the eighth behind the middle half, each element becomes a segment.
     bool has_ones = false;

@@ -51,7 +51,7 @@ struct RelationOutcome {
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// The relations to try, and the stages to try them with.
+/// What `regress` tries: relations between two folds (a shuffled input, a cut one) on stages of kernels.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;

@@ -94,16 +94,16 @@ enum class ScalarDoubt : std::uint8_t {
 
 [[nodiscard]] ScalarDoubt doubt_of_scalars(const Operator& op, const LawReport& report);
 
-/// True if these scalar values may change the verdicts of a report made for all values. Infinities, NaN, and
-/// integers whose square overflows their type are extreme; an unknown value is not.
+/// True if these scalar values may change verdicts that a report gives for all values: if one of them is
+/// infinite, NaN, or an integer whose square overflows its type. An unknown value changes nothing.
 [[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report,
                                       const ScalarValues& scalars);
 
 /// Whether `doubt` applies to the scalars among these arrays that are in host memory.
 [[nodiscard]] bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs);
 
-/// Adapts a report for all scalar values to these values. Searches again for counter-examples to laws that
-/// are not known to hold for them.
+/// Turns a report for all scalar values into the laws for these values. Searches anew for counter-examples
+/// where a verdict may be another for them. Stages also rely on the refuted laws in `assumed`.
 [[nodiscard]] OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
                                             const std::vector<Law>& assumed);
 

@@ -32,7 +32,7 @@ namespace segfold::papers {
 /// Returns the rate of `entry` / the rate of `whole`; nothing if one is missing.
 [[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
 
-/// A step between neighbouring rungs whose direction now differs from the published one.
+/// Two neighbouring kernels of a ladder: the one that was faster when published is now the slower one.
 struct Reversal {
     std::string before, row;
     double then = 0, now = 0;  ///< times as fast

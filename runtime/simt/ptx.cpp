@@ -51,8 +51,8 @@ std::size_t behind_parenthesis(std::string_view text, std::size_t place)
     return std::string_view::npos;
 }
 
-/// Returns the call for an `asm` statement. `inside` is the text in its parentheses: a template, then
-/// operands like `"r"(x)`.
+/// Returns the C++ call that does what `asm(inside)` does; nothing if the emulator lacks the instruction.
+/// `inside` is a template, then operands like `"r"(x)`.
 std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 {
     const auto open = inside.find('"');

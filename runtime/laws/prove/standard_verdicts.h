@@ -64,8 +64,8 @@ struct StandardVerdict {
 
 /// Returns the claims of `kept` that `found` does not confirm, one sentence each.
 ///
-/// Claims are proofs, and laws that hold in all states. Only the types in `found` are compared. A proof
-/// confirms every claim.
+/// A claim is "proved" or "holds in all states". A proof in `found` confirms both. Types that `found` lacks
+/// are not compared.
 [[nodiscard]] std::vector<std::string> unkept_proofs(const std::vector<StandardVerdict>& kept,
                                                      const std::vector<StandardVerdict>& found);
 

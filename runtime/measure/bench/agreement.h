@@ -45,7 +45,7 @@ public:
                bool is_associative = true);
     ~Agreements();
 
-    /// Judges the results that `name` has written to the result arrays.
+    /// Judges the contents of the result arrays, which the entry `name` of the bench has written.
     [[nodiscard]] Agreement check(const std::string& name, const Filled& filled);
 
 private:

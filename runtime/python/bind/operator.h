@@ -84,9 +84,9 @@ public:
     [[nodiscard]] const std::vector<Type>& types() const { return types_; }
     /// The operator; if `T` is open, for the first of types().
     [[nodiscard]] const Operator& example() const;
-    /// If this is a product whose `T` is open, its two operators; else null.
+    /// If this is a product that is generic in `T`, its two operators; else null.
     [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }
-    /// If this scans an operator whose `T` is open, that operator and the form; else null.
+    /// If this scans an operator that is generic in `T`, that operator and the form of the scan; else null.
     [[nodiscard]] const std::pair<PyOperator, ScanForm>* scanned_operator() const { return scan_of_.get(); }
     /// The origin of the operator: "standard", "text", "product" or "scan", and a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
