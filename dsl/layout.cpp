@@ -15,8 +15,8 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKindNames = {"whole", "uniform", "offsets", "ranges",   "lengths",
-                                                        "flags", "keys",    "rows",    "generated"};
+constexpr std::array<std::string_view, 10> kKindNames = {
+    "whole", "uniform", "offsets", "ranges", "lengths", "flags", "keys", "groups", "rows", "generated"};
 constexpr std::array<std::string_view, 6> kFormNames = {"whole",  "uniform", "offsets",
                                                         "ranges", "flags",   "keys"};
 
@@ -71,8 +71,7 @@ constexpr std::array<Distribution, 9> kDistributions = {{
 
 constexpr std::string_view kKnownLayouts =
     "whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, keys=FILE, "
-    "rows=FILE.mtx and "
-    "generated ones such as geometric:mean=32";
+    "groups=FILE, rows=FILE.mtx and generated ones such as geometric:mean=32";
 
 /// Throws InputError that begins with the layout's text, to show which argument is meant.
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)

@@ -19,14 +19,21 @@ enum class LayoutKind : std::uint8_t {
     lengths,
     flags,
     keys,
+    groups,
     rows,
     generated
 };
 
 /// The forms in which kernels receive segments. Every layout is turned into one of these.
 ///
-/// With flags and keys, kernels find the segments and their number themselves.
+/// With flags and keys, kernels find the segments and their number themselves. Groups are sorted first.
 enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys };
+
+/// The order of groups by key.
+enum class KeyOrder : std::uint8_t {
+    ascending,  ///< floats by their bits: -0.0 before 0.0, NaN beyond the infinities
+    first       ///< as they first stand
+};
 
 /// Name of a kind, such as "whole" or "uniform". Throws InputError for an invalid value.
 std::string_view name(LayoutKind kind);
@@ -37,6 +44,7 @@ struct Layout {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;                ///< uniform: elements per segment
     std::vector<std::string> files = {};            ///< one file; for ranges two: begins, ends
+    std::optional<std::int64_t> num_groups = {};    ///< groups: their number; none: the largest one plus one
     std::string distribution = {};                  ///< generated: one of `distributions()`
     std::map<std::string, double> parameters = {};  ///< generated: as stated, without defaults
     std::string variant = {};  ///< generated: the bare word, such as "half" in "giant:half"
@@ -44,8 +52,8 @@ struct Layout {
     bool operator==(const Layout&) const = default;
 };
 
-/// Reads "whole", "uniform=4", "offsets=FILE", "ranges=BEGIN,END", "rows=A.mtx", "geometric:mean=32,seed=7",
-/// "giant:half".
+/// Reads "whole", "uniform=4", "offsets=FILE", "ranges=BEGIN,END", "groups=FILE", "rows=A.mtx",
+/// "geometric:mean=32,seed=7", "giant:half".
 ///
 /// For `ranges`, the name of a file cannot contain a comma. Throws InputError that names the wrong part.
 Layout parse_layout(std::string_view text);

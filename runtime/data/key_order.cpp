@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "dsl/rewrite/index_column.h"
 #include "runtime/data/segments.h"
 #include "runtime/support/processes/parallel.h"
 #include "runtime/support/visit_type.h"
@@ -79,19 +80,13 @@ public:
 
     [[nodiscard]] bool has(std::uint64_t key) const
     {
-        const auto place = hash(key, shift_);
+        const auto place = hash_of_key(key, shift_);
         return (words_[place / 64] >> place % 64 & 1) != 0;
     }
     void add(std::uint64_t key)
     {
-        const auto place = hash(key, shift_);
+        const auto place = hash_of_key(key, shift_);
         words_[place / 64] |= std::uint64_t{1} << place % 64;
-    }
-    /// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Successive
-    /// keys get distant hashes. A hash has 64 - `shift` bits.
-    [[nodiscard]] static std::size_t hash(std::uint64_t key, int shift)
-    {
-        return key * 0x9E3779B97F4A7C15U >> shift;
     }
 
 private:
@@ -136,7 +131,7 @@ std::int64_t count_returning(std::span<const Bits> keys)
     std::vector<Bits> doubtful = {keys.front()};
     std::int64_t count = 0;
     for (const auto key : keys.subspan(1)) {
-        auto& known = at_hand[BitTable::hash(key, 64 - kBitsAtHand)];
+        auto& known = at_hand[hash_of_key(key, 64 - kBitsAtHand)];
         if (known == key)
             ++count;
         else if (twice->has(key))
@@ -259,6 +254,35 @@ Array taken_at(const Array& array, const Array& places)
     return taken;
 }
 
+Array moved_to(const Array& array, const Array& positions)
+{
+    Array moved(array.type(), array.length());
+    moved.set_row_length(array.row_length());
+    move_entries(moved, array, positions, true);
+    return moved;
+}
+
+Array chosen_from(const Array& array, const Array& places)
+{
+    Array chosen(array.type(), places.length());
+    visit_integers(places, [&](auto values) {
+        copy_entries(size_bytes(array.type()), std::ssize(values), chosen.data(), array.data(),
+                     std::identity(), [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+    });
+    return chosen;
+}
+
+Array inverse(const Array& places)
+{
+    Array inverted(Type::i64, places.length());
+    const auto into = inverted.as<std::int64_t>();
+    visit_integers(places, [&](auto values) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            into[static_cast<std::size_t>(values[i])] = static_cast<std::int64_t>(i);
+    });
+    return inverted;
+}
+
 void put_back(Array& array, const Array& places)
 {
     const auto sorted = array.copy();
@@ -267,8 +291,7 @@ void put_back(Array& array, const Array& places)
 
 void require_movable(const Operator& op, std::string_view asked)
 {
-    if (uses_name(op.lift, "index") || (op.map && uses_name(*op.map, "index")) ||
-        (op.scan && uses_name(op.scan->block, "index")))
+    if (reads_index(op))
         throw InputError(
             fmt::format("operator {} reads 'index', the place of an element, and {} moves elements, so that "
                         "places would be those of sorted arrays; sort the arrays by key first, stably, and "

@@ -11,6 +11,13 @@
 
 namespace segfold {
 
+/// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Successive keys
+/// get distant hashes. A hash has 64 - `shift` bits.
+[[nodiscard]] inline std::size_t hash_of_key(std::uint64_t key, int shift)
+{
+    return key * 0x9E3779B97F4A7C15U >> shift;
+}
+
 /// Number of distinct keys, of any type. Keys are equal if their bits are.
 ///
 /// If keys rise or fall strictly, this takes one pass over them. Otherwise it takes two more, and sorts
@@ -35,6 +42,16 @@ void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector
 /// Returns the entries of `array` at `places`: numbers, or rows of its row_length(). Throws InternalError
 /// unless there are as many entries as places.
 [[nodiscard]] Array taken_at(const Array& array, const Array& places);
+
+/// Returns the numbers of `array` at some places.
+[[nodiscard]] Array chosen_from(const Array& array, const Array& places);
+
+/// Returns the entries of `array`, the entry `i` at `positions[i]`: numbers, or rows of its row_length().
+/// Throws InternalError unless there are as many entries as positions.
+[[nodiscard]] Array moved_to(const Array& array, const Array& positions);
+
+/// Returns the places whose positions these are, and the positions whose places these are: i64.
+[[nodiscard]] Array inverse(const Array& places);
 
 /// Moves entry `i` to place `places[i]`, which undoes taken_at(). `places` come from sorted_places(). Throws
 /// InternalError unless there are as many entries as places.

@@ -13,6 +13,8 @@
 #include "runtime/data/formats/matrix_market.h"
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/generated/distribution.h"
+#include "runtime/data/groups.h"
+#include "runtime/data/key_order.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/processes/parallel.h"
 #include "runtime/support/random.h"
@@ -227,22 +229,38 @@ ResolvedLayout resolve_rows(const std::string& path, std::optional<std::int64_t>
     return resolved;
 }
 
-Segments resolve_files(const Layout& layout, std::optional<std::int64_t> num_elements)
+ResolvedLayout resolve_groups(const Layout& layout, const Array& groups,
+                              std::optional<std::int64_t> num_elements)
+{
+    const auto count = static_cast<std::int64_t>(groups.length());
+    if (num_elements && *num_elements != count)
+        throw InputError(fmt::format("there are {} of groups for {}; each element has one",
+                                     count_text(count, "number"), count_text(*num_elements, "element")));
+    auto order = order_by_group(groups, layout.num_groups);
+    std::optional<Array> places;
+    if (order.positions)
+        places = inverse(*order.positions);
+    return {std::move(order.segments), {}, std::move(places)};
+}
+
+ResolvedLayout resolve_files(const Layout& layout, std::optional<std::int64_t> num_elements)
 {
     std::vector<Array> arrays;
     for (const std::string& file : layout.files)
         arrays.push_back(naming_purpose(fmt::format("for --layout {}", name(layout.kind)),
                                         [&] { return read_array(file); }));
     try {
+        if (layout.kind == LayoutKind::groups)
+            return resolve_groups(layout, arrays.at(0), num_elements);
         const std::int64_t count =
             num_elements ? *num_elements : implied_elements(layout.kind, arrays.back());
         switch (layout.kind) {
-            case LayoutKind::offsets: return segments_from_offsets(std::move(arrays.at(0)), count);
+            case LayoutKind::offsets: return {segments_from_offsets(std::move(arrays.at(0)), count), {}};
             case LayoutKind::ranges:
-                return segments_from_ranges(std::move(arrays.at(0)), std::move(arrays.at(1)), count);
-            case LayoutKind::lengths: return segments_from_lengths(arrays.at(0), count);
-            case LayoutKind::flags: return segments_from_flags(std::move(arrays.at(0)), count);
-            default: return segments_from_keys(std::move(arrays.at(0)), count);
+                return {segments_from_ranges(std::move(arrays.at(0)), std::move(arrays.at(1)), count), {}};
+            case LayoutKind::lengths: return {segments_from_lengths(arrays.at(0), count), {}};
+            case LayoutKind::flags: return {segments_from_flags(std::move(arrays.at(0)), count), {}};
+            default: return {segments_from_keys(std::move(arrays.at(0)), count), {}};
         }
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", fmt::join(layout.files, ", "), error.what()));
@@ -270,7 +288,7 @@ ResolvedLayout resolve(const Layout& layout, std::optional<std::int64_t> num_ele
     else if (layout.kind == LayoutKind::generated)
         resolved.segments = generate_segments(layout, *num_elements);
     else
-        resolved.segments = resolve_files(layout, num_elements);
+        resolved = resolve_files(layout, num_elements);
     return resolved;
 }
 

@@ -14,6 +14,9 @@ namespace segfold {
 struct ResolvedLayout {
     Segments segments;
     std::vector<NamedArray> columns;  ///< for layout rows: "value" and "column"
+    /// For layout groups: the old positions of the elements that the segments mean; none if they are not
+    /// moved.
+    std::optional<Array> places = {};
 };
 
 /// Reads the files of a layout, or generates its lengths, and checks the result.

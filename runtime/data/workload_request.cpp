@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/message/visible.h"
+#include "dsl/rewrite/index_column.h"
 #include "dsl/text/parser.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/formats/npz.h"
@@ -169,20 +170,12 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
     }
 }
 
-/// Sorts the keys of the segments and the columns with them. Returns the elements' old positions; none if the
-/// keys were in order.
-std::optional<Array> sort_by_keys(const Operator& op, Segments& segments,
-                                  std::map<std::string, Array>& arrays)
+/// Moves the columns that are there to the order of `places`.
+void move_columns(const Operator& op, const Array& places, std::map<std::string, Array>& arrays)
 {
-    require_movable(op, "--sort-keys");
-    auto places = sorted_places(segments.item_keys);
-    if (!places)
-        return places;
     for (const auto& parameter : op.parameters)
         if (const auto column = arrays.find(parameter.name); column != arrays.end() && !parameter.table)
-            column->second = taken_at(column->second, *places);
-    segments = segments_from_keys(taken_at(segments.item_keys, *places), segments.num_elements);
-    return places;
+            column->second = taken_at(column->second, places);
 }
 
 }  // namespace
@@ -310,8 +303,9 @@ std::int64_t generated_features(const Operator& op, std::optional<std::int64_t> 
     return has_rows(op) ? asked.value_or(kStandardFeatures) : 1;
 }
 
-PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& request)
+PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& request)
 {
+    auto op = asked;
     std::map<std::string, Array> arrays;
     std::map<std::string, std::string> origins = request.inputs;
     auto num_elements = request.num_elements;
@@ -333,9 +327,18 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
     if (num_elements)
         refuse_many_elements(op, arrays, *num_elements, row_length);
     auto resolved = resolve(seeded(request.layout, request.seed), num_elements, type_of_values(op));
-    std::optional<Array> places;
-    if (request.sorts_keys)
-        places = sort_by_keys(op, resolved.segments, arrays);
+    auto places =
+        request.sorts_keys ? sorted_places(resolved.segments.item_keys) : std::move(resolved.places);
+    if (places && request.sorts_keys)
+        resolved.segments = segments_from_keys(taken_at(resolved.segments.item_keys, *places),
+                                               resolved.segments.num_elements);
+    if (places)
+        move_columns(op, *places, arrays);
+    if (places && reads_index(op)) {
+        op = with_index_column(std::move(op));
+        arrays.emplace(op.parameters.back().name, convert_indices(places->copy(), Type::i64));
+        origins[op.parameters.back().name] = "positions before the sort";
+    }
     if (request.recast)
         resolved.segments = request.recast(std::move(resolved.segments));
     if (request.index_bits)

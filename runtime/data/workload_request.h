@@ -74,7 +74,7 @@ Layout seeded(Layout layout, std::uint64_t seed);
 struct PreparedWorkload {
     Workload workload;
     std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "generated units, seed 7"
-    /// Positions of the elements before their keys were sorted; none if they were not moved.
+    /// Positions of the elements before they were sorted by key or group; none if they were not moved.
     std::optional<Array> places = {};
 };
 

@@ -8,6 +8,7 @@
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "runtime/data/shape.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
@@ -192,8 +193,13 @@ std::string misfit_of(const Operator& op)
 
 void refuse_layout(LayoutKind kind)
 {
+    if (kind == LayoutKind::groups)
+        throw InputError(
+            "groups in any order are given to calls, which sort copies of the columns; sort the columns by "
+            "group "
+            "once, and give offsets here");
     throw InputError(fmt::format(
-        "segments by {} cannot be lent; lend whole, uniform, offsets, lengths, ranges, flags or keys",
+        "segments by {} cannot be lent; lend whole, uniform, offsets, lengths, ranges, flags, keys or groups",
         name(kind)));
 }
 
@@ -337,7 +343,8 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
     for (std::size_t i = 0; i < op.parameters.size(); ++i)
         if (!op.parameters[i].table)
             return op.parameters[i].row ? inputs[i].length / num_features_of(op, inputs) : inputs[i].length;
-    if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
+    if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys ||
+        segments.kind == LayoutKind::groups)
         return segments.first.length;
     throw InputError(fmt::format("operator {} has no column that says how many elements there are", op.name));
 }
@@ -345,6 +352,11 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                          Array room)
 {
+    if (segments.kind == LayoutKind::groups) {
+        auto grouped = group_inputs(op, inputs, segments);
+        return {std::move(grouped.op), std::move(grouped.arrays), std::move(grouped.order.segments),
+                num_features_of(op, inputs)};
+    }
     require_inputs(op, inputs.size());
     Workload workload{op, {}, {}, num_features_of(op, inputs)};
     for (std::size_t i = 0; i < inputs.size(); ++i)

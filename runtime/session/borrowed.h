@@ -10,8 +10,9 @@
 
 namespace segfold {
 
-/// Makes a workload that borrows the caller's arrays on the host. Throws InputError for arrays of a device
-/// and for wrong segments. `room`: see segments_from_offsets().
+/// Makes a workload that borrows the caller's arrays on the host. Of groups in any order, it has copies
+/// sorted by group. Throws InputError for arrays of a device and for wrong segments. `room`: see
+/// segments_from_offsets().
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                          Array room = {});
 

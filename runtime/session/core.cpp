@@ -296,6 +296,16 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
     return run;
 }
 
+Folded SessionCore::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                         const FoldOptions& options)
+{
+    if (segments.kind == LayoutKind::groups)
+        return fold_groups(op, inputs, segments, options);
+    if (auto folded = fold_by_kept_plan(op, inputs, segments, options))
+        return *std::move(folded);
+    return fold_anew(op, inputs, segments, options);
+}
+
 Folded SessionCore::fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                               const SegmentsView& segments, const FoldOptions& options)
 {

@@ -53,6 +53,12 @@ public:
     /// the same back end, which share the slices. Throws like Session::fold().
     [[nodiscard]] FoldRun fold(const Workload& workload, const FoldWishes& wishes,
                                std::span<SessionCore* const> others = {});
+    /// Folds the caller's arrays; see Session::fold().
+    [[nodiscard]] Folded fold(const Operator& op, std::span<const ArrayView> inputs,
+                              const SegmentsView& segments, const FoldOptions& options);
+    /// Folds elements in groups, or by keys in any order: as fold() does, by copies sorted by group.
+    [[nodiscard]] Folded fold_groups(const Operator& op, std::span<const ArrayView> inputs,
+                                     const SegmentsView& segments, const FoldOptions& options);
     /// Folds the caller's arrays without a kept plan: judges the laws on these data and chooses anew.
     [[nodiscard]] Folded fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                                    const SegmentsView& segments, const FoldOptions& options);

@@ -1,5 +1,8 @@
 #pragma once
 // Descriptions of segments by a caller, with arrays on the host or on a GPU.
+#include <cstdint>
+#include <optional>
+
 #include "dsl/layout.h"
 #include "runtime/data/array_view.h"
 
@@ -9,11 +12,13 @@ namespace segfold {
 struct SegmentsView {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
-    ArrayView first;              ///< offsets, lengths, begins, flags or keys
+    ArrayView first;              ///< offsets, lengths, begins, flags, keys or numbers of groups
     ArrayView second;             ///< ends
     MutableArrayView found_keys;  ///< for keys: receives the key of each segment; required on a device
     /// For flags and keys: receives the number of segments, one index; required on a device.
     MutableArrayView num_found;
+    std::optional<std::int64_t> num_groups = {};  ///< for groups
+    std::optional<KeyOrder> group_order = {};     ///< for groups: if `first` holds keys, not numbers
 
     [[nodiscard]] Place place() const { return first.place; }
 };
@@ -76,7 +81,7 @@ namespace detail {
     return view;
 }
 
-/// One key for each element; runs of equal neighbours are the segments.
+/// One key for each element; runs of equal neighbours are the segments. by() takes keys in any order.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::keys, values);
@@ -90,6 +95,32 @@ namespace detail {
     auto view = keys(values);
     view.found_keys = found_keys;
     view.num_found = num_found;
+    return view;
+}
+
+/// The number of its group for each element, an integer from 0 to `num_groups` - 1, in any order; a negative
+/// number means no group.
+///
+/// Each group is a segment, and elements of a group are folded in the order in which they stand. Without
+/// `num_groups` there are as many groups as the largest number plus one. A fold sorts copies of the columns.
+/// Groups are given to folds and scans on the host, and not to plans.
+[[nodiscard]] inline SegmentsView groups(const ArrayView& numbers,
+                                         std::optional<std::int64_t> num_groups = std::nullopt)
+{
+    auto view = detail::segments_by(LayoutKind::groups, numbers);
+    view.num_groups = num_groups;
+    return view;
+}
+
+/// One key for each element, in any order: each distinct key is a segment, and elements of a key are folded
+/// in the order in which they stand.
+///
+/// Keys are equal if their bits are. A fold gives the key of each segment, in the order asked for, and sorts
+/// copies of the columns. Such keys are given to folds and scans on the host, and not to plans.
+[[nodiscard]] inline SegmentsView by(const ArrayView& keys, KeyOrder order = KeyOrder::ascending)
+{
+    auto view = detail::segments_by(LayoutKind::groups, keys);
+    view.group_order = order;
     return view;
 }
 

@@ -28,10 +28,7 @@ SessionCore& core(Session& session)
 Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                      const FoldOptions& options)
 {
-    auto& own = core(*this);
-    if (auto folded = own.fold_by_kept_plan(op, inputs, segments, options))
-        return *std::move(folded);
-    return own.fold_anew(op, inputs, segments, options);
+    return core(*this).fold(op, inputs, segments, options);
 }
 
 Folded Session::scan(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,

@@ -102,6 +102,39 @@ TEST_F(FilesTest, OutputsOfSortedElementsStandWhereTheElementsDo)
     EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npy"))), (std::vector<float>{-3, -4, -1, -2}));
 }
 
+TEST_F(FilesTest, GroupsMayStandInAnyOrder)
+{
+    write_npy(folder_.file("g.npy"), make_array<std::int16_t>(Type::i16, {2, -1, 2, 0}));
+    (void)folder_.write(
+        "less.seg",
+        "operator less(x: f32) -> (s: f32, place: i64, each y: f32) {\n"
+        "  state { s: f32 = 0; place: i64 = -1 }\n  lift { s = x; place = index }\n"
+        "  combine(a, b) { s = a.s + b.s; place = max(a.place, b.place) }\n  map { y = x - s }\n}\n");
+    for (const std::string backend : {"cpu", "simt", "reference"}) {
+        const auto result =
+            folder_.run({"run", "less.seg", "--input", "x.npy", "--layout", "groups=g.npy", "--num-groups",
+                         "4", "--backend", backend, "--output", "y.npz", "--check"});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_NE(result.output.find("4 elements in 4 segments (groups=g.npy)"), std::string::npos)
+            << result.output;
+        EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npz:s"))), (std::vector<float>{4, 0, 4, 0}));
+        EXPECT_EQ(to_vector<std::int64_t>(read_array(folder_.file("y.npz:place"))),
+                  (std::vector<std::int64_t>{3, -1, 2, -1}));
+        EXPECT_EQ(to_vector<float>(read_array(folder_.file("y.npz:y"))), (std::vector<float>{-3, 0, -1, 0}));
+    }
+}
+
+/// Where elements are sorted, `index` is where one stood before.
+TEST_F(FilesTest, SortedElementsKeepTheirIndex)
+{
+    write_npy(folder_.file("mixed.npy"), make_array<std::int32_t>(Type::i32, {9, 7, 9, 7}));
+    const auto result = run({"argmax", "--input", "x.npy", "--layout", "keys=mixed.npy", "--sort-keys",
+                             "--output", "y.npz", "--check"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(to_vector<std::int64_t>(read_array(folder_.file("y.npz:index"))),
+              (std::vector<std::int64_t>{3, 2}));
+}
+
 TEST_F(FilesTest, TheOnlyColumnBesideScalarsTakesTheValuesOfAMatrix)
 {
     (void)folder_.write("a.mtx",

@@ -19,8 +19,7 @@ std::string refusal(const std::string& text)
 
 constexpr std::string_view kLayouts =
     "the layouts are whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, "
-    "keys=FILE, "
-    "rows=FILE.mtx and generated ones such as geometric:mean=32";
+    "keys=FILE, groups=FILE, rows=FILE.mtx and generated ones such as geometric:mean=32";
 
 TEST(IntegerText, ReadsDecimalsPowersAndExponents)
 {
@@ -222,8 +221,8 @@ TEST(Layout, KnowsItsFormBeforeReading)
 TEST(Layout, ANumberOfNoLayoutIsRefused)
 {
     EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<LayoutKind>(77)); }),
-              "a layout has the number 77, which is none; the layouts are 0 to 8: whole, uniform, offsets, "
-              "ranges, lengths, flags, keys, rows, generated");
+              "a layout has the number 77, which is none; the layouts are 0 to 9: whole, uniform, offsets, "
+              "ranges, lengths, flags, keys, groups, rows, generated");
     EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<SegmentForm>(6)); }),
               "a layout has the number 6, which is none; the layouts are 0 to 5: whole, uniform, offsets, "
               "ranges, flags, keys");

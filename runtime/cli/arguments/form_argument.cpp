@@ -12,7 +12,7 @@ namespace {
 
 constexpr LayoutKind kBareKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
                                      LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
-                                     LayoutKind::keys,   LayoutKind::rows};
+                                     LayoutKind::keys,   LayoutKind::groups,  LayoutKind::rows};
 constexpr std::int64_t kUsualLength = 32;
 constexpr std::int64_t kUsualSegments = std::int64_t{1} << 20;
 

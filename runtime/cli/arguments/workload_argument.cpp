@@ -233,6 +233,11 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
                          fmt::format("sorts by the keys of --layout keys=FILE, and the layout is "
                                      "{}; leave it out",
                                      print(request.layout)));
+    request.layout.num_groups = arguments.integer("num-groups", 0, kMostElements);
+    if (request.layout.kind != LayoutKind::groups)
+        arguments.refuse("num-groups", fmt::format("is the number of groups of --layout groups=FILE, and the "
+                                                   "layout is {}; leave it out",
+                                                   print(request.layout)));
     if (arguments.declares("scalar"))
         request.scalars = scalar_texts(arguments, op);
     if (with_inputs) {

@@ -13,7 +13,7 @@ namespace segfold::cli {
 /// The flags that describe a run's data, except --input.
 inline constexpr Flag kDataFlags[] = {{"layout", "LAYOUT"}, {"elements", "N"},   {"features", "K"},
                                       {"seed", "S"},        {"values", "RANGE"}, {"index-bits", "32|64"},
-                                      {"sort-keys"}};
+                                      {"sort-keys"},        {"num-groups", "G"}};
 inline constexpr Flag kScalarFlag = {"scalar", "NAME=VALUE", true};
 inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, kScalarFlag};
 

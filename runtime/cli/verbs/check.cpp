@@ -213,7 +213,7 @@ Json tree_json(const regress::TreeRow& row)
 int compare_trees(const Arguments& arguments, const Operator& op, const Catalogue& catalogue)
 {
     for (const auto flag : {"layout", "set", "elements", "features", "values", "index-bits", "sort-keys",
-                            "seeds", "backend", "device", "schedule-seed", "slices", "devices"})
+                            "num-groups", "seeds", "backend", "device", "schedule-seed", "slices", "devices"})
         arguments.refuse(flag, "has no meaning beside --tree, which compares segments of its own on simt");
     for (const auto flag : {"scalar", "assume", "prove", "smt-lib"})
         arguments.refuse(flag, "has no meaning beside --tree, which folds a hash in the operator's place");

@@ -129,7 +129,8 @@ void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArrayS
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
 {
     // An error that no other flag can mend is reported first.
-    if (request.layout.kind == LayoutKind::rows || request.layout.kind == LayoutKind::ranges)
+    const auto kind = request.layout.kind;
+    if (kind == LayoutKind::rows || kind == LayoutKind::ranges || kind == LayoutKind::groups)
         refuse_layout(request.layout);
     PreparedStream prepared;
     auto num_elements = request.num_elements;

@@ -16,9 +16,9 @@ namespace segfold::python {
 namespace {
 
 constexpr std::string_view kWords[] = {
-    "offsets", "lengths",  "keys",         "flags",         "ranges",  "uniform",  "out",
-    "stage",   "settings", "reproducible", "backend",       "device",  "kernels",  "assume",
-    "check",   "validate", "trust_tables", "assume_finite", "longest", "sort_keys"};
+    "offsets", "lengths",    "keys",  "flags",    "ranges",       "uniform",       "groups",  "by",
+    "sort",    "num_groups", "out",   "stage",    "settings",     "reproducible",  "backend", "device",
+    "kernels", "assume",     "check", "validate", "trust_tables", "assume_finite", "longest", "sort_keys"};
 
 std::string_view word_of(nb::handle word)
 {
@@ -183,6 +183,10 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                              text_of_unknown(others), op.signature()));
     }
     take_columns(op, columns);
+    if (segments_.num_groups && segments_.kind != LayoutKind::groups)
+        throw InputError(
+            "num_groups= is the number of groups that groups= numbers, and there is no groups=; give "
+            "groups=, or leave num_groups= out");
     if (segments_.kind == LayoutKind::keys)
         take_key_columns();
     for (const auto& [label, object] : segment_objects_) {
@@ -210,6 +214,10 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     require_one_place();
     if (words_.sorts_keys.value_or(false))
         sort_by_keys();
+    if (words_.key_order == KeyOrder::first && !is_sorted_ && !numbered_)
+        throw InputError("sort=False says how groups of by= are ordered, and there is no by=; leave it out");
+    if (segments_.kind == LayoutKind::groups && is_on_device())
+        sort_by_groups_on_device();
 }
 
 void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
@@ -303,6 +311,11 @@ void Call::take_word(std::string_view word, nb::handle value)
         take_segments(LayoutKind::lengths, word, value);
     else if (is("keys"))
         take_segments(LayoutKind::keys, word, value);
+    else if (is("by")) {
+        take_segments(LayoutKind::keys, word, value);
+        words_.sorts_keys = !value.is_none();
+    } else if (is("groups"))
+        take_segments(LayoutKind::groups, word, value);
     else if (is("flags"))
         take_segments(LayoutKind::flags, word, value);
     else if (is("ranges"))
@@ -311,7 +324,12 @@ void Call::take_word(std::string_view word, nb::handle value)
         take_segments(LayoutKind::uniform, word, value);
     else if (value.is_none())
         return;
-    else if (is("stage"))
+    else if (is("num_groups")) {
+        segments_.num_groups = value_of<std::int64_t>(word, value, "the number of groups, an integer");
+        if (*segments_.num_groups < 0)
+            throw InputError(fmt::format("num_groups is {}; it is the number of groups, 0 or more",
+                                         *segments_.num_groups));
+    } else if (is("stage"))
         words_.plan.request.stage = value_of<std::string>(word, value, "the name of a stage");
     else if (is("settings")) {
         for (const auto [name, number] : value_of<nb::dict>(word, value, "a dictionary of tunables"))
@@ -335,6 +353,9 @@ void Call::take_word(std::string_view word, nb::handle value)
         words_.plan.trusts_tables = value_of<bool>(word, value, "True or False");
     else if (is("sort_keys"))
         words_.sorts_keys = value_of<bool>(word, value, "True or False");
+    else if (is("sort"))
+        words_.key_order =
+            value_of<bool>(word, value, "True or False") ? KeyOrder::ascending : KeyOrder::first;
     else if (is("assume_finite"))
         words_.plan.assumes_finite = value_of<bool>(word, value, "True or False");
     else if (is("longest")) {

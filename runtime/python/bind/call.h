@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/data/groups.h"
 #include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"
@@ -22,7 +23,8 @@ struct FoldWords {
     SessionChoice session;
     PlanOptions plan;
     bool check = false;
-    std::optional<bool> sorts_keys = {};  ///< sort elements by key before the fold; plans do not know of it
+    std::optional<bool> sorts_keys = {};       ///< keys are in any order; plans do not know of it
+    KeyOrder key_order = KeyOrder::ascending;  ///< of keys in any order
 };
 
 /// Converts the value of the keyword argument `word`. If the value has a wrong type, throws TypeError that
@@ -118,15 +120,19 @@ public:
     }
     /// The segments that take_found() got; null before.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
-    /// Replaces columns and keys by copies that are sorted by key. Throws InputError if segments are not
-    /// given by keys, or if this operator's elements cannot be moved.
+    /// Makes each distinct key a segment. On a GPU, replaces columns and keys by copies that are sorted by
+    /// key. Throws InputError if segments are not given by keys, or if this operator's elements cannot be
+    /// moved.
     void sort_by_keys();
-    /// Whether sort_by_keys() was called. Equal keys are then neighbours.
+    /// Whether sort_by_keys() was called.
     [[nodiscard]] bool is_sorted() const { return is_sorted_; }
+    /// The segments of a fold on the host.
+    [[nodiscard]] SegmentsView segments_on_host() const
+    {
+        return is_sorted_ ? by(segments_.first, words_.key_order) : segments_;
+    }
     /// Returns an output of sorted elements on a GPU in the original order of the elements.
     [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
-    /// The original places of sorted elements on the host; null if elements were not moved.
-    [[nodiscard]] const std::shared_ptr<const Array>& places() const { return places_; }
     /// Whether the key of each segment is among the results.
     [[nodiscard]] bool gives_keys() const
     {
@@ -143,6 +149,10 @@ private:
     /// Reads the segments from several columns of keys. An element begins a segment if any of its keys
     /// differs from the element before.
     void take_key_columns();
+    /// Numbers distinct keys in any order: of several columns, or texts, on the host. Elements of a number are a group.
+    void number_key_columns(nb::handle keys);
+    /// Replaces columns on a GPU by copies that are sorted by group, and segments by those of the groups.
+    void sort_by_groups_on_device();
     [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
     void require_one_place() const;
@@ -154,14 +164,15 @@ private:
     std::vector<ArrayView> inputs_;
     SegmentsView segments_;
     std::shared_ptr<const Segments> found_;
+    std::shared_ptr<const NumberedKeys> numbered_;  ///< owns the numbers of groups
     std::string_view segments_word_;
     std::vector<std::pair<std::string, nb::object>> segment_objects_;
-    std::pair<nb::object, nb::object> key_columns_;  ///< columns of keys, and the flags made of them
+    /// Columns of keys, and what was made of them: flags, or the first element of each key.
+    std::pair<nb::object, nb::object> key_columns_;
     nb::object out_object_;
     std::vector<ArrayIn> out_;
     FoldWords words_;
     bool is_sorted_ = false;
-    std::shared_ptr<const Array> places_;
     nb::object device_places_;  ///< original places on a GPU, an array of the caller's library
     std::int64_t num_elements_ = 0;
     std::int64_t num_features_ = 1;

@@ -8,7 +8,6 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/driver/context.h"
-#include "runtime/data/key_order.h"
 #include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
@@ -197,7 +196,8 @@ bool fits_out(const Call& call)
 /// were found for the plan.
 std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
 {
-    if (call.words().check || call.model().kind() == Kind::jax)
+    if (call.words().check || call.model().kind() == Kind::jax ||
+        call.segments_on_host().kind == LayoutKind::groups)
         return nullptr;
     const auto fold =
         std::make_shared<Fold>(Fold{call.typed()->plans_in(session), call.inputs(), call.segments(),
@@ -226,15 +226,6 @@ nb::object found_keys(const Call& call)
     auto object = new_on_host(call.model().kind(), keys.type(), {call.found()->num_segments});
     store(call.field_names().front(), keys, ArrayIn(object, "keys", Access::write), false);
     return object;
-}
-
-/// Makes an object that holds an output on the host in the original order of the elements.
-std::shared_ptr<const Folded> back_in_place(const Array& output, const Call& call)
-{
-    Results results;
-    results.push_back({"", output.copy()});
-    put_back(results.front().array, *call.places());
-    return std::make_shared<const Folded>(std::move(results), call.num_elements());
 }
 
 }  // namespace
@@ -282,17 +273,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         }
         run->results.push_back(arrays[first + i].mutable_view());
     }
-    // The caller's arrays may be longer than the results.
-    const auto row_length = static_cast<std::size_t>(call.num_features());
-    const auto work = [run, row_length, places = call.places(), typed = call.typed()] {
-        run->plan->run(run->inputs, run->segments, run->results);
-        for (std::size_t i = 0; places && i < run->results.size(); ++i)
-            if (const auto& result = run->results[i]; typed->is_output(i)) {
-                auto output = Array::borrow(result.type, result.data, places->length() * row_length);
-                output.set_row_length(row_length);
-                put_back(output, *places);
-            }
-    };
+    const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
     const bool is_native = core(*session).backend().name() == "cpu" && cpu::reason_without_compiler().empty();
     run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
                 arrays);
@@ -332,12 +313,17 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
         return run_on_host(call, plan, session);
     const auto& words = call.words();
     const auto fold = std::make_shared<HostFold>();
-    *fold = {call.typed(),    session,      call.inputs(),
-             call.segments(), call.found(), {words.plan.request, words.check, {}},
+    *fold = {call.typed(),  session,
+             call.inputs(), call.segments_on_host(),
+             call.found(),  {words.plan.request, words.check, {}},
              nullptr};
     auto work = [fold] {
+        auto& session = core(*fold->session);
+        const auto& op = fold->typed->op;
         fold->folded = std::make_shared<Folded>(
-            core(*fold->session).fold_anew(fold->typed->op, fold->inputs, fold->segments, fold->options));
+            fold->segments.kind == LayoutKind::groups
+                ? session.fold_groups(op, fold->inputs, fold->segments, fold->options)
+                : session.fold_anew(op, fold->inputs, fold->segments, fold->options));
     };
     run_by_size(most_items(call), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
     const std::shared_ptr<const Folded> folded = fold->folded;
@@ -366,13 +352,8 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto place = objects.size();
         const bool is_output = i + num_outputs >= arrays.size();
-        auto holder = folded;
-        if (is_output && call.places()) {
-            holder = back_in_place(*arrays[i], call);
-            arrays[i] = &holder->results().front().array;
-        }
         if (call.out().empty()) {
-            objects.push_back(host_array(call.model().kind(), *arrays[i], holder));
+            objects.push_back(host_array(call.model().kind(), *arrays[i], folded));
             continue;
         }
         store(names[place], *arrays[i], call.out()[place], is_output);

@@ -5,6 +5,7 @@
 #include "dsl/error.h"
 #include "runtime/python/bind/arrays/array_refusals.h"
 #include "runtime/python/bind/call.h"
+#include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/support/text_table.h"
@@ -29,6 +30,12 @@ bool are_columns(nb::handle keys)
     return false;
 }
 
+/// Whether keys are texts, dates or other objects, which have no type of the language.
+bool has_texts(nb::handle keys)
+{
+    return nb::cast<bool>(nb::module_::import_("segfold._keys").attr("has_texts")(keys));
+}
+
 /// Whether an array has a row of keys for each element.
 bool has_rows_of_keys(nb::handle keys)
 {
@@ -46,11 +53,13 @@ bool has_rows_of_keys(nb::handle keys)
 void Call::take_key_columns()
 {
     auto& keys = segment_objects_.front().second;
+    if (words_.sorts_keys.value_or(false) && (are_columns(keys) || has_rows_of_keys(keys) || has_texts(keys)))
+        return number_key_columns(keys);
     std::vector<ArrayIn> taken;  // taking the columns refuses objects that cannot be keys
     const bool is_tuple = are_columns(keys);
     if (!is_tuple && (PyTuple_Check(keys.ptr()) || PyList_Check(keys.ptr())) && nb::len(keys) == 0)
-        throw InputError(fmt::format("'keys' is an empty {0}; a {0} of keys has at least one array",
-                                     PyTuple_Check(keys.ptr()) ? "tuple" : "list"));
+        throw InputError(fmt::format("'{1}' is an empty {0}; a {0} of keys has at least one array",
+                                     PyTuple_Check(keys.ptr()) ? "tuple" : "list", segments_word_));
     if (is_tuple)
         for (std::size_t i = 0; i < nb::len(keys); ++i)
             taken.emplace_back(nb::object(keys[i]), fmt::format("keys[{}]", i));
@@ -58,10 +67,6 @@ void Call::take_key_columns()
         taken.emplace_back(keys, "keys", Access::read, Holds::rows);
     else
         return;
-    if (words_.sorts_keys.value_or(false))
-        throw InputError(fmt::format(
-            "sort_keys=True sorts by one column of keys; give numpy.unique({}, return_inverse=True)[1]",
-            is_tuple ? "numpy.rec.fromarrays(keys)" : "keys, axis=0"));
     SegmentsView marks;
     marks.kind = LayoutKind::flags;
     marks.first.length = taken.front().num_entries();
@@ -88,8 +93,53 @@ void Call::take_key_columns()
     keys = std::move(flags);
 }
 
+void Call::number_key_columns(nb::handle keys)
+{
+    struct Numbering {
+        std::vector<Array> columns;
+        KeyOrder order;
+        std::shared_ptr<const NumberedKeys> numbered;
+    };
+    const auto numbering = std::make_shared<Numbering>();
+    numbering->order = words_.key_order;
+    std::vector<ArrayIn> held;
+    const nb::object columns =
+        nb::module_::import_("segfold._keys")
+            .attr("columns")(keys, nb::str(segments_word_.data(), segments_word_.size()));
+    for (const nb::handle column : nb::iter(columns)) {
+        held.emplace_back(column, std::string(segments_word_));
+        const auto& view = held.back().view();
+        if (view.length != held.front().view().length)
+            throw InputError(fmt::format(
+                "{0}[0] has {1} and {0}[{2}] {3}; each column has a key for each element", segments_word_,
+                count_text(held.front().view().length, "key"), held.size() - 1, view.length));
+        numbering->columns.push_back(
+            Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length)));
+    }
+    run_by_size(
+        held.front().view().length, kElementsOfAShortFold,
+        [numbering] {
+            numbering->numbered =
+                std::make_shared<const NumberedKeys>(number_keys(numbering->columns, numbering->order));
+        },
+        held);
+    numbered_ = numbering->numbered;
+    const auto& [numbers, firsts] = *numbered_;
+    nb::object places = new_on_host(Kind::numpy, firsts.type(), {static_cast<std::int64_t>(firsts.length())});
+    if (firsts.bytes() != 0)
+        std::memcpy(ArrayIn(places, "keys", Access::write).mutable_view().data, firsts.data(),
+                    firsts.bytes());
+    key_columns_ = {nb::borrow(keys), std::move(places)};
+    segments_ = groups({numbers.type(), numbers.data(), static_cast<std::int64_t>(numbers.length())},
+                       static_cast<std::int64_t>(firsts.length()));
+    words_.sorts_keys = false;
+    segment_objects_.clear();
+}
+
 nb::object Call::keys_of_segments() const
 {
+    if (numbered_)
+        return nb::module_::import_("segfold._keys").attr("at")(key_columns_.first, key_columns_.second);
     return nb::module_::import_("segfold._keys").attr("of_segments")(key_columns_.first, key_columns_.second);
 }
 

@@ -14,9 +14,11 @@ an array ``[n, K]`` in C order, and all rows of a call are of K features. Segmen
 * ``lengths=``: S integers that add up to the number of elements;
 * ``uniform=``: the length of every segment;
 * ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
-* ``keys=``: a key for each element; runs of equal neighbours are the segments, and with ``sort_keys=True``, which sorts
-  copies of keys and columns first, all elements of a key. A tuple of arrays, or an array with a row for each element, are
-  keys of several columns;
+* ``keys=``: a key for each element; runs of equal neighbours are the segments, and with ``sort_keys=True`` all elements
+  of a key. A tuple of arrays, or an array with a row for each element, are keys of several columns;
+* ``by=``: keys in any order, as ``keys=`` with ``sort_keys=True``; results come in ascending order of the keys, or with
+  ``sort=False`` as keys first stand;
+* ``groups=``: the number of its group for each element, in any order, below ``num_groups=``; negative for no group;
 * ``flags=``: a flag for each element, not 0 where a segment begins;
 
 or by none of them: one segment of all elements.
@@ -26,7 +28,7 @@ several results, or segments are given by keys, a named tuple of arrays. Results
 every element (``each``) are as long as the input, ``[n]`` or ``[n, K]``. ``out=`` takes arrays to write instead, in the order of
 the results, as one array, a sequence or a dictionary. A name that a named tuple cannot have ends with an underscore
 instead: ``class_``, ``x_`` for ``_x``, and ``keys_`` beside the keys. An array ``bins`` among the results is an array
-each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Nothing but ``sort_keys`` copies arrays; on a GPU the fold is queued
+each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Nothing but keys and groups in any order copies arrays; on a GPU the fold is queued
 on the current stream of the arrays' library.
 
 Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a

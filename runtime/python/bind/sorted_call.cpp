@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/rewrite/index_column.h"
 #include "runtime/data/key_order.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
@@ -34,58 +35,62 @@ void Call::sort_by_keys()
                                          ? "no segments are given"
                                          : fmt::format("segments are given by {}", segments_word_),
                                      segments_word_ == "lists" ? "" : ", or give keys instead"));
-    require_movable(op(), "sort_keys=True");
+    is_sorted_ = true;
+    if (!is_on_device())
+        return;  // the fold sorts
+    if (words_.key_order == KeyOrder::first)
+        throw InputError(
+            "sort=False gives groups in the order in which their keys first stand, and arrays on a GPU are "
+            "sorted "
+            "by key; leave it out, or fold copies on the host");
+    require_movable(op(), segments_word_ == "by" ? "by=" : "sort_keys=True");
     const auto& parameters = op().parameters;
     std::vector<std::size_t> moved = {parameters.size()};  // places of the keys, then of the columns
     for (std::size_t i = 0; i < parameters.size(); ++i)
         if (!parameters[i].table)
             moved.push_back(i);
-    is_sorted_ = true;
     const auto has_all = [&](std::size_t i) { return arrays_[i].num_entries() == num_elements_; };
     if (!std::ranges::all_of(moved, has_all))
         return;  // the fold reports the error
-    const auto take = [&](std::size_t i) {
-        (i < parameters.size() ? inputs_[i] : segments_.first) = arrays_[i].view();
-    };
-    if (is_on_device()) {
-        nb::list objects;
-        for (const auto i : moved)
-            objects.append(arrays_[i].object());
-        const nb::tuple sorted(nb::module_::import_(kSorted).attr("by_first")(objects));
-        device_places_ = sorted[0];
-        for (std::size_t k = 0; k < moved.size(); ++k) {
-            arrays_[moved[k]] = ArrayIn(nb::object(sorted[k + 1]), labels_[moved[k]], Access::read,
-                                        arrays_[moved[k]].holds());
-            take(moved[k]);
-        }
-        return;
-    }
-    struct Sorting {
-        std::vector<Array> arrays;
-        std::optional<Array> places;
-    };
-    const auto sorting = std::make_shared<Sorting>();
-    for (const auto i : moved) {
-        const auto& view = arrays_[i].view();
-        sorting->arrays.push_back(Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length)));
-        sorting->arrays.back().set_row_length(static_cast<std::size_t>(view.num_features));
-    }
-    run_by_size(
-        num_elements_, kElementsOfAShortFold,
-        [sorting] {
-            sorting->places = sorted_places(sorting->arrays.front());
-            if (sorting->places)
-                for (auto& array : sorting->arrays)
-                    array = taken_at(array, *sorting->places);
-        },
-        arrays_);
-    if (!sorting->places)
-        return;
+    nb::list objects;
+    for (const auto i : moved)
+        objects.append(arrays_[i].object());
+    const nb::tuple sorted(nb::module_::import_(kSorted).attr("by_first")(objects));
+    device_places_ = sorted[0];
     for (std::size_t k = 0; k < moved.size(); ++k) {
-        arrays_[moved[k]].lend(std::make_shared<const Array>(std::move(sorting->arrays[k])));
-        take(moved[k]);
+        const auto i = moved[k];
+        arrays_[i] = ArrayIn(nb::object(sorted[k + 1]), labels_[i], Access::read, arrays_[i].holds());
+        (i < parameters.size() ? inputs_[i] : segments_.first) = arrays_[i].view();
     }
-    places_ = std::make_shared<const Array>(std::move(*sorting->places));
+}
+
+void Call::sort_by_groups_on_device()
+{
+    if (reads_index(op()))
+        throw InputError(fmt::format(
+            "operator {} reads 'index', the place of an element, and groups= moves elements on a GPU; give a "
+            "column of places to an operator that reads it, or fold copies on the host",
+            op().name));
+    const auto& parameters = op().parameters;
+    nb::list objects;
+    std::vector<std::size_t> moved;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (!parameters[i].table) {
+            moved.push_back(i);
+            objects.append(arrays_[i].object());
+        }
+    const auto number = segments_.num_groups ? nb::object(nb::int_(*segments_.num_groups)) : nb::none();
+    const nb::tuple sorted(
+        nb::module_::import_(kSorted).attr("by_group")(arrays_[parameters.size()].object(), number, objects));
+    device_places_ = sorted[0];
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+        const auto i = moved[k];
+        arrays_[i] = ArrayIn(nb::object(sorted[k + 3]), labels_[i], Access::read, arrays_[i].holds());
+        inputs_[i] = arrays_[i].view();
+    }
+    arrays_[parameters.size()] = ArrayIn(nb::object(sorted[1]), "begins");
+    arrays_.emplace_back(nb::object(sorted[2]), "ends");
+    segments_ = ranges(arrays_[parameters.size()].view(), arrays_.back().view());
 }
 
 nb::object Call::put_back_on_device(nb::object array) const

@@ -176,7 +176,7 @@ nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
     };
     auto session = session_of(call.words().session);
     const auto tuning = std::make_shared<Tuning>(
-        Tuning{std::move(session), call.typed(), call.inputs(), call.segments(), all_sessions(), {}});
+        Tuning{std::move(session), call.typed(), call.inputs(), call.segments_on_host(), all_sessions(), {}});
     run_interruptible(
         [tuning, options] {
             tuning->tuned =
@@ -245,8 +245,8 @@ nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
         SegmentsView segments;
         bench::WorkloadRecord record;
     };
-    const auto measuring = std::make_shared<Measuring>(
-        Measuring{session_of(call.words().session), call.typed(), call.inputs(), call.segments(), {}});
+    const auto measuring = std::make_shared<Measuring>(Measuring{
+        session_of(call.words().session), call.typed(), call.inputs(), call.segments_on_host(), {}});
     run_interruptible(
         [measuring, options] {
             measuring->record = bench_workload(*measuring->session, measuring->typed->op, measuring->inputs,

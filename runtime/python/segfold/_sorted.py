@@ -1,4 +1,4 @@
-"""Sorts arrays on a GPU by key, with functions of the arrays' library."""
+"""Sorts arrays on a GPU by key or by group, with functions of the arrays' library."""
 
 import importlib
 
@@ -45,6 +45,35 @@ def by_first(arrays):
     rising = _rising(library, keys)
     places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # other libraries sort stably anyway
     return (places, *(_taken(array, places) for array in arrays))
+
+
+def by_group(groups, num_groups, arrays):
+    """Sorts arrays by group, stably. Returns the original places of the sorted entries, begins and ends of the groups, and the arrays.
+
+    Entries of no group, whose number is negative, come first. Reads the least and the largest number back to the host.
+    """
+    library = _library(groups)
+    if library is None:
+        raise _segfold.InputError(
+            "groups= sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by group first, stably, and give offsets="
+        )
+    kind = str(groups.dtype).rpartition(".")[2]
+    if kind not in ("int32", "int64"):
+        raise _segfold.InputError(f"'groups' is {kind}, and numbers of groups on a GPU are int32 or int64; convert them")
+    is_torch = library.__name__ == "torch"
+    largest = int(groups.max()) if groups.shape[0] else -1
+    count = largest + 1 if num_groups is None else num_groups
+    if largest >= count:
+        wrong = groups >= count
+        first = int((wrong.to(library.int8) if is_torch else wrong).argmax())
+        raise _segfold.InputError(
+            f"the number of the group of element {first} is {int(groups[first])}, and there are {count} groups: "
+            f"numbers go from 0 to {count - 1}, and a negative one means no group"
+        )
+    places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries sort stably anyway
+    where = {"device": groups.device} if is_torch else {}
+    starts = library.searchsorted(groups[places], library.arange(count + 1, dtype=groups.dtype, **where))
+    return (places, starts[:-1], starts[1:], *(_taken(array, places) for array in arrays))
 
 
 def put_back(array, places):

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/data/groups.h"
+#include "runtime/data/key_order.h"
+#include "runtime/support/processes/parallel.h"
+#include "runtime/support/processes/shares.h"
+#include "runtime/support/visit_type.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // a thread takes at least this many keys
+
+/// A table that numbers distinct keys as they come: open addressing, at most half full.
+template <class Bits>
+class KeyTable {
+public:
+    KeyTable() { grow(kFirstBits); }
+
+    [[nodiscard]] const std::vector<Bits>& keys() const { return keys_; }
+
+    /// The number of a key, which is the next one if the key is new.
+    std::int64_t number_of(Bits key)
+    {
+        for (auto place = hash(key);; place = (place + 1) & (slots_.size() - 1)) {
+            auto& number = slots_[place];
+            if (number >= 0 && keys_[static_cast<std::size_t>(number)] == key)
+                return number;
+            if (number < 0) {
+                number = std::ssize(keys_);
+                keys_.push_back(key);
+                const auto found = number;
+                if (2 * keys_.size() > slots_.size())
+                    grow(std::countr_zero(slots_.size()) + 1);
+                return found;
+            }
+        }
+    }
+
+private:
+    static constexpr int kFirstBits = 10;
+
+    [[nodiscard]] std::size_t hash(Bits key) const { return hash_of_key(key, shift_); }
+    void grow(int bits)
+    {
+        shift_ = 64 - bits;
+        slots_.assign(std::size_t{1} << bits, -1);
+        for (std::size_t number = 0; number < keys_.size(); ++number) {
+            auto place = hash(keys_[number]);
+            while (slots_[place] >= 0)
+                place = (place + 1) & (slots_.size() - 1);
+            slots_[place] = static_cast<std::int64_t>(number);
+        }
+    }
+
+    int shift_ = 0;
+    std::vector<std::int64_t> slots_;  ///< a number, or -1
+    std::vector<Bits> keys_;
+};
+
+/// Numbers the keys of one share; `numbers` gets the numbers of its own table.
+template <class Bits, class Index>
+void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable<Bits>& table)
+{
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        numbers[i] =
+            i > 0 && keys[i] == keys[i - 1] ? numbers[i - 1] : static_cast<Index>(table.number_of(keys[i]));
+}
+
+/// Numbers integers whose range is not larger than their number, by a table of the range. Returns nothing for
+/// other keys.
+template <class Integer, class Index>
+std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrder order)
+{
+    const auto keys = column.as<Integer>();
+    if (keys.empty())
+        return std::nullopt;
+    const Shares parts(std::ssize(keys), kFewestKeys);
+    std::vector<std::pair<Integer, Integer>> ends(static_cast<std::size_t>(parts.number));
+    parts.each([&](std::size_t part, std::size_t begin, std::size_t end) {
+        const auto [least, greatest] = std::ranges::minmax(keys.subspan(begin, end - begin));
+        ends[part] = {least, greatest};
+    });
+    auto [least, greatest] = ends.front();
+    for (const auto& [low, high] : ends) {
+        least = std::min(least, low);
+        greatest = std::max(greatest, high);
+    }
+    const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
+    if (range >= keys.size())
+        return std::nullopt;
+    const auto slot_of = [&](std::size_t i) {
+        return static_cast<std::size_t>(static_cast<std::uint64_t>(keys[i]) -
+                                        static_cast<std::uint64_t>(least));
+    };
+    // More shares would spend their time on the range, and not on elements.
+    const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range)));
+    std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(shares.number));
+    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
+        auto& first_of = firsts[share];
+        first_of.assign(range + 1, -1);
+        for (auto i = begin; i < end; ++i)
+            if (auto& first = first_of[slot_of(i)]; first < 0)
+                first = static_cast<Index>(i);
+    });
+    std::vector<std::size_t> slots;  // of the keys that are there, in their order
+    for (std::size_t slot = 0; slot <= range; ++slot) {
+        for (std::size_t share = 1; share < firsts.size() && firsts.front()[slot] < 0; ++share)
+            firsts.front()[slot] = firsts[share][slot];
+        if (firsts.front()[slot] >= 0)
+            slots.push_back(slot);
+    }
+    if (order == KeyOrder::first)
+        std::ranges::sort(slots, {}, [&](std::size_t slot) { return firsts.front()[slot]; });
+    NumberedKeys found{Array(index, keys.size()), Array(index, slots.size())};
+    auto& number_of = firsts.front();
+    for (std::size_t number = 0; number < slots.size(); ++number) {
+        found.firsts.as<Index>()[number] = number_of[slots[number]];
+        number_of[slots[number]] = static_cast<Index>(number);
+    }
+    const auto numbers = found.numbers.as<Index>();
+    parts.each([&](std::size_t, std::size_t begin, std::size_t end) {
+        for (auto i = begin; i < end; ++i)
+            numbers[i] = number_of[slot_of(i)];
+    });
+    return found;
+}
+
+/// Numbers the shares of the elements apart, then their distinct keys in the order of the shares, so that
+/// numbers do not depend on how many shares there are.
+template <class Bits, class Index>
+NumberedKeys number_column(const Array& column, Type index, KeyOrder order)
+{
+    const auto keys = column.as<Bits>();
+    const Shares shares(std::ssize(keys), kFewestKeys);
+    NumberedKeys found{Array(index, keys.size()), {}};
+    const auto numbers = found.numbers.as<Index>();
+    std::vector<KeyTable<Bits>> tables(static_cast<std::size_t>(shares.number));
+    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
+        number_share(keys.subspan(begin, end - begin), numbers.subspan(begin, end - begin), tables[share]);
+    });
+    KeyTable<Bits> all;
+    std::vector<std::vector<Index>> renumbered;
+    for (const auto& table : tables) {
+        renumbered.emplace_back();
+        for (const auto key : table.keys())
+            renumbered.back().push_back(static_cast<Index>(all.number_of(key)));
+    }
+    const auto num_keys = all.keys().size();
+    if (order == KeyOrder::ascending) {
+        const auto distinct = Array::borrow(column.type(), all.keys().data(), num_keys);
+        if (const auto places = sorted_places(distinct)) {
+            const auto ranks = inverse(*places);
+            for (auto& numbers_of_share : renumbered)
+                for (auto& number : numbers_of_share)
+                    number = static_cast<Index>(
+                        ranks.template as<std::int64_t>()[static_cast<std::size_t>(number)]);
+        }
+    }
+    found.firsts = Array(index, num_keys);
+    const auto firsts = found.firsts.as<Index>();
+    std::ranges::fill(firsts, Index{-1});
+    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
+        for (auto i = begin; i < end; ++i)
+            numbers[i] = renumbered[share][static_cast<std::size_t>(numbers[i])];
+    });
+    std::size_t num_found = 0;
+    for (std::size_t i = 0; i < numbers.size() && num_found < num_keys; ++i)
+        if (auto& first = firsts[static_cast<std::size_t>(numbers[i])]; first < 0) {
+            first = static_cast<Index>(i);
+            ++num_found;
+        }
+    return found;
+}
+
+template <class Index>
+NumberedKeys number_any(const Array& column, Type index, KeyOrder order)
+{
+    std::optional<NumberedKeys> found;
+    if (is_integer(column.type()))
+        visit_integers(column, [&]<class Integer>(std::span<const Integer>) {
+            found = number_range<Integer, Index>(column, index, order);
+        });
+    if (found)
+        return *std::move(found);
+    switch (size_bytes(column.type())) {
+        case 1: return number_column<std::uint8_t, Index>(column, index, order);
+        case 2: return number_column<std::uint16_t, Index>(column, index, order);
+        case 4: return number_column<std::uint32_t, Index>(column, index, order);
+        default: return number_column<std::uint64_t, Index>(column, index, order);
+    }
+}
+
+NumberedKeys number_one(const Array& column, KeyOrder order)
+{
+    return index_bits_for({static_cast<std::int64_t>(column.length())}) == 64
+               ? number_any<std::int64_t>(column, Type::i64, order)
+               : number_any<std::int32_t>(column, Type::i32, order);
+}
+
+/// A number for each pair of numbers, in their order. There are at most 2^31 times 2^31 pairs, or as many as
+/// memory holds.
+Array paired(const Array& high, const Array& low, std::int64_t num_low)
+{
+    Array pairs(Type::i64, high.length());
+    const auto into = pairs.as<std::int64_t>();
+    visit_integers(high, [&](auto highs) {
+        visit_integers(low, [&](auto lows) {
+            parallel_for(std::ssize(highs), kFewestKeys, [&](std::int64_t begin, std::int64_t end) {
+                for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+                    into[i] =
+                        static_cast<std::int64_t>(highs[i]) * num_low + static_cast<std::int64_t>(lows[i]);
+            });
+        });
+    });
+    return pairs;
+}
+
+}  // namespace
+
+NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order)
+{
+    if (columns.empty())
+        throw InternalError("number_keys: no columns of keys");
+    auto numbered = number_one(columns.front(), order);
+    for (const auto& column : columns.subspan(1)) {
+        if (column.length() != columns.front().length())
+            throw InternalError("number_keys: columns of different lengths");
+        const auto next = number_one(column, order);
+        numbered = number_one(
+            paired(numbered.numbers, next.numbers, static_cast<std::int64_t>(next.firsts.length())), order);
+    }
+    return numbered;
+}
+
+}  // namespace segfold

@@ -1,0 +1,194 @@
+"""Groups in any order, by numbers and by keys: folds, write-back and scans, beside loops over the groups."""
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+rng = np.random.default_rng(5)
+AFFINE = sf.operator("""operator affine_of(a: i64, b: i64) -> (a: i64, b: i64) {
+  state { a: i64 = 1; b: i64 = 0 } lift { a = a; b = b } combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b } }""")
+
+
+def drawn(n, num_groups, dtype="i8", has_none=False):
+    numbers = rng.integers(0, num_groups, n)
+    return np.where(has_none & (rng.random(n) < 0.2), -1 - numbers, numbers).astype(dtype)
+
+
+def members(numbers, num_groups):
+    return [np.flatnonzero(numbers == g) for g in range(num_groups)]
+
+
+@pytest.mark.parametrize("backend", ["cpu", "simt", "reference"])
+@pytest.mark.parametrize("n, num_groups", [(0, 2), (1, 1), (500, 7), (700, 300)])
+@pytest.mark.parametrize("has_none", [False, True])
+def test_elements_of_a_group_are_folded_in_the_order_in_which_they_stand(backend, n, num_groups, has_none):
+    a, b, numbers = rng.integers(-9, 9, n), rng.integers(-9, 9, n), drawn(n, num_groups, has_none=has_none)
+    found = AFFINE(a, b, groups=numbers, num_groups=num_groups, backend=backend)
+    running = AFFINE.scan(a, b, groups=numbers, num_groups=num_groups, backend=backend)
+    prefixes = np.zeros((2, n), "i8")
+    with np.errstate(over="ignore"):
+        for g, places in enumerate(members(numbers, num_groups)):
+            scale, shift = np.int64(1), np.int64(0)
+            for i in places:
+                scale, shift = scale * a[i], shift * a[i] + b[i]
+                prefixes[:, i] = scale, shift
+            assert (found.a[g], found.b[g]) == (scale, shift)
+    assert np.array_equal(running, prefixes)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_numbers_are_integers_of_any_width(dtype):
+    x, numbers = rng.integers(-50, 50, 3000), drawn(3000, 90, dtype)
+    assert np.array_equal(sf.standard.sum(x, groups=numbers, num_groups=100), np.bincount(numbers.astype("i8"), x, 100))
+
+
+def test_without_a_number_of_groups_the_largest_number_is_the_last_group():
+    assert sf.standard.sum(np.array([1, 2, 4]), groups=np.array([3, 0, 3])).tolist() == [2, 0, 0, 5]
+    assert sf.standard.sum(np.array([1, 2]), groups=np.array([-1, -7])).tolist() == []
+
+
+def test_an_index_is_where_an_element_stands():
+    x, numbers = rng.integers(0, 40, 2000).astype("f4"), drawn(2000, 30)
+    found = sf.standard.argmax(x, groups=numbers)
+    assert found.index.tolist() == [places[np.argmax(x[places])] for places in members(numbers, 30)]
+
+
+def test_results_of_elements_stand_where_the_elements_do():
+    x, numbers = rng.random(400), drawn(400, 9, has_none=True)
+    y = sf.standard.softmax(x, groups=numbers)
+    for places in members(numbers, 9):
+        assert np.allclose(y[places], np.exp(x[places]) / np.exp(x[places]).sum())
+    assert y.shape == (400,) and (y[numbers < 0] == 0).all()
+
+
+def test_rows_of_features_are_aggregated():
+    x, numbers = rng.integers(-9, 9, (300, 5)), drawn(300, 20)
+    wanted = np.zeros((20, 5), "i8")
+    np.add.at(wanted, numbers, x)
+    op = sf.operator("operator row_sum(x: row i64) -> i64 { state s: i64 = 0 lift x combine(a, b) a + b }")
+    assert np.array_equal(op(x, groups=numbers, num_groups=20), wanted)
+
+
+def test_results_go_where_out_says():
+    out = np.empty(3, "i8")
+    assert sf.standard.sum(np.array([1, 2, 4]), groups=np.array([2, 0, 2]), out=out) is out
+    assert out.tolist() == [2, 0, 5]
+    with pytest.raises(sf.InputError, match="the array for them has room for 2"):
+        sf.standard.sum(np.array([1, 2, 4]), groups=np.array([2, 0, 2]), out=np.empty(2, "i8"))
+
+
+def test_a_check_compares_groups_with_the_reference():
+    x, numbers = rng.integers(-9, 9, 900), drawn(900, 40, has_none=True)
+    sf.standard.max_subarray(x, groups=numbers, check=True)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"groups": [0, 5, 1], "num_groups": 3}, "the number of the group of element 1 is 5, and there are 3 groups: numbers go from 0 to 2"),
+        ({"groups": [0, 1]}, "the numbers of groups are 2 for 3 elements; each element has one"),
+        ({"groups": [0.0, 1, 2]}, "the numbers of groups are f64; they are integers"),
+        ({"groups": [0, 1, 2], "num_groups": -1}, "num_groups is -1; it is the number of groups, 0 or more"),
+        ({"num_groups": 3}, "num_groups= is the number of groups that groups= numbers, and there is no groups="),
+        ({"groups": [0, 1, 2], "offsets": [0, 3]}, "segments are given by groups and by offsets; give them once"),
+    ],
+)
+def test_wrong_groups_are_refused_in_words(words, message):
+    words = {word: np.array(value) if isinstance(value, list) else value for word, value in words.items()}
+    with pytest.raises(sf.InputError, match=message):
+        sf.standard.sum(np.array([1, 2, 4]), **words)
+
+
+def by_loop(a, b, keys, order):
+    """Affine maps by key, a tuple of Python's values; keys in the given order."""
+    found = {}
+    with np.errstate(over="ignore"):
+        for i, key in enumerate(keys):
+            scale, shift = found.get(key, (np.int64(1), np.int64(0)))
+            found[key] = scale * a[i], shift * a[i] + b[i]
+    return {key: found[key] for key in (sorted(found) if order else found)}
+
+
+@pytest.mark.parametrize("order", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 900, 70_000])
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f8", "U3", "S3", "O", "M8[s]"])
+def test_distinct_keys_of_any_type_are_groups(dtype, n, order):
+    a, b, numbers = rng.integers(-9, 9, n), rng.integers(-9, 9, n), rng.integers(0, 60, n)
+    keys = np.array([f"k{number}" for number in numbers], object) if dtype == "O" else numbers.astype(dtype)
+    got = AFFINE(a, b, by=keys, sort=order)
+    wanted = by_loop(a, b, keys.tolist(), order)
+    assert got.keys.tolist() == list(wanted) and got.keys.dtype == keys.dtype
+    assert list(zip(got.a, got.b)) == list(wanted.values())
+
+
+@pytest.mark.parametrize("order", [True, False])
+def test_keys_may_be_several_columns(order):
+    n = 2000
+    a, b, day, city = rng.integers(-9, 9, n), rng.integers(-9, 9, n), rng.integers(-4, 4, n).astype("f4"), rng.choice(["Oslo", "Rome", "Bern"], n)
+    got = AFFINE(a, b, by=(day, city, day), sort=order)
+    wanted = by_loop(a, b, list(zip(day.tolist(), city.tolist(), day.tolist())), order)
+    assert list(zip(*(column.tolist() for column in got.keys))) == list(wanted)
+    assert list(zip(got.a, got.b)) == list(wanted.values())
+    running = AFFINE.scan(a, b, by=(day, city))
+    assert running.a[-1] == wanted[day[-1], city[-1], day[-1]][0]
+
+
+def test_keys_of_floats_are_their_bits():
+    keys = np.array([np.nan, 0.0, -0.0, np.inf, np.nan, 0.0])
+    got = sf.standard.sum(np.arange(6), by=keys)
+    assert got.result.tolist() == [2, 6, 3, 4] and np.array_equal(got.keys, [-0.0, 0.0, np.inf, np.nan], equal_nan=True)
+    assert np.signbit(got.keys[0])
+
+
+def test_columns_of_other_libraries_are_keys():
+    x = np.array([1, 2, 4, 8])
+    polars = pytest.importorskip("polars")
+    assert sf.standard.sum(x, by=polars.Series(["b", "a", "b", "c"])).result.tolist() == [2, 5, 8]
+    pyarrow = pytest.importorskip("pyarrow")
+    assert sf.standard.sum(x, by=pyarrow.array(["b", "a", "b", "c"])).result.tolist() == [2, 5, 8]
+    assert sf.standard.sum(x, by=pyarrow.array([7, 3, 7, 9])).keys.tolist() == [3, 7, 9]
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"by": np.array([1, 2])}, "the keys are 2 for 3 elements; each element has one"),
+        ({"by": (np.array([1, 2, 3]), np.array([1, 2]))}, r"by\[0\] has 3 keys and by\[1\] 2; each column has a key for each element"),
+        ({"by": np.array(["a", None, "b"], object)}, "'by' holds objects that have no order"),
+        ({"by": ()}, "'by' is an empty tuple; a tuple of keys has at least one array"),
+        ({"by": (np.zeros((3, 2)), np.zeros(3))}, r"'by\[0\]' has 2 dimensions; keys have one"),
+        ({"sort": False}, "sort=False says how groups of by= are ordered, and there is no by=; leave it out"),
+        ({"by": np.array([1, 2, 3]), "uniform": 1}, "segments are given by by and by uniform; give them once"),
+    ],
+)
+def test_wrong_keys_are_refused_in_words(words, message):
+    with pytest.raises(sf.InputError, match=message):
+        sf.standard.sum(np.array([1, 2, 4]), **words)
+
+
+def test_a_plan_by_one_column_of_keys_folds_other_keys():
+    x = np.array([1, 2, 4, 8])
+    plan = sf.plan(sf.standard.sum, x, by=np.array([2, 1, 2, 1]))
+    assert plan(x, by=np.array([5, 5, 4, 5])).result.tolist() == [4, 11]
+
+
+def test_a_plan_takes_no_groups():
+    with pytest.raises(sf.InputError, match="groups in any order are given to calls"):
+        sf.plan(sf.standard.sum, np.array([1, 2, 4]), groups=np.array([0, 1, 2]))
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+def test_arrays_of_a_gpu_are_sorted_by_their_library(library):
+    """By the same functions; here on arrays of the host."""
+    lib = pytest.importorskip(library)
+    from segfold import _sorted
+
+    numbers = drawn(50, 6, "i4", has_none=True)
+    x = np.arange(50, dtype="f4")
+    places, begins, ends, moved = _sorted.by_group(lib.asarray(numbers), 7, [lib.asarray(x)])
+    for g, wanted in enumerate([*members(numbers, 6), []]):
+        assert np.asarray(moved)[int(begins[g]) : int(ends[g])].tolist() == list(wanted)
+    assert np.array_equal(np.asarray(places), np.argsort(numbers, kind="stable"))
+    with pytest.raises(sf.InputError, match="and there are 2 groups: numbers go from 0 to 1"):
+        _sorted.by_group(lib.asarray(numbers), 2, [])

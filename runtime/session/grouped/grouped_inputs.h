@@ -1,0 +1,31 @@
+#pragma once
+// The arrays of a fold whose groups come in any order, sorted by group.
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dsl/operator.h"
+#include "runtime/data/groups.h"
+#include "runtime/session/segments_view.h"
+
+namespace segfold {
+
+/// A fold of groups as a fold of segments.
+struct GroupedInputs {
+    /// The operator. If elements were moved and it reads `index`, it has a further column in its place.
+    Operator op;
+    std::vector<Array>
+        arrays;  ///< one for each parameter: copies of columns, if these were moved, else borrowed
+    GroupOrder order;
+    std::optional<NumberedKeys> keys;  ///< if groups are given by keys
+
+    [[nodiscard]] std::vector<ArrayView> inputs() const;
+    [[nodiscard]] SegmentsView segments() const;
+};
+
+/// Sorts arrays on the host by group, stably. `segments` are made by groups() or by(). Throws InputError for
+/// wrong arrays, and for numbers of groups that are too large.
+[[nodiscard]] GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs,
+                                         const SegmentsView& segments);
+
+}  // namespace segfold

@@ -1,0 +1,200 @@
+// Folds and scans of elements whose groups come in any order, beside loops over the groups.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/session/core.h"
+#include "tests/common/front_door.h"
+
+namespace segfold::test::grouped_fold_test {
+namespace {
+
+using Maps = std::pair<std::uint32_t, std::uint32_t>;  // x -> scale x + shift
+
+struct Elements {
+    std::vector<std::int32_t> groups;
+    std::vector<std::uint32_t> scale, shift;
+};
+
+Elements drawn(std::size_t count, std::int32_t num_groups, bool has_none, std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    Elements made;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto group = static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(num_groups));
+        made.groups.push_back(has_none && random() % 5 == 0 ? -1 - group : group);
+        made.scale.push_back(random() | 1U);
+        made.shift.push_back(random());
+    }
+    return made;
+}
+
+class GroupedFold : public testing::TestWithParam<const char*> {};
+
+/// Affine maps do not commute, so that any change of the order within a group shows.
+TEST_P(GroupedFold, KeepsTheOrderOfElementsWithinAGroup)
+{
+    auto session = session_on(GetParam());
+    const auto op = standard_operator("affine", Type::u32);
+    for (const auto& [count, num_groups] :
+         {std::pair{0, 3}, {1, 1}, {31, 4}, {1000, 1}, {1000, 7}, {4000, 900}})
+        for (const bool has_none : {false, true}) {
+            SCOPED_TRACE(testing::Message()
+                         << count << " in " << num_groups << " groups, none: " << has_none);
+            const auto made = drawn(static_cast<std::size_t>(count), num_groups, has_none, 11);
+            std::vector<Maps> wanted(static_cast<std::size_t>(num_groups) + 1, {1U, 0U});
+            std::vector<Maps> running(static_cast<std::size_t>(count));
+            for (std::size_t i = 0; i < made.groups.size(); ++i) {
+                if (made.groups[i] < 0)
+                    continue;
+                auto& map = wanted[static_cast<std::size_t>(made.groups[i])];
+                map = {made.scale[i] * map.first, made.scale[i] * map.second + made.shift[i]};
+                running[i] = map;
+            }
+            const auto by = groups(made.groups, num_groups + 1);
+            const auto folded = session.fold(op, {made.scale, made.shift}, by);
+            const auto scanned = session.scan(op, {made.scale, made.shift}, by);
+            ASSERT_EQ(folded.num_segments(), num_groups + 1);
+            for (std::size_t g = 0; g < wanted.size(); ++g) {
+                ASSERT_EQ(folded.values<std::uint32_t>("scale")[g], wanted[g].first) << g;
+                ASSERT_EQ(folded.values<std::uint32_t>("shift")[g], wanted[g].second) << g;
+            }
+            for (std::size_t i = 0; i < running.size(); ++i) {
+                ASSERT_EQ(scanned.values<std::uint32_t>("scale")[i], running[i].first) << i;
+                ASSERT_EQ(scanned.values<std::uint32_t>("shift")[i], running[i].second) << i;
+            }
+        }
+}
+
+TEST_P(GroupedFold, IndexIsWhereAnElementStands)
+{
+    auto session = session_on(GetParam());
+    const std::vector<float> x = {3, 1, 9, 7, 7, 2, 3};
+    const std::vector<std::int64_t> numbers = {2, 0, -1, 2, 0, 4, 2};
+    const auto found = session.fold(standard_operator("argmax", Type::f32), {x}, groups(numbers, 5));
+    const auto none = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(
+        std::vector(found.values<std::int64_t>("index").begin(), found.values<std::int64_t>("index").end()),
+        (std::vector<std::int64_t>{4, none, 3, none, 5}));
+    EXPECT_EQ(found.warnings(), std::vector<std::string>());
+}
+
+/// Results of elements stand where the elements do, also in rows, and are 0 for those of no group.
+TEST_P(GroupedFold, WritesBackToEachElement)
+{
+    auto session = session_on(GetParam());
+    const auto op = parse_operator(
+        "centre.seg",
+        "operator centre(x: row i32, w: i32) -> (s: i32, each y: i32) {\n  state s: i32 = 0\n  lift x * w\n"
+        "  combine(a, b) a + b\n  map { y = x - s }\n}");
+    const std::vector<std::int32_t> x = {1, 10, 2, 20, 3, 30, 4, 40}, w = {1, 2, 3, 4};
+    const std::vector<std::uint8_t> numbers = {1, 0, 1, 0};
+    std::vector<std::int32_t> s(4), y(8);
+    FoldOptions options;
+    options.results = {s, y};
+    const auto folded = session.fold(op, {rows_of(x, 2), w}, groups(numbers, 2), options);
+    EXPECT_EQ(s, (std::vector<std::int32_t>{20, 200, 10, 100}));
+    EXPECT_EQ(y, (std::vector<std::int32_t>{1 - 10, 10 - 100, 2 - 20, 20 - 200, 3 - 10, 30 - 100, 4 - 20,
+                                            40 - 200}));
+    const std::vector<std::int16_t> some = {1, -1, 1, -1};
+    const auto less = session.fold(op, {rows_of(x, 2), w}, groups(some, 2));
+    EXPECT_EQ(std::vector(less.values<std::int32_t>("y").begin(), less.values<std::int32_t>("y").end()),
+              (std::vector<std::int32_t>{-9, -90, 0, 0, -7, -70, 0, 0}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, GroupedFold, testing::Values("cpu", "simt", "reference"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// Keys in any order: the distinct ones are the groups, ascending or as they first stand.
+TEST_P(GroupedFold, ByKeysGivesTheKeyOfEachGroup)
+{
+    auto session = session_on(GetParam());
+    const auto made = drawn(2000, 50, false, 21);
+    const auto op = standard_operator("affine", Type::u32);
+    std::map<std::int32_t, Maps> wanted;
+    std::vector<std::int32_t> firsts;
+    for (std::size_t i = 0; i < made.groups.size(); ++i) {
+        const auto [place, is_new] = wanted.try_emplace(made.groups[i], 1U, 0U);
+        if (is_new)
+            firsts.push_back(made.groups[i]);
+        place->second = {made.scale[i] * place->second.first,
+                         made.scale[i] * place->second.second + made.shift[i]};
+    }
+    for (const auto order : {KeyOrder::ascending, KeyOrder::first}) {
+        const auto folded = session.fold(op, {made.scale, made.shift}, by(made.groups, order));
+        const auto keys = folded.keys<std::int32_t>();
+        ASSERT_EQ(keys.size(), wanted.size());
+        if (order == KeyOrder::first)
+            EXPECT_TRUE(std::ranges::equal(keys, firsts));
+        else
+            EXPECT_TRUE(std::ranges::is_sorted(keys));
+        for (std::size_t g = 0; g < keys.size(); ++g)
+            ASSERT_EQ(folded.values<std::uint32_t>("shift")[g], wanted[keys[g]].second) << keys[g];
+    }
+}
+
+/// Columns may receive results: they are read before.
+TEST(GroupedFoldCall, MayWriteIntoItsInput)
+{
+    auto session = session_on("cpu");
+    std::vector<std::int32_t> x = {5, 6, 7, 8};
+    const std::vector<std::int32_t> numbers = {1, 0, 1, 0};
+    ScanOptions options;
+    options.fold.results = {x};
+    (void)session.scan(standard_operator("sum", Type::i32), {x}, groups(numbers), options);
+    EXPECT_EQ(x, (std::vector<std::int32_t>{5, 6, 12, 14}));
+}
+
+TEST(GroupedFoldCall, SlicesAndChecksAgree)
+{
+    auto session = session_on("cpu");
+    const auto made = drawn(3000, 20, true, 5);
+    FoldOptions options;
+    options.check = true;
+    options.num_slices = 7;
+    const auto folded = session.fold(standard_operator("affine", Type::u32), {made.scale, made.shift},
+                                     groups(made.groups, 20));
+    const auto sliced = session.fold(standard_operator("affine", Type::u32), {made.scale, made.shift},
+                                     groups(made.groups, 20), options);
+    EXPECT_TRUE(sliced.agrees());
+    EXPECT_FALSE(sliced.check().empty());
+    EXPECT_TRUE(
+        std::ranges::equal(folded.values<std::uint32_t>("shift"), sliced.values<std::uint32_t>("shift")));
+}
+
+TEST(GroupedFoldCall, WrongOnesAreRefused)
+{
+    auto session = session_on("cpu");
+    const std::vector<std::int32_t> x = {5, 6, 7}, numbers = {1, 0, 3}, few = {1, 0};
+    const auto sum = standard_operator("sum", Type::i32);
+    const auto fold = [&](const Operator& op, const SegmentsView& by) {
+        return message_of([&] { return session.fold(op, {x}, by); });
+    };
+    EXPECT_EQ(
+        fold(sum, groups(numbers, 2)),
+        "the number of the group of element 2 is 3, and there are 2 groups: numbers go from 0 to 1, and a "
+        "negative one means no group");
+    EXPECT_EQ(fold(sum, groups(few, 2)), "the numbers of groups are 2 for 3 elements; each element has one");
+    EXPECT_EQ(fold(sum, groups(ArrayView{Type::i32, nullptr, 3}, 2)),
+              message_of([&] {
+                  return session.fold(sum, {x}, keys(ArrayView{Type::i32, nullptr, 3}));
+              }).replace(0, 8, "the numbers of groups"));
+    EXPECT_NE(fold(parse_operator("least.seg",
+                                  "operator least(x: i32) -> i32 {\n  state m: i32\n  lift x\n"
+                                  "  combine(a, b) min(a, b)\n}"),
+                   groups(numbers, 4))
+                  .find("segment 2 is empty"),
+              std::string::npos);
+    EXPECT_EQ(
+        message_of([&] { return session.plan(sum, groups(numbers, 4), 3); }),
+        "groups in any order are given to calls, which sort copies of the columns; sort the columns by group "
+        "once, and give offsets here");
+}
+
+}  // namespace
+}  // namespace segfold::test::grouped_fold_test
