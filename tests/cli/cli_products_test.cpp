@@ -86,6 +86,31 @@ TEST_F(ProductsTest, FilesMayBeFactors)
               "segfold: ./v.seg: cannot be opened as an operator: No such file or directory\n");
 }
 
+/// Each factor takes its type from the columns that it has; --type is that of factors whose texts leave it
+/// open.
+TEST_F(ProductsTest, FactorsMayHaveColumnsOfTheirOwn)
+{
+    write_npy(folder_.file("y.npy"), array_of<double>(Type::f64, {1, 1, 1, 1, 2, 2, 2, 2}));
+    std::ofstream(folder_.file("w.seg"))
+        << "operator w(y: f64) -> f64 { state s: f64 = 0 lift 2 * y combine(a, b) a + b }\n";
+    std::ofstream(folder_.file("g.seg"))
+        << "operator g(y: T) -> T { state s: T = 0 lift 3 * y combine(a, b) a + b }\n";
+    const std::string w =
+        "segment  length   w  sum\n"
+        "      0       0   0    0\n"
+        "      1       7  20   28\n"
+        "      2       1   4    8\n";
+    EXPECT_EQ(table({"w.seg & sum", "--input", "y=y.npy"}), w);
+    EXPECT_EQ(table({"w.seg & sum", "--input", "y=y.npy", "--type", "f32"}), w);
+    EXPECT_EQ(table({"g.seg & sum", "--input", "y=y.npy"}),
+              "segment  length   g  sum\n"
+              "      0       0   0    0\n"
+              "      1       7  30   28\n"
+              "      2       1   6    8\n");
+    EXPECT_EQ(refused({"w.seg & sum", "--input", "z=y.npy"}),
+              "segfold: --input 'z=y.npy': operator w_and_sum has no input 'z'; it has y, x\n");
+}
+
 TEST_F(ProductsTest, ScalarsTakeTheirValues)
 {
     const auto counts = [](const std::string& counts_of_7_and_1) {

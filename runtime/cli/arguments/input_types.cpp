@@ -68,8 +68,10 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
     // A verb without --input may still read a matrix's type: it checks or emits the plan of a run with that
     // matrix.
     const auto op = outline(operator_name, parameters);
-    const auto files =
-        arguments.declares("input") ? input_files(arguments, op) : std::map<std::string, std::string>();
+    const bool is_factor =
+        !arguments.operands().empty() && arguments.operands()[0].find('&') != std::string::npos;
+    const auto files = arguments.declares("input") ? input_files(arguments, op, is_factor)
+                                                   : std::map<std::string, std::string>();
     std::optional<InputType> found;
     std::string first;
     for (const auto& parameter : parameters) {

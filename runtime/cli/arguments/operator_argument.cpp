@@ -133,16 +133,20 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
     return op;
 }
 
-Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type)
+/// Reads a file. In a product, --type is that of the other factors if the file names all its types.
+Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type,
+                       bool is_factor)
 {
     const auto text = read_operator_text(path);
     const bool is_generic = uses_generic_type(path, text);
-    if (type && !is_generic)
+    if (type && !is_generic && !is_factor)
         throw InputError(
             fmt::format("--type says {}, but {} names all its types; leave out --type, or write T for the "
                         "type to be chosen",
                         name(*type), path));
-    if (type || !is_generic)
+    if (!is_generic)
+        return parse_operator(path, text);
+    if (type)
         return parse_operator(path, text, type);
     std::vector<DeclaredParameter> parameters;
     try {
@@ -201,8 +205,8 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
                 : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);
 }
 
-/// Returns the operator that one word of the operand, or --op, names.
-Operator single_operator(const Arguments& arguments, const std::string& operand)
+/// Returns the operator that one word of the operand, or --op, names; `is_factor`: it is one of a product.
+Operator single_operator(const Arguments& arguments, const std::string& operand, bool is_factor = false)
 {
     const auto type = type_argument(arguments);
     if (arguments.has("op")) {
@@ -219,6 +223,13 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
                         "--op EXPRESSION",
                         arguments.verb()));
     if (const auto names = factor_names(operand); names.size() > 1) {
+        const bool takes_type = std::ranges::any_of(names, [](const std::string& name) {
+            return !is_file(name) || uses_generic_type(name, read_operator_text(name));
+        });
+        if (type && !takes_type)
+            throw InputError(fmt::format(
+                "--type says {}, but the operators of '{}' name all their types; leave out --type",
+                segfold::name(*type), operand));
         std::vector<Factor> factors;
         for (const auto& name : names) {
             if (name.empty())
@@ -226,7 +237,7 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
                     fmt::format("'{}': an operator's name is missing at a '&'; write names such as "
                                 "'mean_variance & argmax'",
                                 operand));
-            factors.push_back({single_operator(arguments, name)});
+            factors.push_back({single_operator(arguments, name, true)});
         }
         return product(std::move(factors));
     }
@@ -235,7 +246,7 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
             "'{}': {} takes one operator, and these are several with commas between them; bench and "
             "regress take such a list",
             operand, arguments.verb()));
-    return is_file(operand) ? read_operator(arguments, operand, type)
+    return is_file(operand) ? read_operator(arguments, operand, type, is_factor)
                             : find_standard_operator(arguments, operand, type);
 }
 

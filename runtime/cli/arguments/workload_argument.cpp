@@ -102,10 +102,14 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
 
 }  // namespace
 
-std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op)
+std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op,
+                                               bool passes_others)
 {
     std::map<std::string, std::string> files;
     for (const auto& text : arguments.values("input")) {
+        if (const auto equals = text.find('=');
+            passes_others && equals != text.npos && find_parameter(op, text.substr(0, equals)) == nullptr)
+            continue;
         const auto [name, file] = split_input(op, text);
         if (!files.emplace(name, file).second)
             throw InputError(fmt::format("--input: '{}' is given twice, by '{}' and '{}'; once is enough",

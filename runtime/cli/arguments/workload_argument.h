@@ -18,8 +18,9 @@ inline constexpr Flag kScalarFlag = {"scalar", "NAME=VALUE", true};
 inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, kScalarFlag};
 
 /// Returns the files of --input by parameter. Uses only the names of `op` and of its parameters. Throws
-/// InputError.
-std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op);
+/// InputError, also for another name, unless `passes_others`: then `op` is a factor of a product.
+std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op,
+                                               bool passes_others = false);
 
 /// Returns the texts that --scalar gives for the operator's scalars, by name. Throws InputError.
 std::map<std::string, std::string> scalar_texts(const Arguments& arguments, const Operator& op);
