@@ -106,6 +106,13 @@ struct ArrayView {
         ArrayView(const std::vector<T, Allocator>& values)  // NOLINT(google-explicit-constructor)
         : ArrayView(std::span<const T>(values))
     {}
+    template <class Allocator>
+    ArrayView(const std::vector<bool, Allocator>&)  // NOLINT(google-explicit-constructor)
+    {
+        static_assert(sizeof(Allocator) == 0,
+                      "segfold: a std::vector<bool> has no array of bool; of a std::vector<char> of 0 and 1, "
+                      "ArrayView(Type::boolean, values.data(), n) lends one");
+    }
     template <class T, std::size_t extent>
     ArrayView(const std::array<T, extent>& values)  // NOLINT(google-explicit-constructor)
         : ArrayView(std::span<const T>(values))

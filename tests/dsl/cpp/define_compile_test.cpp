@@ -25,6 +25,7 @@ std::optional<std::string> find_compiler()
 }
 
 constexpr const char* kBefore = R"(#include "define.h"
+#include "runtime/data/array_view.h"
 using namespace segfold;
 struct Pair : State {
     Field<int> n{"n", 0};
@@ -57,6 +58,10 @@ constexpr Misuse follows(const char* statement, const char* message, const char*
 }
 
 const Misuse kMisuses[] = {
+    follows("ArrayView{std::vector<bool>(3)};",
+            "segfold: a std::vector<bool> has no array of bool; of a std::vector<char> of 0 and 1, "
+            "ArrayView(Type::boolean, values.data(), n) lends one",
+            "std::vector<char> values(3); (void)ArrayView(Type::boolean, values.data(), 3);"),
     follows("x + n;", "segfold: the operands are of different types; convert one of them with cast<T>(x)",
             "x + cast<float>(n);"),
     follows("n << x;", "segfold: the operands are of different types; convert one of them with cast<T>(x)",
@@ -227,7 +232,7 @@ TEST_F(DefineCompile, EveryMisuseIsRefusedInWords)
     for (std::size_t i = 0; i < said.size(); ++i) {
         const auto& [statement, message, followed] = kMisuses[i];
         EXPECT_NE(said[i].find(message), std::string::npos) << statement << "\n" << said[i];
-        EXPECT_NE(said[i].find("misuse" + std::to_string(i) + ".cpp:19:"), std::string::npos)
+        EXPECT_NE(said[i].find("misuse" + std::to_string(i) + ".cpp:20:"), std::string::npos)
             << "the line is not named: " << statement << "\n"
             << said[i];
     }
