@@ -278,7 +278,7 @@ build_targets() {
     say "building (about a minute on a large machine, several on a small one; only what changed from then on)"
     cd "$root" || exit 3
     logged configure cmake --preset "$preset" "${arguments[@]}" || fail "the build could not be configured"
-    logged build cmake --build "$build" --target "$@" -j "$(nproc)" || fail "the build failed"
+    logged build cmake --build "$build" --target "$@" -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" || fail "the build failed"
     mv "$build/.program-begun" "$build/.program-built"
 }
 

@@ -37,6 +37,8 @@ def main(path):
         print(f"failed: {case.get('name')}")
 
     counts = {name: len(groups[name]) for name in ("passed", "failed", "skipped")}
+    if not cases:
+        print("no test was chosen: ./test -N lists the names of all; -R takes a part of one, with its capitals")
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     return 1 if counts["failed"] or not cases else 0
 
