@@ -109,7 +109,7 @@ TEST(Tutorial, ListingsInCppArePartsOfTheExamples)
 {
     EXPECT_TRUE(stands_in({"a", " b"}, {"x", "  a", "   b", "y"}));
     EXPECT_FALSE(stands_in({"a", "b"}, {"  a", "   b"}));
-    expect_parts_of_examples(kExamples / "README.md", 13);
+    expect_parts_of_examples(kExamples / "README.md", 14);
     expect_parts_of_examples(kSource / "README.md", 1);
 }
 
@@ -162,7 +162,7 @@ TEST(Tutorial, ExamplesAreShort)
         ++programs;
         EXPECT_LE(counted_lines(read_text(source.string())), 25) << source;
     }
-    EXPECT_EQ(programs, 7);
+    EXPECT_EQ(programs, 8);
 }
 
 /// What differs between machines: the number of threads, and whether the program was built with Thrust.
@@ -286,7 +286,7 @@ TEST(Tutorial, CommandsPrintWhatItShows)
                                                  << joined(found);
         ++run;
     }
-    EXPECT_EQ(run, 17);
+    EXPECT_EQ(run, 18);
 }
 
 TEST(Tutorial, CommandsOnAGpuPrintWhatItShows)
