@@ -186,7 +186,9 @@ Layout parse_stated(std::string_view text, LayoutKind kind, std::optional<std::s
     if (value.value_or("").empty())
         refuse(text, fmt::format("a file is needed; write {}=FILE", word));
     if (value->find_first_not_of("0123456789, ") == value->npos && value->find(',') != value->npos)
-        refuse(text, fmt::format("{} are read from a file; write {}=FILE.npy", word, word));
+        refuse(text,
+               fmt::format("{} are read from a file, or written in brackets; write {}=FILE.npy or '{}=[{}]'",
+                           word, word, word, *value));
     layout.files.emplace_back(*value);
     return layout;
 }

@@ -128,7 +128,8 @@ TEST(Layout, RefusesUnknownNames)
                                            std::string(kLayouts) + "; did you mean 'offsets'?");
     EXPECT_EQ(refusal("quux"), "layout 'quux': unknown layout 'quux'; " + std::string(kLayouts));
     EXPECT_EQ(refusal("offsets=0,2, 6"),
-              "layout 'offsets=0,2, 6': offsets are read from a file; write offsets=FILE.npy");
+              "layout 'offsets=0,2, 6': offsets are read from a file, or written in brackets; write "
+              "offsets=FILE.npy or 'offsets=[0,2, 6]'");
     EXPECT_EQ(refusal("generated"),
               "layout 'generated': unknown layout 'generated'; " + std::string(kLayouts));
     EXPECT_EQ(refusal(""), "layout '': nothing is stated; " + std::string(kLayouts));

@@ -121,9 +121,23 @@ TEST_F(CallAdvice, OnSegments)
     SegmentsView rows;
     rows.kind = LayoutKind::rows;
     follows(
-        "lend whole, uniform, offsets, lengths, ranges, flags or keys",
+        "lend whole, uniform, offsets, lengths, ranges, flags, keys or groups",
         [&] { (void)session_.fold(sum_, {kValues}, rows); },
         [&] { (void)session_.fold(sum_, {kValues}, uniform(3)); });
+    const std::vector<int> numbers = {1, 0, 1, 0, 1, 0, 1, 0, 1}, sorted = {0, 4, 9};
+    follows(
+        "sort the columns by group once, and give offsets here",
+        [&] { (void)session_.plan(sum_, groups(numbers, 2), 9); },
+        [&] { (void)session_.plan(sum_, offsets(sorted), 9); });
+    follows(
+        "the numbers of groups lie on a device; fold takes arrays of the host: sort those of a device by "
+        "group, "
+        "and give offsets",
+        [&] {
+            (void)session_.fold(sum_, {kValues},
+                                groups(ArrayView(Type::i32, numbers.data(), 9, Place::device)));
+        },
+        [&] { (void)session_.plan(sum_, offsets(sorted), 9); });
     const ArrayView on_device(Type::i32, kOffsets.data(), 5, Place::device);
     follows(
         "the segments by offsets lie on a device, and the back end cpu of the plan of sum folds arrays of "

@@ -248,7 +248,8 @@ TEST_P(Misuse, LayoutsOfWhichNoArraysAreLent)
     SegmentsView rows;
     rows.kind = LayoutKind::rows;
     const std::string refused =
-        "segments by rows cannot be lent; lend whole, uniform, offsets, lengths, ranges, flags or keys";
+        "segments by rows cannot be lent; lend whole, uniform, offsets, lengths, ranges, flags, keys or "
+        "groups";
     EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, rows); }), refused);
     EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, rows, 9); }), refused);
 }

@@ -184,9 +184,7 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     }
     take_columns(op, columns);
     if (segments_.num_groups && segments_.kind != LayoutKind::groups)
-        throw InputError(
-            "num_groups= is the number of groups that groups= numbers, and there is no groups=; give "
-            "groups=, or leave num_groups= out");
+        throw InputError("num_groups= is the number of groups that groups= numbers, and there is no groups=");
     if (segments_.kind == LayoutKind::keys)
         take_key_columns();
     for (const auto& [label, object] : segment_objects_) {

@@ -149,7 +149,8 @@ private:
     /// Reads the segments from several columns of keys. An element begins a segment if any of its keys
     /// differs from the element before.
     void take_key_columns();
-    /// Numbers distinct keys in any order: of several columns, or texts, on the host. Elements of a number are a group.
+    /// Numbers distinct keys in any order: of several columns, or texts, on the host. Elements of a number
+    /// are a group.
     void number_key_columns(nb::handle keys);
     /// Replaces columns on a GPU by copies that are sorted by group, and segments by those of the groups.
     void sort_by_groups_on_device();

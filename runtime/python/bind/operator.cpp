@@ -284,18 +284,7 @@ void bind_operator(nb::module_& module)
                 Call call(op, arrays, words);
                 return fold(call);
             },
-            nb::sig(
-                "def __call__(self, *columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = "
-                "None, "
-                "keys: typing.Any = None, flags: typing.Any = None, ranges: typing.Any = None, "
-                "uniform: int | None = None, out: typing.Any = None, stage: str | None = None, "
-                "settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', "
-                "device: int | None = None, kernels: typing.Any = None, assume: typing.Any = (), "
-                "check: bool = False, validate: bool = False, trust_tables: bool = False, "
-                "assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: "
-                "typing.Any) "
-                "-> typing.Any"),
-            kCallDoc)
+            nb::sig("def __call__(self, *columns: typing.Any, " SEGFOLD_WORDS_OF_A_CALL), kCallDoc)
         .def(
             "scan",
             [](PyOperator& op, const nb::args& arrays, const nb::kwargs& words) {
@@ -311,15 +300,8 @@ void bind_operator(nb::module_& module)
                 Call call(op.scanned(form), arrays, nb::borrow<nb::kwargs>(others));
                 return fold(call);
             },
-            nb::sig(
-                "def scan(self, *columns: typing.Any, exclusive: bool = False, reverse: bool = False, "
-                "offsets: typing.Any = None, lengths: typing.Any = None, keys: typing.Any = None, "
-                "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
-                "out: typing.Any = None, stage: str | None = None, settings: dict[str, int] | None = None, "
-                "reproducible: bool = False, backend: str = 'auto', device: int | None = None, "
-                "kernels: typing.Any = None, assume: typing.Any = (), check: bool = False, "
-                "validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, "
-                "longest: int = 0, sort_keys: bool = False, **named: typing.Any) -> typing.Any"),
+            nb::sig("def scan(self, *columns: typing.Any, exclusive: bool = False, reverse: bool = "
+                    "False, " SEGFOLD_WORDS_OF_A_CALL),
             kScanDoc)
         .def(
             "scanned",

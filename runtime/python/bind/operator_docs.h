@@ -1,6 +1,17 @@
 #pragma once
 // What help() says of calls of an operator.
 
+// The words of calls in signatures, a literal to be joined with others.
+#define SEGFOLD_WORDS_OF_A_CALL                                                                            \
+    "offsets: typing.Any = None, lengths: typing.Any = None, keys: typing.Any = None, "                    \
+    "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "                    \
+    "by: typing.Any = None, sort: bool = True, groups: typing.Any = None, num_groups: int | None = None, " \
+    "out: typing.Any = None, stage: str | None = None, settings: dict[str, int] | None = None, "           \
+    "reproducible: bool = False, backend: str = 'auto', device: int | None = None, "                       \
+    "kernels: typing.Any = None, assume: typing.Any = (), check: bool = False, validate: bool = False, "   \
+    "trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, " \
+    "**named: typing.Any) -> typing.Any"
+
 namespace segfold::python {
 
 inline constexpr const char* kCallDoc =

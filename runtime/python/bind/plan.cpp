@@ -147,12 +147,12 @@ void bind_plan(nb::module_& module)
         "One "
         "stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.")
         .def("__call__", &PyPlan::run,
-             nb::sig(
-                 "def __call__(self, "
-                 "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
-                 "typing.Any = None, "
-                 "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
-                 "sort_keys: bool | None = None, out: typing.Any = None, **named: typing.Any) -> typing.Any"),
+             nb::sig("def __call__(self, "
+                     "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
+                     "typing.Any = None, "
+                     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+                     "sort_keys: bool | None = None, by: typing.Any = None, out: typing.Any = None, **named: "
+                     "typing.Any) -> typing.Any"),
              "Folds arrays as a call of the operator does. Raises InputError where sizes are not the "
              "plan's.\n\n"
              "Without ``sort_keys`` it sorts by key if the plan was made so.")
@@ -246,7 +246,8 @@ void bind_plan(nb::module_& module)
             "stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, "
             "backend: str = 'auto', device: int | None = None, kernels: typing.Any = None, "
             "assume: typing.Any = (), validate: bool = False, trust_tables: bool = False, "
-            "assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: typing.Any) "
+            "assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, by: typing.Any = None, "
+            "sort: bool = True, **named: typing.Any) "
             "-> Plan"),
         "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
         "count.\n\n"

@@ -61,7 +61,7 @@ class Operator:
     Made by :func:`segfold.operator` and :func:`segfold.expression`, or one of ``segfold.standard``.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
         """
         Folds each segment of the columns.
 
@@ -99,7 +99,7 @@ class Operator:
         on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.
         """
 
-    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
         """
         Running results: for each element, the results of the elements of its segment up to it.
 
@@ -221,7 +221,7 @@ class Plan:
     On a GPU a call queues kernels on the current stream of the arrays' library and waits for nothing. One stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, sort_keys: bool | None = None, out: Any = None, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, sort_keys: bool | None = None, by: Any = None, out: Any = None, **named: Any) -> Any:
         """
         Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.
 
@@ -281,7 +281,7 @@ class Plan:
 
     def __repr__(self) -> str: ...
 
-def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Plan:
+def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, by: Any = None, sort: bool = True, **named: Any) -> Plan:
     """
     Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place count.
 

@@ -55,7 +55,7 @@ def by_group(groups, num_groups, arrays):
     library = _library(groups)
     if library is None:
         raise _segfold.InputError(
-            "groups= sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by group first, stably, and give offsets="
+            "groups= sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by group first, stably"
         )
     kind = str(groups.dtype).rpartition(".")[2]
     if kind not in ("int32", "int64"):

@@ -246,6 +246,7 @@ NO_CODE = {
     "give {}.resolve_neg()": "of torch, in test_frameworks.py",
     "give {}.values() with offsets={}.offsets()": "of torch, in test_frameworks.py",
     "give torch.unique({}, dim=0, return_inverse=True)[1]": "of torch, in test_frameworks.py",
+    "give one column: torch.unique(torch.stack(columns, 1), dim=0, return_inverse=True)[1]": "of arrays on a GPU",
     "give torch.as_tensor({})": "of torch, in test_frameworks.py",
     "write results of another type, as in i64(x)": "of a torch without unsigned types",
 }
