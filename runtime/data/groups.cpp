@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
-#include <mutex>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "dsl/error.h"
+#include "runtime/data/array_view.h"
 #include "runtime/support/processes/memory_at_hand.h"
-#include "runtime/support/processes/parallel.h"
 #include "runtime/support/processes/shares.h"
 #include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
@@ -20,44 +18,6 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kFewestOfAShare = std::int64_t{1} << 16;  // a thread takes at least this many elements
-
-/// What one pass over the numbers of groups finds.
-struct NumbersOfGroups {
-    std::int64_t largest = -1;
-    bool rise = true;  ///< no number is less than the one before it; negative numbers count as equal
-};
-
-/// The number of an element's group, or -1.
-template <class Number>
-std::int64_t group_of(Number number)
-{
-    if (std::cmp_less(number, 0))
-        return -1;
-    return std::cmp_greater(number, std::numeric_limits<std::int64_t>::max())
-               ? std::numeric_limits<std::int64_t>::max()
-               : static_cast<std::int64_t>(number);
-}
-
-template <class Number>
-NumbersOfGroups look_at_groups(std::span<const Number> numbers)
-{
-    NumbersOfGroups found;
-    std::mutex mutex;
-    parallel_for(std::ssize(numbers), kFewestOfAShare, [&](std::int64_t begin, std::int64_t end) {
-        NumbersOfGroups part;
-        auto before = begin == 0 ? -1 : group_of(numbers[static_cast<std::size_t>(begin - 1)]);
-        for (auto i = begin; i < end; ++i) {
-            const auto group = group_of(numbers[static_cast<std::size_t>(i)]);
-            part.largest = std::max(part.largest, group);
-            part.rise &= before <= group;
-            before = group;
-        }
-        const std::scoped_lock lock(mutex);
-        found.largest = std::max(found.largest, part.largest);
-        found.rise &= part.rise;
-    });
-    return found;
-}
 
 template <class Number>
 [[noreturn]] void refuse_number(std::span<const Number> numbers, std::int64_t num_groups)
@@ -73,40 +33,30 @@ template <class Number>
                                                                num_groups - 1)));
 }
 
-/// The begins of the groups in sorted elements, with those of no group in front and the end behind them:
-/// [num_groups + 2]. Counts the elements of each share apart, and gives each share the place of its first
-/// element of each group, if `positions` are wanted.
-template <class Number, class Index>
-Array begins_of_groups(std::span<const Number> numbers, std::int64_t num_groups, Type index, Array* positions)
+/// The number of groups that numbers tell: the largest plus one.
+template <class Number>
+std::int64_t count_groups(std::span<const Number> numbers)
 {
-    const auto num_slots = static_cast<std::size_t>(num_groups) + 1;  // the first one is that of no group
-    // More shares than this would spend their time on groups, and not on elements.
-    const Shares shares(std::ssize(numbers), std::max(kFewestOfAShare, num_groups));
-    const auto slot_of = [&](std::size_t i) { return static_cast<std::size_t>(group_of(numbers[i]) + 1); };
-    std::vector<std::vector<Index>> next(static_cast<std::size_t>(shares.number));
+    const Shares shares(std::ssize(numbers), kFewestOfAShare);
+    std::vector<Number> largest(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
-        next[share].assign(num_slots, 0);
+        Number found = 0;
         for (auto i = begin; i < end; ++i)
-            ++next[share][slot_of(i)];
+            found = std::max(found, numbers[i]);
+        largest[share] = found;
     });
-    Array starts(index, num_slots + 1);
-    const auto start_of = starts.as<Index>();
-    Index place = 0;
-    for (std::size_t slot = 0; slot < num_slots; ++slot) {
-        start_of[slot] = place;
-        for (auto& counts : next)
-            place += std::exchange(counts[slot], place);
-    }
-    start_of[num_slots] = place;
-    if (positions == nullptr)
-        return starts;
-    *positions = Array(index, numbers.size());
-    const auto position_of = positions->as<Index>();
-    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
-        for (auto i = begin; i < end; ++i)
-            position_of[i] = next[share][slot_of(i)]++;
-    });
-    return starts;
+    const auto most = std::ranges::max(largest);
+    if (std::cmp_greater_equal(most, std::numeric_limits<std::int64_t>::max()))
+        refuse_number(numbers, std::numeric_limits<std::int64_t>::max());
+    if (most == 0 && std::ranges::none_of(numbers, [](Number number) { return number == 0; }))
+        return 0;
+    return static_cast<std::int64_t>(most) + 1;
+}
+
+/// Shares of the elements. More would spend their time on groups, and not on elements.
+Shares shares_of(std::int64_t num_elements, std::int64_t num_slots)
+{
+    return {num_elements, std::max(kFewestOfAShare, num_slots)};
 }
 
 /// Entries `first` to `last` - 1 of an array.
@@ -115,43 +65,135 @@ Array entries_of(const Array& array, std::size_t first, std::size_t last)
     return Array::borrow(array.type(), array.data() + first * size_bytes(array.type()), last - first).copy();
 }
 
+/// Moves entries of `width` bytes from or to the places that `next` gives to the slots of their elements.
+template <class Slot, class Index>
+void move_entries(std::span<const Slot> slots, std::vector<Index> next, std::size_t begin, std::size_t end,
+                  std::byte* into, const std::byte* from, bool sorts, auto width)
+{
+    for (auto i = begin; i < end; ++i) {
+        const auto place = static_cast<std::size_t>(next[static_cast<std::size_t>(slots[i])]++);
+        std::memcpy(into + (sorts ? place : i) * width, from + (sorts ? i : place) * width, width);
+    }
+}
+
 }  // namespace
 
-GroupOrder order_by_group(const Array& groups, std::optional<std::int64_t> num_groups)
+GroupOrder::GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups)
+    : num_elements_(static_cast<std::int64_t>(groups.length()))
 {
     if (!is_integer(groups.type()))
         throw InputError(fmt::format("the numbers of groups are {}; they are integers", name(groups.type())));
     if (num_groups && *num_groups < 0)
         throw InputError(fmt::format("the number of groups is {}; it is 0 or more", *num_groups));
-    GroupOrder order;
     visit_integers(groups, [&]<class Number>(std::span<const Number> numbers) {
-        const auto found = look_at_groups(numbers);
-        if (found.largest == std::numeric_limits<std::int64_t>::max() ||
-            (num_groups && found.largest >= *num_groups))
-            refuse_number(numbers, num_groups.value_or(std::numeric_limits<std::int64_t>::max()));
-        const auto count = num_groups.value_or(found.largest + 1);
-        const auto num_elements = std::ssize(numbers);
-        const bool is_wide = index_bits_for({num_elements, count}) == 64;
-        const double bytes = is_wide ? 8 : 4;
-        require_memory(bytes * (3.0 * static_cast<double>(count) + static_cast<double>(num_elements)),
-                       fmt::format("the order of {} in {}", count_text(num_elements, "element"),
-                                   count_text(count, "group")));
-        Array positions;
-        Array* const wanted = found.rise ? nullptr : &positions;
-        auto starts = is_wide ? begins_of_groups<Number, std::int64_t>(numbers, count, Type::i64, wanted)
-                              : begins_of_groups<Number, std::int32_t>(numbers, count, Type::i32, wanted);
-        if (wanted != nullptr)
-            order.positions = std::move(positions);
-        const auto num_slots = starts.length() - 1;
-        std::int64_t num_without = 0;
-        visit_integers(starts, [&](auto begins) { num_without = static_cast<std::int64_t>(begins[1]); });
-        if (num_without == 0)
-            order.segments = segments_from_offsets(entries_of(starts, 1, num_slots + 1), num_elements);
+        const auto given = num_groups ? *num_groups : count_groups(numbers);
+        if (given > num_elements_)  // a wrong number may ask for any amount; reading what is left takes long
+            require_memory(32.0 * static_cast<double>(given), count_text(given, "group"));
+        num_slots_ = given + 1;
+        if (index_bits_for({num_elements_, given}) == 64)
+            count<Number, std::int64_t, std::int64_t>(numbers, given);
+        else if (num_slots_ <= std::numeric_limits<std::uint16_t>::max())
+            count<Number, std::uint16_t, std::int32_t>(numbers, given);
         else
-            order.segments = segments_from_ranges(entries_of(starts, 1, num_slots),
-                                                  entries_of(starts, 2, num_slots + 1), num_elements);
+            count<Number, std::int32_t, std::int32_t>(numbers, given);
     });
-    return order;
+}
+
+template <class Number, class Slot, class Index>
+void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups)
+{
+    const auto shares = shares_of(num_elements_, num_slots_);
+    const auto num_slots = static_cast<std::size_t>(num_slots_);
+    num_shares_ = shares.number;
+    slots_ = Array(type_of_element<Slot>(), numbers.size());
+    begins_ = Array(type_of_element<Index>(), static_cast<std::size_t>(num_shares_) * num_slots);
+    const auto slots = slots_.as<Slot>();
+    const auto begins = begins_.as<Index>();
+    const auto slot_of = [&](Number number) {
+        return std::cmp_less(number, 0) || std::cmp_greater_equal(number, num_groups)
+                   ? Slot{0}
+                   : static_cast<Slot>(static_cast<Slot>(number) + 1);
+    };
+    struct Found {
+        bool is_wrong = false, rises = true;
+    };
+    std::vector<Found> found(static_cast<std::size_t>(num_shares_));
+    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
+        const auto counts = begins.subspan(share * num_slots, num_slots);
+        std::ranges::fill(counts, Index{0});
+        Found seen;
+        auto before = begin == 0 ? Slot{0} : slot_of(numbers[begin - 1]);
+        for (auto i = begin; i < end; ++i) {
+            const auto slot = slot_of(numbers[i]);
+            seen.is_wrong |= std::cmp_greater_equal(numbers[i], num_groups);
+            seen.rises &= before <= slot;
+            slots[i] = before = slot;
+            ++counts[slot];
+        }
+        found[share] = seen;
+    });
+    if (std::ranges::any_of(found, &Found::is_wrong))
+        refuse_number(numbers, num_groups);
+    moves_ = !std::ranges::all_of(found, &Found::rises);
+    Array starts(type_of_element<Index>(), num_slots + 1);
+    const auto start_of = starts.as<Index>();
+    Index place = 0;
+    for (std::size_t slot = 0; slot < num_slots; ++slot) {
+        start_of[slot] = place;
+        for (std::size_t share = 0; share < static_cast<std::size_t>(num_shares_); ++share)
+            place += std::exchange(begins[share * num_slots + slot], place);
+    }
+    start_of[num_slots] = place;
+    segments_ = start_of[1] == 0 ? segments_from_offsets(entries_of(starts, 1, num_slots + 1), num_elements_)
+                                 : segments_from_ranges(entries_of(starts, 1, num_slots),
+                                                        entries_of(starts, 2, num_slots + 1), num_elements_);
+}
+
+Array GroupOrder::moved(const Array& array, bool sorts) const
+{
+    const auto row_length = std::max<std::size_t>(array.row_length(), 1);
+    const auto width = row_length * size_bytes(array.type());
+    if (array.length() != static_cast<std::size_t>(num_elements_) * row_length)
+        throw InternalError(fmt::format("{} elements are sorted by group, and {} numbers are in rows of {}",
+                                        num_elements_, array.length(), row_length));
+    if (!moves_)
+        return array.copy();
+    Array result(array.type(), array.length());
+    result.set_row_length(array.row_length());
+    const auto move = [&]<class Slot, class Index>(std::span<const Slot> slots,
+                                                   std::span<const Index> begins) {
+        const auto num_slots = static_cast<std::size_t>(num_slots_);
+        shares_of(num_elements_, num_slots_).each([&](std::size_t share, std::size_t begin, std::size_t end) {
+            const auto own = begins.subspan(share * num_slots, num_slots);
+            const auto move_all = [&](auto bytes) {
+                move_entries(slots, std::vector<Index>(own.begin(), own.end()), begin, end, result.data(),
+                             array.data(), sorts, bytes);
+            };
+            switch (width) {
+                case 1: return move_all(std::integral_constant<std::size_t, 1>());
+                case 2: return move_all(std::integral_constant<std::size_t, 2>());
+                case 4: return move_all(std::integral_constant<std::size_t, 4>());
+                case 8: return move_all(std::integral_constant<std::size_t, 8>());
+                default: return move_all(width);
+            }
+        });
+    };
+    if (slots_.type() == Type::i64)
+        move(slots_.as<std::int64_t>(), begins_.as<std::int64_t>());
+    else if (slots_.type() == Type::u16)
+        move(slots_.as<std::uint16_t>(), begins_.as<std::int32_t>());
+    else
+        move(slots_.as<std::int32_t>(), begins_.as<std::int32_t>());
+    return result;
+}
+
+Array GroupOrder::places() const
+{
+    Array all(Type::i64, static_cast<std::size_t>(num_elements_));
+    std::int64_t next = 0;
+    for (auto& place : all.as<std::int64_t>())
+        place = next++;
+    return sorted(all);
 }
 
 }  // namespace segfold

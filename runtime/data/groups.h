@@ -3,30 +3,52 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "dsl/array.h"
+#include "dsl/layout.h"
 #include "runtime/data/segments.h"
 
 namespace segfold {
 
-/// The order of elements in which each group is a segment.
-struct GroupOrder {
-    /// The position of each element in this order, i32, or i64 if i32 does not suffice: first come the
-    /// elements of no group, then group after group. Elements of a group keep their order. None if all stand
-    /// so already.
-    std::optional<Array> positions;
+/// The order of elements in which each group is a segment: first the elements of no group, then group after
+/// group. Elements of a group keep their order.
+class GroupOrder {
+public:
+    /// Sorts elements by group. `groups` has an integer for each element: the group's number, from 0 to
+    /// `num_groups` - 1; a negative number means no group. Without `num_groups` there are as many groups as
+    /// the largest number plus one.
+    ///
+    /// Takes one pass over `groups`, and one over the groups for each core; another pass over `groups`
+    /// without `num_groups`. Throws InputError for a number that is too large, and names the first one.
+    GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups);
+
     /// One segment for each group, in ascending order: offsets, or ranges if some elements have no group.
-    Segments segments;
+    [[nodiscard]] const Segments& segments() const { return segments_; }
+    [[nodiscard]] Segments take_segments() { return std::move(segments_); }
+    /// False if all elements stand in this order already.
+    [[nodiscard]] bool moves() const { return moves_; }
+    /// Returns the entries of `array` in this order: numbers, or rows of its row_length(). Throws
+    /// InternalError unless there is one for each element.
+    [[nodiscard]] Array sorted(const Array& array) const { return moved(array, true); }
+    /// Returns the entries of `array`, which are in this order, in the order of the elements.
+    [[nodiscard]] Array unsorted(const Array& array) const { return moved(array, false); }
+    /// Returns where the elements in this order stand: i64.
+    [[nodiscard]] Array places() const;
+
+private:
+    template <class Number, class Slot, class Index>
+    void count(std::span<const Number> numbers, std::int64_t num_groups);
+    [[nodiscard]] Array moved(const Array& array, bool sorts) const;
+
+    std::int64_t num_elements_ = 0;
+    std::int64_t num_slots_ = 0;  ///< groups, and one before them for the elements of no group
+    std::int64_t num_shares_ = 0;
+    Array slots_;   ///< of each element: u16, i32 or i64
+    Array begins_;  ///< for each share, where its first element of each slot goes: i32, or i64
+    Segments segments_;
+    bool moves_ = false;
 };
-
-/// Sorts elements by group. `groups` has an integer for each element: the group's number, from 0 to
-/// `num_groups` - 1; a negative number means no group. Without `num_groups` there are as many groups as the
-/// largest number plus one.
-///
-/// Takes two passes over `groups`, and one over the groups. Throws InputError for a number that is too large,
-/// and names the first one.
-[[nodiscard]] GroupOrder order_by_group(const Array& groups, std::optional<std::int64_t> num_groups);
-
 /// Elements with keys of any type, grouped by key.
 struct NumberedKeys {
     Array numbers;  ///< the number of each element's key: i32, or i64 if i32 does not suffice

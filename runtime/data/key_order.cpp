@@ -254,14 +254,6 @@ Array taken_at(const Array& array, const Array& places)
     return taken;
 }
 
-Array moved_to(const Array& array, const Array& positions)
-{
-    Array moved(array.type(), array.length());
-    moved.set_row_length(array.row_length());
-    move_entries(moved, array, positions, true);
-    return moved;
-}
-
 Array chosen_from(const Array& array, const Array& places)
 {
     Array chosen(array.type(), places.length());

@@ -46,10 +46,6 @@ void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector
 /// Returns the numbers of `array` at some places.
 [[nodiscard]] Array chosen_from(const Array& array, const Array& places);
 
-/// Returns the entries of `array`, the entry `i` at `positions[i]`: numbers, or rows of its row_length().
-/// Throws InternalError unless there are as many entries as positions.
-[[nodiscard]] Array moved_to(const Array& array, const Array& positions);
-
 /// Returns the places whose positions these are, and the positions whose places these are: i64.
 [[nodiscard]] Array inverse(const Array& places);
 

@@ -14,7 +14,6 @@
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/generated/distribution.h"
 #include "runtime/data/groups.h"
-#include "runtime/data/key_order.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/processes/parallel.h"
 #include "runtime/support/random.h"
@@ -236,11 +235,11 @@ ResolvedLayout resolve_groups(const Layout& layout, const Array& groups,
     if (num_elements && *num_elements != count)
         throw InputError(fmt::format("there are {} of groups for {}; each element has one",
                                      count_text(count, "number"), count_text(*num_elements, "element")));
-    auto order = order_by_group(groups, layout.num_groups);
+    GroupOrder order(groups, layout.num_groups);
     std::optional<Array> places;
-    if (order.positions)
-        places = inverse(*order.positions);
-    return {std::move(order.segments), {}, std::move(places)};
+    if (order.moves())
+        places = order.places();
+    return {order.take_segments(), {}, std::move(places)};
 }
 
 ResolvedLayout resolve_files(const Layout& layout, std::optional<std::int64_t> num_elements)

@@ -354,8 +354,8 @@ Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, 
 {
     if (segments.kind == LayoutKind::groups) {
         auto grouped = group_inputs(op, inputs, segments);
-        return {std::move(grouped.op), std::move(grouped.arrays), std::move(grouped.order.segments),
-                num_features_of(op, inputs)};
+        return {grouped.with_index ? *std::move(grouped.with_index) : op, std::move(grouped.arrays),
+                grouped.order->take_segments(), num_features_of(op, inputs)};
     }
     require_inputs(op, inputs.size());
     Workload workload{op, {}, {}, num_features_of(op, inputs)};

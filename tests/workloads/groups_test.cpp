@@ -34,16 +34,16 @@ std::vector<std::vector<std::int64_t>> groups_by_loop(const std::vector<T>& numb
 template <class T>
 void expect_like_a_loop(Type type, const std::vector<T>& numbers, std::int64_t num_groups)
 {
-    const auto order = order_by_group(Array::of<T>(type, numbers), num_groups);
+    const GroupOrder order(Array::of<T>(type, numbers), num_groups);
     const auto groups = groups_by_loop(numbers, num_groups);
-    ASSERT_EQ(order.segments.num_segments, num_groups);
-    EXPECT_EQ(order.segments.num_elements, std::ssize(numbers));
-    std::vector<std::int64_t> at(numbers.size());  // the element at each position
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        at[order.positions ? static_cast<std::size_t>(order.positions->template as<std::int32_t>()[i]) : i] =
-            static_cast<std::int64_t>(i);
+    ASSERT_EQ(order.segments().num_segments, num_groups);
+    EXPECT_EQ(order.segments().num_elements, std::ssize(numbers));
+    const auto places = order.places();
+    const auto at = places.template as<std::int64_t>();
+    const auto same = order.unsorted(order.sorted(Array::of<T>(type, numbers)));
+    ASSERT_TRUE(std::ranges::equal(same.template as<T>(), numbers));
     for (std::int64_t g = 0; g < num_groups; ++g) {
-        const auto begin = at.begin() + order.segments.begin(g), end = at.begin() + order.segments.end(g);
+        const auto begin = at.begin() + order.segments().begin(g), end = at.begin() + order.segments().end(g);
         ASSERT_EQ(std::vector(begin, end), groups[static_cast<std::size_t>(g)]) << "group " << g;
     }
 }
@@ -99,35 +99,35 @@ TEST(Groups, MayBeMoreThanElements)
 
 TEST(Groups, ThatStandInOrderMoveNothing)
 {
-    EXPECT_FALSE(order_by_group(make_array<std::int32_t>(Type::i32, {0, 0, 2, 5}), 6).positions);
-    EXPECT_FALSE(order_by_group(make_array<std::int32_t>(Type::i32, {-4, -1, -3, 0, 2}), 6).positions);
-    EXPECT_TRUE(order_by_group(make_array<std::int32_t>(Type::i32, {0, -1}), 6).positions);
+    EXPECT_FALSE(GroupOrder(make_array<std::int32_t>(Type::i32, {0, 0, 2, 5}), 6).moves());
+    EXPECT_FALSE(GroupOrder(make_array<std::int32_t>(Type::i32, {-4, -1, -3, 0, 2}), 6).moves());
+    EXPECT_TRUE(GroupOrder(make_array<std::int32_t>(Type::i32, {0, -1}), 6).moves());
 }
 
 TEST(Groups, AreAsManyAsTheLargestNumberSays)
 {
-    const auto order = order_by_group(make_array<std::int64_t>(Type::i64, {1, 3, 1}), std::nullopt);
-    EXPECT_EQ(values_of<std::int32_t>(order.segments.offsets), (std::vector<std::int64_t>{0, 0, 2, 2, 3}));
-    EXPECT_EQ(
-        order_by_group(make_array<std::int64_t>(Type::i64, {-1, -9}), std::nullopt).segments.num_segments, 0);
-    EXPECT_EQ(order_by_group(Array(Type::i32, 0), std::nullopt).segments.num_segments, 0);
-    EXPECT_EQ(order_by_group(Array(Type::i32, 0), 3).segments.num_segments, 3);
+    const GroupOrder order(make_array<std::int64_t>(Type::i64, {1, 3, 1}), std::nullopt);
+    EXPECT_EQ(values_of<std::int32_t>(order.segments().offsets), (std::vector<std::int64_t>{0, 0, 2, 2, 3}));
+    EXPECT_EQ(GroupOrder(make_array<std::int64_t>(Type::i64, {-1, -9}), std::nullopt).segments().num_segments,
+              0);
+    EXPECT_EQ(GroupOrder(Array(Type::i32, 0), std::nullopt).segments().num_segments, 0);
+    EXPECT_EQ(GroupOrder(Array(Type::i32, 0), 3).segments().num_segments, 3);
 }
 
 /// Elements of no group come first, and belong to no segment.
 TEST(Groups, LeaveOutNegativeNumbers)
 {
-    const auto order = order_by_group(make_array<std::int32_t>(Type::i32, {1, -5, 0, 1}), 2);
-    EXPECT_EQ(order.segments.form, SegmentForm::ranges);
-    EXPECT_EQ(values_of<std::int32_t>(order.segments.begins), (std::vector<std::int64_t>{1, 2}));
-    EXPECT_EQ(values_of<std::int32_t>(order.segments.ends), (std::vector<std::int64_t>{2, 4}));
-    EXPECT_EQ(values_of<std::int32_t>(*order.positions), (std::vector<std::int64_t>{2, 0, 1, 3}));
+    const GroupOrder order(make_array<std::int32_t>(Type::i32, {1, -5, 0, 1}), 2);
+    EXPECT_EQ(order.segments().form, SegmentForm::ranges);
+    EXPECT_EQ(values_of<std::int32_t>(order.segments().begins), (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(values_of<std::int32_t>(order.segments().ends), (std::vector<std::int64_t>{2, 4}));
+    EXPECT_EQ(values_of<std::int64_t>(order.places()), (std::vector<std::int64_t>{1, 2, 0, 3}));
 }
 
 TEST(Groups, WrongOnesAreNamed)
 {
     const auto message = [](const Array& numbers, std::optional<std::int64_t> num_groups) {
-        return test::message_of([&] { (void)order_by_group(numbers, num_groups); });
+        return test::message_of([&] { (void)GroupOrder(numbers, num_groups); });
     };
     EXPECT_EQ(
         message(make_array<std::int32_t>(Type::i32, {0, 7, 9}), 5),

@@ -61,7 +61,7 @@ std::vector<ArrayView> GroupedInputs::inputs() const
 
 SegmentsView GroupedInputs::segments() const
 {
-    const auto& found = order.segments;
+    const auto& found = order->segments();
     return found.form == SegmentForm::ranges ? ranges(view_of(found.begins), view_of(found.ends))
                                              : offsets(view_of(found.offsets));
 }
@@ -74,25 +74,25 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
     const auto num_features = num_features_of(op, inputs);
     const auto marks = borrow_marks(
         segments.first, segments.group_order ? "the keys" : "the numbers of groups", num_elements);
-    GroupedInputs grouped{op, {}, {}, {}};
+    GroupedInputs grouped;
     if (segments.group_order) {
         grouped.keys = number_keys({&marks, 1}, *segments.group_order);
-        grouped.order =
-            order_by_group(grouped.keys->numbers, static_cast<std::int64_t>(grouped.keys->firsts.length()));
+        grouped.order.emplace(grouped.keys->numbers,
+                              static_cast<std::int64_t>(grouped.keys->firsts.length()));
     } else {
-        grouped.order = order_by_group(marks, segments.num_groups);
+        grouped.order.emplace(marks, segments.num_groups);
     }
-    const auto& positions = grouped.order.positions;
+    const auto& order = *grouped.order;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& parameter = op.parameters[i];
         auto array = borrow_input(parameter, inputs[i]);
         const bool is_column =
             !parameter.table && inputs[i].length == num_elements * (parameter.row ? num_features : 1);
-        grouped.arrays.push_back(positions && is_column ? moved_to(array, *positions) : std::move(array));
+        grouped.arrays.push_back(order.moves() && is_column ? order.sorted(array) : std::move(array));
     }
-    if (positions && reads_index(op)) {
-        grouped.op = with_index_column(op);
-        grouped.arrays.push_back(inverse(*positions));
+    if (order.moves() && reads_index(op)) {
+        grouped.with_index = with_index_column(op);
+        grouped.arrays.push_back(order.places());
     }
     return grouped;
 }
@@ -103,21 +103,22 @@ Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> i
     const auto grouped = group_inputs(op, inputs, segments);
     auto sorted_options = options;
     sorted_options.results.clear();
-    auto folded = fold(grouped.op, grouped.inputs(), grouped.segments(), sorted_options);
+    auto folded = fold(grouped.with_index ? *grouped.with_index : op, grouped.inputs(), grouped.segments(),
+                       sorted_options);
     const auto num_features = num_features_of(op, inputs);
-    if (const auto& positions = grouped.order.positions)
+    if (grouped.order->moves())
         for (auto& [name, array] : folded.results_)
             if (std::ranges::find(op.outputs, name, &ResultField::name) != op.outputs.end()) {
                 const auto row_length = array.row_length();
                 array.set_row_length(static_cast<std::size_t>(num_features));
-                array = taken_at(array, *positions);
+                array = grouped.order->unsorted(array);
                 array.set_row_length(row_length);
             }
     if (grouped.keys)
         folded.results_.keys = chosen_from(Array::borrow(segments.first.type, segments.first.data,
                                                          static_cast<std::size_t>(segments.first.length)),
                                            grouped.keys->firsts);
-    deliver(folded.results_, {op, folded.num_segments_, grouped.order.segments.num_elements, num_features},
+    deliver(folded.results_, {op, folded.num_segments_, grouped.order->segments().num_elements, num_features},
             {}, {}, options.results);
     return folded;
 }

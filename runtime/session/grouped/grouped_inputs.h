@@ -12,11 +12,11 @@ namespace segfold {
 
 /// A fold of groups as a fold of segments.
 struct GroupedInputs {
-    /// The operator. If elements were moved and it reads `index`, it has a further column in its place.
-    Operator op;
+    /// The operator with a further column in place of `index`, if elements were moved and it reads `index`.
+    std::optional<Operator> with_index;
     std::vector<Array>
         arrays;  ///< one for each parameter: copies of columns, if these were moved, else borrowed
-    GroupOrder order;
+    std::optional<GroupOrder> order;
     std::optional<NumberedKeys> keys;  ///< if groups are given by keys
 
     [[nodiscard]] std::vector<ArrayView> inputs() const;
