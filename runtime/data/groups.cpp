@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "runtime/data/array_view.h"
+#include "runtime/data/key_order.h"
 #include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/processes/shares.h"
 #include "runtime/support/text_table.h"
@@ -86,21 +87,34 @@ GroupOrder::GroupOrder(const Array& groups, std::optional<std::int64_t> num_grou
     if (num_groups && *num_groups < 0)
         throw InputError(fmt::format("the number of groups is {}; it is 0 or more", *num_groups));
     visit_integers(groups, [&]<class Number>(std::span<const Number> numbers) {
-        const auto given = num_groups ? *num_groups : count_groups(numbers);
-        if (given > num_elements_)  // a wrong number may ask for any amount; reading what is left takes long
-            require_memory(32.0 * static_cast<double>(given), count_text(given, "group"));
-        num_slots_ = given + 1;
-        if (index_bits_for({num_elements_, given}) == 64)
-            count<Number, std::int64_t, std::int64_t>(numbers, given);
-        else if (num_slots_ <= std::numeric_limits<std::uint16_t>::max())
-            count<Number, std::uint16_t, std::int32_t>(numbers, given);
-        else
-            count<Number, std::int32_t, std::int32_t>(numbers, given);
+        count(numbers, num_groups ? *num_groups : count_groups(numbers), std::nullopt);
     });
 }
 
+GroupOrder::GroupOrder(const Array& keys, std::uint64_t least, std::int64_t num_groups)
+    : num_elements_(static_cast<std::int64_t>(keys.length()))
+{
+    visit_integers(keys, [&](auto numbers) { count(numbers, num_groups, least); });
+}
+
+template <class Number>
+void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups,
+                       std::optional<std::uint64_t> least)
+{
+    if (num_groups > num_elements_)  // a wrong number may ask for any amount; reading what is left takes long
+        require_memory(32.0 * static_cast<double>(num_groups), count_text(num_groups, "group"));
+    num_slots_ = num_groups + 1;
+    if (index_bits_for({num_elements_, num_groups}) == 64)
+        count_as<Number, std::int64_t, std::int64_t>(numbers, num_groups, least);
+    else if (num_slots_ <= std::numeric_limits<std::uint16_t>::max())
+        count_as<Number, std::uint16_t, std::int32_t>(numbers, num_groups, least);
+    else
+        count_as<Number, std::int32_t, std::int32_t>(numbers, num_groups, least);
+}
+
 template <class Number, class Slot, class Index>
-void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups)
+void GroupOrder::count_as(std::span<const Number> numbers, std::int64_t num_groups,
+                          std::optional<std::uint64_t> least)
 {
     const auto shares = shares_of(num_elements_, num_slots_);
     const auto num_slots = static_cast<std::size_t>(num_slots_);
@@ -109,7 +123,11 @@ void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups)
     begins_ = Array(type_of_element<Index>(), static_cast<std::size_t>(num_shares_) * num_slots);
     const auto slots = slots_.as<Slot>();
     const auto begins = begins_.as<Index>();
-    const auto slot_of = [&](Number number) {
+    const auto has_least = least.has_value();
+    const auto first = least.value_or(0);
+    const auto slot_of = [=](Number number) {
+        if (has_least)
+            return static_cast<Slot>(static_cast<std::uint64_t>(number) - first + 1);
         return std::cmp_less(number, 0) || std::cmp_greater_equal(number, num_groups)
                    ? Slot{0}
                    : static_cast<Slot>(static_cast<Slot>(number) + 1);
@@ -125,7 +143,7 @@ void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups)
         auto before = begin == 0 ? Slot{0} : slot_of(numbers[begin - 1]);
         for (auto i = begin; i < end; ++i) {
             const auto slot = slot_of(numbers[i]);
-            seen.is_wrong |= std::cmp_greater_equal(numbers[i], num_groups);
+            seen.is_wrong |= !has_least && std::cmp_greater_equal(numbers[i], num_groups);
             seen.rises &= before <= slot;
             slots[i] = before = slot;
             ++counts[slot];
@@ -194,6 +212,60 @@ Array GroupOrder::places() const
     for (auto& place : all.as<std::int64_t>())
         place = next++;
     return sorted(all);
+}
+
+namespace {
+
+/// The groups that have elements, of groups by number. `numbers` receives their numbers.
+Segments without_empty(const Segments& all, std::vector<std::int64_t>& numbers)
+{
+    Array offsets(all.offsets.type(), 1);
+    visit_integers(all.offsets, [&]<class Index>(std::span<const Index> from) {
+        std::vector<Index> kept = {0};
+        for (std::size_t g = 0; g + 1 < from.size(); ++g)
+            if (from[g] != from[g + 1]) {
+                kept.push_back(from[g + 1]);
+                numbers.push_back(static_cast<std::int64_t>(g));
+            }
+        offsets = Array::of<Index>(all.offsets.type(), kept);
+    });
+    return segments_from_offsets(std::move(offsets), all.num_elements);
+}
+
+/// The least of the keys and the number of integers in their range, if these are not more than the keys.
+std::optional<std::pair<std::uint64_t, std::int64_t>> small_range(const Array& keys)
+{
+    std::optional<std::pair<std::uint64_t, std::int64_t>> found;
+    if (is_integer(keys.type()) && keys.length() != 0)
+        visit_integers(keys, [&](auto values) {
+            const auto [least, greatest] = extremes_of(values, kFewestOfAShare);
+            const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
+            if (range < values.size())
+                found = {static_cast<std::uint64_t>(least), static_cast<std::int64_t>(range) + 1};
+        });
+    return found;
+}
+
+}  // namespace
+
+KeyGroups::KeyGroups(const Array& column, KeyOrder order) : order(Array(Type::i32, 0), 0)
+{
+    const auto range = order == KeyOrder::ascending ? small_range(column) : std::nullopt;
+    if (!range) {
+        const auto numbered = number_keys({&column, 1}, order);
+        this->order = GroupOrder(numbered.numbers, static_cast<std::int64_t>(numbered.firsts.length()));
+        keys = chosen_from(column, numbered.firsts);
+        return;
+    }
+    this->order = GroupOrder(column, range->first, range->second);
+    std::vector<std::int64_t> numbers;
+    this->order.segments_ = without_empty(this->order.segments_, numbers);
+    keys = Array(column.type(), numbers.size());
+    visit_integers(column, [&]<class Key>(std::span<const Key>) {
+        std::ranges::transform(numbers, keys.as<Key>().begin(), [&](std::int64_t number) {
+            return static_cast<Key>(range->first + static_cast<std::uint64_t>(number));
+        });
+    });
 }
 
 }  // namespace segfold

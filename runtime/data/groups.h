@@ -37,8 +37,14 @@ public:
     [[nodiscard]] Array places() const;
 
 private:
+    friend struct KeyGroups;
+    /// The order of integers that go from `least` to `least + num_groups - 1`.
+    GroupOrder(const Array& keys, std::uint64_t least, std::int64_t num_groups);
+    template <class Number>
+    void count(std::span<const Number> numbers, std::int64_t num_groups, std::optional<std::uint64_t> least);
     template <class Number, class Slot, class Index>
-    void count(std::span<const Number> numbers, std::int64_t num_groups);
+    void count_as(std::span<const Number> numbers, std::int64_t num_groups,
+                  std::optional<std::uint64_t> least);
     [[nodiscard]] Array moved(const Array& array, bool sorts) const;
 
     std::int64_t num_elements_ = 0;
@@ -61,5 +67,15 @@ struct NumberedKeys {
 /// Takes one pass over each column, which looks keys up in a table of the distinct ones, and one over the
 /// numbers. Throws InternalError for no columns, and for columns that differ in length.
 [[nodiscard]] NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order);
+
+/// Elements grouped by the distinct keys of one column.
+struct KeyGroups {
+    GroupOrder order;
+    Array keys;  ///< of each group
+
+    /// Integers whose range is not larger than their number are grouped by their distance from the least one,
+    /// other keys by number_keys().
+    KeyGroups(const Array& column, KeyOrder order);
+};
 
 }  // namespace segfold

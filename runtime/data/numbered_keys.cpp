@@ -81,16 +81,8 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
     if (keys.empty())
         return std::nullopt;
     const Shares parts(std::ssize(keys), kFewestKeys);
-    std::vector<std::pair<Integer, Integer>> ends(static_cast<std::size_t>(parts.number));
-    parts.each([&](std::size_t part, std::size_t begin, std::size_t end) {
-        const auto [least, greatest] = std::ranges::minmax(keys.subspan(begin, end - begin));
-        ends[part] = {least, greatest};
-    });
-    auto [least, greatest] = ends.front();
-    for (const auto& [low, high] : ends) {
-        least = std::min(least, low);
-        greatest = std::max(greatest, high);
-    }
+    const auto [low, greatest] = extremes_of(keys, kFewestKeys);
+    const auto least = low;  // a name that lambdas take
     const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
     if (range >= keys.size())
         return std::nullopt;

@@ -246,6 +246,9 @@ Operator single_operator(const Arguments& arguments, const std::string& operand,
             "'{}': {} takes one operator, and these are several with commas between them; bench and "
             "regress take such a list",
             operand, arguments.verb()));
+    if (!is_file(operand) && !is_standard_operator(operand) && exists_as_file(operand + ".seg"))
+        throw InputError(
+            fmt::format("unknown operator '{0}'; a file {0}.seg is here: write {0}.seg", operand));
     return is_file(operand) ? read_operator(arguments, operand, type, is_factor)
                             : find_standard_operator(arguments, operand, type);
 }

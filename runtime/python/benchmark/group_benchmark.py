@@ -37,9 +37,9 @@ def works(x, numbers, num_groups):
         sums["polars"] = lambda: table.agg(column.sum()).collect()
         spreads["polars"] = lambda: table.agg(column.mean(), column.var(ddof=0).alias("v")).collect()
     if "pandas" in peers:
-        grouped = peers["pandas"].DataFrame({"g": numbers, "x": x}).groupby("g")["x"]
-        sums["pandas"] = grouped.sum
-        spreads["pandas"] = lambda: grouped.agg(["mean", "var"])
+        frame = peers["pandas"].DataFrame({"g": numbers, "x": x})
+        sums["pandas"] = lambda: frame.groupby("g")["x"].sum()
+        spreads["pandas"] = lambda: frame.groupby("g")["x"].agg(["mean", "var"])
     yield "`sum`", sums
     yield "`mean_variance`", spreads
 

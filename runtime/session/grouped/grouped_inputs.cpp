@@ -76,9 +76,9 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
         segments.first, segments.group_order ? "the keys" : "the numbers of groups", num_elements);
     GroupedInputs grouped;
     if (segments.group_order) {
-        grouped.keys = number_keys({&marks, 1}, *segments.group_order);
-        grouped.order.emplace(grouped.keys->numbers,
-                              static_cast<std::int64_t>(grouped.keys->firsts.length()));
+        KeyGroups found(marks, *segments.group_order);
+        grouped.order = std::move(found.order);
+        grouped.keys = std::move(found.keys);
     } else {
         grouped.order.emplace(marks, segments.num_groups);
     }
@@ -100,7 +100,7 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
 Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                 const SegmentsView& segments, const FoldOptions& options)
 {
-    const auto grouped = group_inputs(op, inputs, segments);
+    auto grouped = group_inputs(op, inputs, segments);
     auto sorted_options = options;
     sorted_options.results.clear();
     auto folded = fold(grouped.with_index ? *grouped.with_index : op, grouped.inputs(), grouped.segments(),
@@ -115,9 +115,7 @@ Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> i
                 array.set_row_length(row_length);
             }
     if (grouped.keys)
-        folded.results_.keys = chosen_from(Array::borrow(segments.first.type, segments.first.data,
-                                                         static_cast<std::size_t>(segments.first.length)),
-                                           grouped.keys->firsts);
+        folded.results_.keys = std::move(*grouped.keys);
     deliver(folded.results_, {op, folded.num_segments_, grouped.order->segments().num_elements, num_features},
             {}, {}, options.results);
     return folded;

@@ -17,7 +17,7 @@ struct GroupedInputs {
     std::vector<Array>
         arrays;  ///< one for each parameter: copies of columns, if these were moved, else borrowed
     std::optional<GroupOrder> order;
-    std::optional<NumberedKeys> keys;  ///< if groups are given by keys
+    std::optional<Array> keys;  ///< of each group, if groups are given by keys
 
     [[nodiscard]] std::vector<ArrayView> inputs() const;
     [[nodiscard]] SegmentsView segments() const;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "runtime/support/processes/parallel.h"
 #include "runtime/support/processes/thread_pool.h"
@@ -32,5 +35,21 @@ struct Shares {
 
     std::int64_t count, number;
 };
+
+/// The least and the greatest of the values, of which there is one at least.
+template <class Value>
+std::pair<Value, Value> extremes_of(std::span<const Value> values, std::int64_t smallest_share)
+{
+    const Shares shares(std::ssize(values), smallest_share);
+    std::vector<std::pair<Value, Value>> found(static_cast<std::size_t>(shares.number));
+    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
+        const auto [least, greatest] = std::ranges::minmax(values.subspan(begin, end - begin));
+        found[share] = {least, greatest};
+    });
+    auto all = found.front();
+    for (const auto& [least, greatest] : found)
+        all = {std::min(all.first, least), std::max(all.second, greatest)};
+    return all;
+}
 
 }  // namespace segfold

@@ -122,6 +122,17 @@ def test_distinct_keys_of_any_type_are_groups(dtype, n, order):
     assert list(zip(got.a, got.b)) == list(wanted.values())
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "i8", "u8"])
+@pytest.mark.parametrize("order", [True, False])
+def test_keys_at_the_ends_of_their_type(dtype, order):
+    least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for values in ([least], [greatest], [least, least + 1], [greatest - 1, greatest], [least, greatest], [greatest, least, 0]):
+        keys = np.array(values * 3, dtype)
+        got = AFFINE(np.full(len(keys), 2), np.arange(len(keys)), by=keys, sort=order)
+        wanted = by_loop(np.full(len(keys), 2), np.arange(len(keys)), keys.tolist(), order)
+        assert dict(zip(got.keys.tolist(), zip(got.a, got.b))) == wanted and got.keys.tolist() == list(wanted)
+
+
 @pytest.mark.parametrize("order", [True, False])
 def test_keys_may_be_several_columns(order):
     n = 2000
