@@ -87,6 +87,21 @@ void OperatorParser::state(Operator& op)
     const Position open = cursor_.peek().position;
     if (!cursor_.accept("{")) {
         state_field(op);
+        const auto follows = [&] {
+            const std::size_t next = cursor_.is(",") || cursor_.is(";") ? 1 : 0;
+            return cursor_.peek(next).kind == TokenKind::word && !cursor_.at_part(next) &&
+                   cursor_.is(":", next + 1);
+        };
+        if (follows())
+            (void)complaints_.attempt([&] {
+                cursor_.fail(open, "several fields of a state stand in braces",
+                             "write state { " + op.state.front().name + ": ...; ... }");
+            });
+        while (follows()) {
+            if (!cursor_.accept(","))
+                (void)cursor_.accept(";");
+            state_field(op);
+        }
         return;
     }
     while (!cursor_.accept("}")) {
