@@ -99,6 +99,64 @@ TEST_F(ScanTest, ChecksScansOfSemigroups)
         << result.output;
 }
 
+/// The flags make the operator that a text with the part would be.
+TEST_F(ScanTest, OtherVerbsTakeItsFlags)
+{
+    const auto write = [&](const std::string& name, const std::string& results, const std::string& part) {
+        (void)folder_.write(name, "operator total(x: i32) -> " + results +
+                                      " { state s: i32 = 0 lift x combine(a, b) a + b " + part + " }");
+    };
+    write("fold.seg", "i32", "");
+    const auto text = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "emit");
+        const auto result = folder_.run(words);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.output;
+    };
+    write("through.seg", "each i32", "scan(before, through) through");
+    write("before.seg", "each i32", "scan(before, through) before");
+    write("later.seg", "each i32", "scan reverse(before, through) before");
+    EXPECT_EQ(text({"fold.seg", "--scan"}), text({"through.seg"}));
+    EXPECT_EQ(text({"fold.seg", "--exclusive"}), text({"before.seg"}));
+    EXPECT_EQ(text({"fold.seg", "--scan", "--reverse", "--exclusive"}), text({"later.seg"}));
+    EXPECT_EQ(text({"later.seg", "--reverse"}), text({"before.seg"}));
+    EXPECT_NE(text({"fold.seg"}), text({"through.seg"}));
+
+    const auto stages = folder_.run({"stages", "fold.seg", "--reverse", "--layout", "offsets", "--json"});
+    const auto all = nlohmann::json::parse(stages.output)["stages"].dump();
+    EXPECT_NE(all.find("gives no running results, and operator total has a scan"), std::string::npos);
+    for (const auto* verb : {"bench", "tune", "check", "emit", "regress", "stages"})
+        EXPECT_EQ(
+            folder_.run({verb, "softmax", "--exclusive"}).errors,
+            "segfold: operator softmax has a map, which needs the results of whole segments; only without "
+            "the map it can be scanned\n")
+            << verb;
+    EXPECT_EQ(folder_.run({"check", "--stage", "running_tiles", "--reverse"}).errors,
+              "segfold: --reverse speaks of an operator, and none is named\n");
+    EXPECT_EQ(folder_.run({"regress", "--scan"}).errors,
+              "segfold: --scan scans an operator, and none is named\n");
+    EXPECT_EQ(folder_.run({"check", "fold.seg", "--scan", "--tree"}).errors,
+              "segfold: --scan has no meaning beside --tree, which folds a hash in the operator's place\n");
+}
+
+TEST_F(ScanTest, OtherVerbsJudgeAndTimeIt)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "no C++ compiler";
+    const auto check =
+        folder_.run({"check", "affine", "--type", "u32", "--exclusive", "--reverse", "--stage",
+                     "running_tiles", "--backend", "simt", "--elements", "300", "--prove", "off"});
+    EXPECT_EQ(check.exit_code, 0) << check.errors;
+    EXPECT_NE(check.output.find("affine(scale: u32, shift: u32) -> (each scale: u32, each shift: u32)"),
+              std::string::npos)
+        << check.output;
+    const auto bench =
+        folder_.run({"bench", "sum", "--type", "u32", "--reverse", "--elements", "1000", "--backend", "cpu",
+                     "--stage", "scan_shares", "--peers", "none", "--repeat", "1", "--json"});
+    EXPECT_EQ(bench.exit_code, 0) << bench.errors;
+    EXPECT_NE(bench.output.find("scan_shares"), std::string::npos) << bench.output;
+}
+
 TEST_F(ScanTest, SaysWhatItCannot)
 {
     EXPECT_EQ(scan({"softmax"}).errors,

@@ -45,7 +45,7 @@ void refuse_flags_of_one_process(const Arguments& arguments)
 /// Everything that a rank prepares before it folds.
 struct PreparedRank {
     PreparedRank(const Arguments& arguments, const Communicator& ranks)
-        : op(folded_operator(arguments)),
+        : op(operator_argument(arguments)),
           request(workload_request(arguments, op, true)),
           most_shown(most_shown_of(arguments)),
           session(backend_argument(arguments, false, device_of_rank(arguments, ranks)),
