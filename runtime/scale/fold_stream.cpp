@@ -101,7 +101,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
     require_inputs(op, inputs.size());
     if (!take)
         throw InputError("a stream hands its results to a function, and the one given is empty");
-    if (const auto reason = reason_against_slices(op); !reason.empty())
+    if (const auto reason = reason_against_streams(op); !reason.empty())
         throw InputError(reason + "; fold it in one piece, by Session::fold()");
     StreamInput input;
     for (const auto& array : inputs)

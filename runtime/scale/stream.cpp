@@ -61,7 +61,7 @@ struct Stream::State {
           std::unique_ptr<SliceEngine> given_engine)
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
-        require_slices(op);
+        require_streams(op);
         for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
             input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
         if (input.segments.array)

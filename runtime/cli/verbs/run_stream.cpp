@@ -75,7 +75,7 @@ std::int64_t memory_bound(const Arguments& arguments)
 int run_stream(const Arguments& arguments, const Operator& op)
 {
     refuse_flags(arguments);
-    require_slices(op);
+    require_streams(op);
     if (arguments.has("resume") && !arguments.has("output"))
         throw InputError("--resume goes on with the files of --output, which is missing");
     auto request = workload_request(arguments, op, true);
