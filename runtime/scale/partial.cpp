@@ -337,7 +337,9 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
             heading.num_ended <= std::numeric_limits<std::int64_t>::max() - heading.first_segment);
     require((heading.head_nodes == 0 || (partial.opens_ && heading.num_ended != 0)) &&
             (heading.tail_nodes != 0) == partial.closes_);
-    require(heading.num_results >= 0 && std::cmp_less_equal(heading.num_results, rest.size()) &&
+    // Segments whose results are not kept take no bytes.
+    require(heading.num_results >= 0 &&
+            (partial.joining_->results.empty() || std::cmp_less_equal(heading.num_results, rest.size())) &&
             heading.first_result >= heading.first_segment &&
             heading.first_result <= partial.next_segment() - heading.num_results);
     SegmentResults results{heading.first_result, heading.num_results};

@@ -61,6 +61,14 @@ inline std::vector<Operator> scan_operators()
     return operators;
 }
 
+/// Those that streams scan: from the front.
+inline std::vector<Operator> forward_scans()
+{
+    auto operators = scan_operators();
+    std::erase_if(operators, [](const Operator& op) { return op.scan->reverse; });
+    return operators;
+}
+
 /// Ranges in descending order with gaps, of which none meets another.
 inline Segments apart_ranges(const std::vector<std::int64_t>& lengths)
 {

@@ -260,7 +260,7 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     request.others = pointers;
     request.ranks = ranks;
     if (request.is_spread())
-        require_slices(op);
+        ranks != nullptr ? require_streams(op) : require_slices(op);
 
     std::optional<Progress> progress;
     if (prints(ranks))

@@ -102,6 +102,19 @@ void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t 
     }
 }
 
+Results joined(const std::vector<ResultField>& outputs, std::vector<ElementResults>&& parts,
+               std::int64_t first_element, std::int64_t num_elements)
+{
+    if (parts.size() == 1)
+        return std::move(parts.front().results);
+    Results all;
+    for (const auto& output : outputs)
+        all.push_back({output.name, Array(output.type, static_cast<std::size_t>(num_elements))});
+    for (const auto& part : parts)
+        store(part, all, first_element);
+    return all;
+}
+
 SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device, SliceScope scope)
     : problem_(problem),
       device_(std::move(device)),

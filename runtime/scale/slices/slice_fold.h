@@ -63,6 +63,11 @@ struct ElementResults {
 /// Copies running results into the arrays `into`, which hold those of the input from `first_element` on.
 void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t first_element = 0);
 
+/// Joins running results that together cover the elements from `first_element` on into one array for each of
+/// `outputs`.
+[[nodiscard]] Results joined(const std::vector<ResultField>& outputs, std::vector<ElementResults>&& parts,
+                             std::int64_t first_element, std::int64_t num_elements);
+
 /// One of the runs of a back end that fold a slice.
 struct PartRun {
     const PartOperator* part = nullptr;

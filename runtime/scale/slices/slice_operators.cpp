@@ -210,8 +210,10 @@ std::string reason_against_slices(const Operator& op)
 
 std::string reason_against_streams(const Operator& op)
 {
-    if (op.scan)
-        return fmt::format("operator {} has a scan, and a stream gives results of segments alone", op.name);
+    if (op.scan && op.scan->reverse)
+        return fmt::format(
+            "operator {} scans segments from their end, and a stream is read from the begin of its input",
+            op.name);
     return reason_against_slices(op);
 }
 
