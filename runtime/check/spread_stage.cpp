@@ -54,7 +54,7 @@ StreamInput input_of(const Workload& workload)
 }
 
 /// Collects the results of all ranks, in rank order, on every rank. All ranks must call this.
-Results gathered(Communicator& ranks, const Operator& op, const RankResults& mine)
+Results gathered(Communicator& ranks, const RankResults& mine)
 {
     Results all;
     const auto gather = [&](Type type, const Array& own) {
@@ -71,8 +71,9 @@ Results gathered(Communicator& ranks, const Operator& op, const RankResults& min
         }
         return array;
     };
-    for (std::size_t f = 0; f < op.results.size(); ++f)
-        all.push_back({op.results[f].name, gather(op.results[f].type, mine.results[f].array)});
+    for (const auto* results : {&mine.results, &mine.running})
+        for (const auto& [name, array] : *results)
+            all.push_back({name, gather(array.type(), array)});
     return all;
 }
 
@@ -116,7 +117,7 @@ Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workloa
         const auto n = workload.segments.num_elements;
         const auto least = how.is_reproducible ? kJoinBlock : 1;
         const auto room = std::max(slice_elements > 0 ? slice_elements : n, least);
-        auto engine = device.make_engine ? device.make_engine() : nullptr;
+        auto engine = device.make_engine && !workload.op.scan ? device.make_engine() : nullptr;
         const auto each = bytes_of_slices(workload.op, input, engine != nullptr, n).each();
         StreamOptions options;
         options.memory_bytes = static_cast<std::int64_t>(each * static_cast<double>(room)) + 1;
@@ -124,9 +125,11 @@ Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workloa
             options.memory_bytes += options.memory_bytes / 8 + kSpareBytes;
         Stream stream(device.device, problem_of(workload, how), std::move(input), options, std::move(engine));
         constexpr auto kAll = std::numeric_limits<std::int64_t>::max();
-        const auto mine = fold_share(ranks, stream, {kAll, 0});
-        results = gathered(ranks, workload.op, mine);
-        const auto num_segments = static_cast<std::int64_t>(results.front().array.length());
+        const auto mine = fold_share(ranks, stream, {kAll, 0, kAll});
+        results = gathered(ranks, mine);
+        const auto num_segments = workload.op.keeps_results
+                                      ? static_cast<std::int64_t>(results.front().array.length())
+                                      : workload.segments.num_segments;
         if (num_segments != workload.segments.num_segments)
             throw InternalError(fmt::format("ranks gave results of {} segments for {}", num_segments,
                                             workload.segments.num_segments));

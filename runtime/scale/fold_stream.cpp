@@ -101,7 +101,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
     require_inputs(op, inputs.size());
     if (!take)
         throw InputError("a stream hands its results to a function, and the one given is empty");
-    if (const auto reason = reason_against_slices(op); !reason.empty())
+    if (const auto reason = reason_against_streams(op); !reason.empty())
         throw InputError(reason + "; fold it in one piece, by Session::fold()");
     StreamInput input;
     for (const auto& array : inputs)
@@ -122,9 +122,11 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
     Stream stream(session, op, std::move(input), stream_options);
     stream.run([&](StreamResults&& results, const StreamState& state) {
         streamed.elements = state.place.element;
-        if (results.num_segments == 0)
+        if (results.num_segments == 0 && (results.running.empty() || results.num_elements == 0))
             return;
         streamed.segments = results.first_segment + results.num_segments;
+        for (auto& output : results.running)
+            results.results.push_back(std::move(output));
         take(Folded(std::move(results.results), results.num_segments), results.first_segment);
     });
     if (const auto* plan = stream.plan())

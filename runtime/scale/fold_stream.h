@@ -109,9 +109,12 @@ struct Streamed {
 ///   An
 ///           exception that it throws ends the stream and leaves this function.
 ///
+/// A scan gives running results, too: arrays behind those of segments, as long as the slice. They belong to
+/// the elements in their order, so that those of all calls follow each other.
+///
 /// The order of the elements is kept, whatever the operator is. Throws InputError for arrays of wrong types
 /// or lengths, for files that cannot be read, for a bound on memory that leaves no room for a slice, and for
-/// operators over rows, with a `map`, or not associative.
+/// operators over rows, with a `map` or a reverse `scan`, or not associative.
 Streamed fold_stream(Session& session, const Operator& op, const std::vector<StreamArray>& inputs,
                      const StreamSegments& segments, const FoldStreamOptions& options,
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take);

@@ -99,7 +99,10 @@ void store(const SegmentResults& from, Results& into, std::int64_t first_segment
 }
 
 Joining::Joining(const Operator& op, JoinOrder of)
-    : results(op.results), bytecode(compile_bytecode(op)), order(of), identity(hash_of(op, of))
+    : results(op.keeps_results ? op.results : std::vector<ResultField>()),
+      bytecode(compile_bytecode(op)),
+      order(of),
+      identity(hash_of(op, of))
 {}
 
 Partial Partial::of_segments(std::shared_ptr<const Joining> joining, SegmentResults results)
@@ -172,9 +175,10 @@ void Partial::end_segment()
         const auto num_fields = joining_->bytecode.state.size();
         for (std::size_t i = 1; i < state.nodes.size(); ++i)
             evaluator().combine(state.values.data(), &state.values[i * num_fields], state.values.data());
-        std::vector<Value> result(joining_->results.size());
-        evaluator().finish(state.values.data(), next_segment(), state.num_elements, result.data());
         SegmentResults one{next_segment(), 1};
+        std::vector<Value> result(joining_->results.size());
+        if (!result.empty())
+            evaluator().finish(state.values.data(), next_segment(), state.num_elements, result.data());
         for (std::size_t f = 0; f < result.size(); ++f) {
             Array array(joining_->results[f].type, 1);
             Machine<double>::store(result[f], array.type(), array.data(), 0);
@@ -222,6 +226,26 @@ void Partial::require_whole() const
         throw InternalError("a part goes on with a segment that no part has begun");
     if (closes_)
         throw InternalError("a segment is still open behind the last part");
+}
+
+const Partial::Value* Partial::state_at_begin() const
+{
+    const auto& state = num_ended_ != 0 ? head_ : tail_;
+    return opens_ && !state.nodes.empty() ? state.values.data() : nullptr;
+}
+
+const Partial::Value* Partial::state_at_end() const { return closes_ ? tail_.values.data() : nullptr; }
+
+Partial Partial::borders() const
+{
+    Partial copy(joining_);
+    copy.first_segment_ = first_segment_;
+    copy.num_ended_ = num_ended_;
+    copy.opens_ = opens_;
+    copy.closes_ = closes_;
+    copy.head_ = head_;
+    copy.tail_ = tail_;
+    return copy;
 }
 
 SegmentResults Partial::take_results()
@@ -313,7 +337,9 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
             heading.num_ended <= std::numeric_limits<std::int64_t>::max() - heading.first_segment);
     require((heading.head_nodes == 0 || (partial.opens_ && heading.num_ended != 0)) &&
             (heading.tail_nodes != 0) == partial.closes_);
-    require(heading.num_results >= 0 && std::cmp_less_equal(heading.num_results, rest.size()) &&
+    // Segments whose results are not kept take no bytes.
+    require(heading.num_results >= 0 &&
+            (partial.joining_->results.empty() || std::cmp_less_equal(heading.num_results, rest.size())) &&
             heading.first_result >= heading.first_segment &&
             heading.first_result <= partial.next_segment() - heading.num_results);
     SegmentResults results{heading.first_result, heading.num_results};

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kJoinBlock = 4096;
 struct Joining {
     Joining(const Operator& op, JoinOrder order);
 
-    std::vector<ResultField> results;
+    std::vector<ResultField> results;  ///< results of segments; none if the operator does not keep them
     Bytecode bytecode;
     JoinOrder order;
     /// A hash of the operator and the order; from_bytes() refuses bytes with another hash.
@@ -90,6 +90,14 @@ public:
     }
     /// Throws InternalError if the part's begin or end cuts a segment.
     void require_whole() const;
+
+    /// The state of the part's elements of the segment that its begin cuts; null if it has none. Must not be
+    /// called with JoinOrder::blocks, where a state has several nodes.
+    [[nodiscard]] const Value* state_at_begin() const;
+    /// The same of the segment that the part's end cuts.
+    [[nodiscard]] const Value* state_at_end() const;
+    /// A copy of the partial without results. It can be joined in its place.
+    [[nodiscard]] Partial borders() const;
 
     /// Moves the results of segments that begin and end in this part out of the partial, except results that
     /// an earlier call took. The partial can still be joined.

@@ -42,6 +42,9 @@ struct StreamOptions {
 /// The results of the next segments, in order. The layout keys adds the segments' keys.
 struct StreamResults : SegmentResults {
     const SegmentWindow* window = nullptr;  ///< the segments' begins and ends; valid during the call
+    std::int64_t first_element = 0;         ///< of the slice: its place in the whole input
+    std::int64_t num_elements = 0;
+    Results running = {};  ///< of the slice's elements: an array for each output of a scan
 };
 
 /// Seconds that the parts of a stream take. The parts overlap, because threads and device work at the same
@@ -117,10 +120,15 @@ public:
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
     /// The share of the elements from `begin` to `end`; the number of elements must be known.
     [[nodiscard]] Share share_between(std::int64_t begin, std::int64_t end);
-    /// Folds a share slice by slice. After each slice, `take` receives its partial and the segments that end
-    /// in it.
-    void run_share(const Share& share,
-                   const std::function<void(Partial&& partial, const SegmentWindow& window)>& take);
+    /// Receives the partial of a slice, the segments that end in it, and running results of its elements.
+    using TakePart = std::function<void(Partial&& partial, const SegmentWindow& window, Results&& running)>;
+    /// Folds a share slice by slice, and calls `take` after each slice. A scan goes on from the partial of
+    /// the shares before, which may be one of fold_ends(); if it is null, there are none.
+    void run_share(const Share& share, const TakePart& take, const Partial* before = nullptr);
+    /// Folds the ends of a share whose elements an operator scans: the partial without results. It reads the
+    /// share, which run_share() reads once more.
+    [[nodiscard]] Partial fold_ends(const Share& share);
+    [[nodiscard]] const std::shared_ptr<const Joining>& joining_of_ends() const;
 
     [[nodiscard]] const Operator& op() const;
     [[nodiscard]] const std::shared_ptr<const Joining>& joining() const;

@@ -70,12 +70,15 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
     const auto folder = std::filesystem::path(path).parent_path();
     if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored))
         throw InputError(fmt::format("'{}': there is no folder '{}'", path, folder.string()));
-    for (const auto& field : op.results) {
+    const auto returned = returned_fields(op);
+    for (const auto& field : returned) {
         names_.push_back(field.name);
         types_.push_back(field.type);
     }
-    if (key_type) {
-        keys_ = keys_name(op.results);
+    num_outputs_ = op.outputs.size();
+    num_fields_ = returned.size() - num_outputs_;
+    if (key_type && (op.keeps_results || is_archive_)) {
+        keys_ = keys_name(returned);
         names_.push_back(keys_);
         types_.push_back(*key_type);
     }
@@ -141,6 +144,7 @@ std::optional<StreamState> StreamOutput::resume()
         state.place = {document.at("element"), document.at("segment"), document.at("open_begin")};
         state.before = from_hex(document.at("before"), resume_path_);
         num_segments_ = document.at("segments");
+        num_elements_ = state.place.element;
         bytes = document.at("bytes").get<std::vector<std::uint64_t>>();
     } catch (const nlohmann::json::exception&) {
         refuse(resume_path_,
@@ -166,7 +170,8 @@ void StreamOutput::note(const StreamState& state)
     is_noted_ = true;
 }
 
-void StreamOutput::append(const Results& results, std::int64_t num_segments)
+void StreamOutput::append(const Results& results, std::int64_t num_segments, const Results& running,
+                          std::int64_t num_elements)
 {
     if (files_.empty())
         open({});
@@ -176,7 +181,9 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments)
         bytes.push_back(file->bytes());
     try {
         for (std::size_t i = 0; i < files_.size(); ++i) {
-            const auto& array = i < results.size() ? results[i].array : *results.keys;
+            const auto& array = i < num_fields_                  ? results[i].array
+                                : i < num_fields_ + num_outputs_ ? running[i - num_fields_].array
+                                                                 : *results.keys;
             files_[i]->append({array.data(), array.bytes()});
         }
     } catch (...) {
@@ -187,11 +194,12 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments)
         throw;
     }
     num_segments_ += num_segments;
+    num_elements_ += num_elements;
 }
 
 void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
-    append(results.results, results.num_segments);
+    append(results.results, results.num_segments, results.running, results.num_elements);
     unnoted_ = state;
     // The first state is written at once: if the disk fills up later, there is no room for it.
     if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
@@ -230,7 +238,10 @@ void StreamOutput::commit()
     if (files_.empty())
         open({});
     for (std::size_t i = 0; i < files_.size(); ++i) {
-        const auto header = npy_header(types_[i], static_cast<std::uint64_t>(num_segments_), 0, kHeaderBytes);
+        const bool is_output = i >= num_fields_ && i < num_fields_ + num_outputs_;
+        const auto header =
+            npy_header(types_[i], static_cast<std::uint64_t>(is_output ? num_elements_ : num_segments_), 0,
+                       kHeaderBytes);
         files_[i]->rewrite(0, std::as_bytes(std::span(header)));
     }
     if (is_archive_)

@@ -12,7 +12,8 @@
 
 namespace segfold {
 
-/// Writes one .npy file for each result field and one for the keys, or an .npz archive of all arrays.
+/// Writes one .npy file for each result field, for each output and for the keys, or an .npz archive of all
+/// arrays. Keys belong to results of segments; without these they are in an archive alone.
 ///
 /// Writes results to NAME.partial, and the resume state to NAME.resume about once a second and when an error
 /// ends the run. When all files are complete, they get their final names or are packed into the archive.
@@ -28,8 +29,9 @@ public:
     /// begins anew. Throws InputError for the state of another stream.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
-    /// Writes results without a resume state.
-    void append(const Results& results, std::int64_t num_segments);
+    /// Writes results of the next segments, and running results of the next elements, without a resume state.
+    void append(const Results& results, std::int64_t num_segments, const Results& running = {},
+                std::int64_t num_elements = 0);
     /// Completes the files.
     void commit();
 
@@ -57,7 +59,9 @@ private:
     std::vector<std::string> paths_;  ///< paths of the arrays' files; temporary ones for an archive
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
-    std::int64_t num_segments_ = 0;
+    std::size_t num_fields_ = 0;  ///< arrays of results of segments; then come outputs, then keys
+    std::size_t num_outputs_ = 0;
+    std::int64_t num_segments_ = 0, num_elements_ = 0;
     std::optional<StreamState> unnoted_;  ///< the latest state, if it is not in the resume file yet
     bool is_noted_ = false;               ///< true if the resume file holds a state
     std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();

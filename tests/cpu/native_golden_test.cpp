@@ -33,7 +33,7 @@ bool serves(const Stage& stage, const Operator& op, SegmentForm form = SegmentFo
 }
 
 /// Of stages over rows: affine_rows, and told_rows, which is mapped; scaled_share, of numbers; told_scan and
-/// last_scan, which have running results.
+/// last_scan, which have running results; told_row_scan, which has those of rows.
 Operator rows_operator(const std::string& name)
 {
     return parse_operator(name, read_text(SEGFOLD_SOURCE_DIR "/tests/golden/" + name + ".seg"));
@@ -47,6 +47,9 @@ TEST(NativeGolden, TextsAreThoseOfTheFiles)
                           text_of(stage, rows_operator("affine_rows")));
         else if (serves(stage, rows_operator("told_scan")))
             expect_golden("cpu_" + stage.name + "/told_scan.cpp", text_of(stage, rows_operator("told_scan")));
+        else if (serves(stage, rows_operator("told_row_scan")))
+            expect_golden("cpu_" + stage.name + "/told_row_scan.cpp",
+                          text_of(stage, rows_operator("told_row_scan")));
         else
             expect_golden("cpu_" + stage.name + "/sum_i32.cpp", text_of(stage, "sum_i32"));
 }
@@ -90,6 +93,7 @@ std::vector<std::string> many_texts()
                                        told_by_tables(true),
                                        rows_operator("told_scan"),
                                        rows_operator("last_scan"),
+                                       rows_operator("told_row_scan"),
                                        rows_by_tables(),
                                        several_outputs(),
                                        standard_operator("softmax_f32")};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/scale/ranks/ranks.h"
+#include "tests/scale/scan_cases.h"
 #include "tests/scale/stream_cases.h"
 
 namespace segfold::test {
@@ -20,11 +21,13 @@ inline std::vector<std::vector<std::byte>> folded_by(Communicator& ranks, Sessio
     Stream stream(session, workload.op, input_of(workload, lengths), options);
     std::vector<std::vector<std::byte>> fields;
     std::vector<std::int64_t> all_lengths;
-    gather_at_first(ranks, workload.op, fold_share(ranks, stream, {1 << 20, 1 << 20}),
+    gather_at_first(ranks, workload.op, fold_share(ranks, stream, {1 << 20, 1 << 20, 1 << 20}),
                     [&](RankResults&& one) {
                         EXPECT_EQ(one.num_segments, one.num_kept);
                         EXPECT_EQ(one.num_segments, std::ssize(one.lengths));
                         all_lengths.insert(all_lengths.end(), one.lengths.begin(), one.lengths.end());
+                        for (auto& output : one.running)
+                            one.results.push_back(std::move(output));
                         if (one.results.keys)
                             one.results.push_back({"keys", std::move(*one.results.keys)});
                         fields.resize(std::max(fields.size(), one.results.size()));
@@ -53,14 +56,18 @@ struct RankCase {
 
 inline void for_each_rank_case(const std::function<void(const RankCase&)>& visit)
 {
-    for (const auto& op : slice_operators())
+    auto operators = slice_operators();
+    for (const std::size_t i : {2, 4, 5})  // exclusive, without identity, with results of segments
+        operators.push_back(forward_scans().at(i));
+    for (const auto& op : operators)
         for (const auto& [name, lengths] : border_cases()) {
             auto cases = slice_segments(name, lengths);
             cases.push_back({name + ", lengths",
                              segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
             for (auto& [layout, segments] : cases) {
                 if (segments.form == SegmentForm::ranges ||
-                    (!op.allows_empty() && segments.num_segments > 0 && length_range(segments).shortest == 0))
+                    (!op.takes_empty_segments() && segments.num_segments > 0 &&
+                     length_range(segments).shortest == 0))
                     continue;
                 RankCase one{op.name + " over " + layout, slice_workload(op, std::move(segments)), {}};
                 if (layout.ends_with(", lengths"))

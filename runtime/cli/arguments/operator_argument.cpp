@@ -9,7 +9,6 @@
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 #include "dsl/printer.h"
-#include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
@@ -253,7 +252,7 @@ Operator single_operator(const Arguments& arguments, const std::string& operand,
                             : find_standard_operator(arguments, operand, type);
 }
 
-/// Returns the operator and writes the warnings about its text.
+/// Returns the operator that is folded or scanned, and writes the warnings about its text.
 Operator warned_of(const Arguments& arguments, const std::string& operand)
 {
     auto op = single_operator(arguments, operand);
@@ -261,7 +260,8 @@ Operator warned_of(const Arguments& arguments, const std::string& operand)
         write_error("warning: " + (arguments.declares("explain") && arguments.has("explain")
                                        ? warning
                                        : warning.substr(0, warning.find('\n'))));
-    return op;
+    const auto form = scan_argument(arguments);
+    return form ? scanned(std::move(op), *form) : op;
 }
 
 }  // namespace
@@ -271,17 +271,19 @@ bool names_operator(const Arguments& arguments)
     return !arguments.operands().empty() || arguments.has("op");
 }
 
+std::optional<ScanForm> scan_argument(const Arguments& arguments)
+{
+    if (!arguments.declares("exclusive"))
+        return std::nullopt;
+    const ScanForm form{arguments.has("exclusive"), arguments.has("reverse")};
+    const bool is_asked =
+        !arguments.declares("scan") || arguments.has("scan") || form.exclusive || form.reverse;
+    return is_asked ? std::optional(form) : std::nullopt;
+}
+
 Operator operator_argument(const Arguments& arguments)
 {
     return warned_of(arguments, arguments.operands().empty() ? "" : arguments.operands()[0]);
-}
-
-Operator folded_operator(const Arguments& arguments)
-{
-    auto op = operator_argument(arguments);
-    if (arguments.verb() != "scan")
-        return op;
-    return scanned(std::move(op), {arguments.has("exclusive"), arguments.has("reverse")});
 }
 
 std::vector<Operator> operator_arguments(const Arguments& arguments)

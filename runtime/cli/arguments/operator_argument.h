@@ -1,6 +1,9 @@
 #pragma once
 // Reads the operand OP: a standard operator, a .seg file, or an expression.
+#include <optional>
+
 #include "dsl/operator.h"
+#include "dsl/rewrite/scanned.h"
 #include "runtime/cli/arguments/arguments.h"
 
 namespace segfold::cli {
@@ -10,20 +13,25 @@ inline constexpr Flag kOperatorFlags[] = {{"op", "EXPRESSION"},       {"type", "
                                           {"identity", "EXPRESSION"}, {"lift", "EXPRESSION"},
                                           {"finish", "EXPRESSION"},   {"commutative"}};
 
+/// How the verb scan scans.
 inline constexpr Flag kScanFlags[] = {{"exclusive"}, {"reverse"}};
+/// How a verb that judges, prints or times operators takes running results of one. Each of them asks for
+/// these.
+inline constexpr Flag kScannedFlags[] = {{"scan"}, {"exclusive"}, {"reverse"}};
 
 /// True if the command line names an operator in any way.
 bool names_operator(const Arguments& arguments);
 
-/// Returns the operator that the command line names: the operand, or --op and its companions.
+/// How the command line scans its operators: always for the verb scan, by kScannedFlags for others. Nothing
+/// if it folds them as they are.
+std::optional<ScanForm> scan_argument(const Arguments& arguments);
+
+/// Returns the operator that the command line names: the operand, or --op and its companions. Where
+/// scan_argument() is set, it is the operator whose running results are those of the one named.
 ///
 /// An operand with a slash or ending in ".seg" is a file. Others are first looked up as standard operators,
 /// then as files. `--type` sets T. Writes warnings() to standard error. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
-
-/// Returns the operator that a run folds: operator_argument(). For the verb scan, whose flags are kScanFlags,
-/// it is the operator whose running results are those of that one.
-Operator folded_operator(const Arguments& arguments);
 
 /// Returns several operators if the operand names several, separated by commas: "sum,argmax".
 std::vector<Operator> operator_arguments(const Arguments& arguments);

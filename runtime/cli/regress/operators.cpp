@@ -27,6 +27,8 @@ std::vector<AskedOperator> standard_set(const Arguments& arguments, std::span<co
 {
     for (const auto& flag : kOperatorFlags)
         arguments.refuse(flag.name, "is a part of an operator, and none is named");
+    for (const auto& flag : kScannedFlags)
+        arguments.refuse(flag.name, "scans an operator, and none is named");
     arguments.refuse(kScalarFlag.name, "is a value of an operator's scalar, and no operator is named");
     std::vector<AskedOperator> all;
     for (const auto name : names)
@@ -58,7 +60,7 @@ std::vector<AskedOperator> asked_operators(const Arguments& arguments,
     if (!names_operator(arguments))
         return standard_set(arguments, standard);
     std::string flags;
-    for (const auto& flag : kOperatorFlags)
+    for (const auto& flag : join({kOperatorFlags, kScannedFlags}))
         if (const auto value = arguments.value(flag.name))
             flags += fmt::format(" --{}{}", flag.name, flag.value.empty() ? "" : " " + quoted(*value));
     auto list = arguments.operands().empty() ? std::string() : arguments.operands()[0];

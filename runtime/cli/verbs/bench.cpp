@@ -366,7 +366,8 @@ private:
 int verb_bench(const Words& words)
 {
     const Arguments arguments(
-        "bench", words, join({kOperatorFlags, kInputFlags, kDataFlags, kPlanFlags, kLawFlags, kBenchFlags}),
+        "bench", words,
+        join({kOperatorFlags, kScannedFlags, kInputFlags, kDataFlags, kPlanFlags, kLawFlags, kBenchFlags}),
         1);
     arguments.refuse("at-launch",
                      "is for tuners and for whoever looks at what they compile; plans are timed as they run");

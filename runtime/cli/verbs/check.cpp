@@ -215,7 +215,7 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     for (const auto flag : {"layout", "set", "elements", "features", "values", "index-bits", "sort-keys",
                             "num-groups", "seeds", "backend", "device", "schedule-seed", "slices", "devices"})
         arguments.refuse(flag, "has no meaning beside --tree, which compares segments of its own on simt");
-    for (const auto flag : {"scalar", "assume", "prove", "smt-lib"})
+    for (const auto flag : {"scalar", "assume", "prove", "smt-lib", "scan", "exclusive", "reverse"})
         arguments.refuse(flag, "has no meaning beside --tree, which folds a hash in the operator's place");
     Progress progress;
     const auto rows = regress::compare_trees(
@@ -260,7 +260,7 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     request.others = pointers;
     request.ranks = ranks;
     if (request.is_spread())
-        require_slices(op);
+        ranks != nullptr ? require_streams(op) : require_slices(op);
 
     std::optional<Progress> progress;
     if (prints(ranks))
@@ -316,7 +316,7 @@ std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks
 {
     for (const auto& flag : kOperatorFlags)
         arguments.refuse(flag.name, "is a part of an operator, and none is named");
-    for (const auto& flag : {"scalar", "assume", "prove", "smt-lib"})
+    for (const auto& flag : {"scalar", "assume", "prove", "smt-lib", "scan", "exclusive", "reverse"})
         arguments.refuse(flag, "speaks of an operator, and none is named");
     const Kernels kernels(arguments);
     const auto& stage = kernels.catalogue().stage(*arguments.value("stage"));
@@ -379,9 +379,10 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
 int verb_check(const Words& words)
 {
     const auto parse = [&] {
-        return Arguments(
-            "check", words,
-            join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kScaleFlags, kCheckFlags}), 1);
+        return Arguments("check", words,
+                         join({kOperatorFlags, kScannedFlags, kDataFlags, kBackendFlags, kLawFlags,
+                               kScaleFlags, kCheckFlags}),
+                         1);
     };
     if (const auto ranks = mpi_world())
         return judge_by_ranks(words, *ranks, [&](AgreedRanks& all) {

@@ -175,9 +175,10 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
 
 int verb_emit(const Words& words)
 {
-    const Arguments arguments(
-        "emit", words,
-        join({kOperatorFlags, kPlanFlags, kLawFlags, kEmitFlags, kCompiledFlags, kDialectFlags}), 1);
+    const Arguments arguments("emit", words,
+                              join({kOperatorFlags, kScannedFlags, kPlanFlags, kLawFlags, kEmitFlags,
+                                    kCompiledFlags, kDialectFlags}),
+                              1);
     const bool is_compiled = asks_for_compiled(arguments);
     if (is_compiled || arguments.has("all"))
         arguments.refuse("namespace",

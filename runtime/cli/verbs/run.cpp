@@ -219,7 +219,7 @@ int run(const Words& words, const Arguments& arguments)
 {
     if (const auto ranks = mpi_world())
         return run_ranks(words, arguments, *ranks);
-    const auto op = folded_operator(arguments);
+    const auto op = operator_argument(arguments);
     if (arguments.has("memory"))
         return run_stream(arguments, op);
     if (const auto path = arguments.value("output"))

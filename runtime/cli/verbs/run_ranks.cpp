@@ -45,7 +45,7 @@ void refuse_flags_of_one_process(const Arguments& arguments)
 /// Everything that a rank prepares before it folds.
 struct PreparedRank {
     PreparedRank(const Arguments& arguments, const Communicator& ranks)
-        : op(folded_operator(arguments)),
+        : op(operator_argument(arguments)),
           request(workload_request(arguments, op, true)),
           most_shown(most_shown_of(arguments)),
           session(backend_argument(arguments, false, device_of_rank(arguments, ranks)),
@@ -137,18 +137,18 @@ void fold_and_write(const Arguments& arguments, Communicator& ranks, PreparedRan
     if (ranks.rank() == 0)
         write_warnings(arguments, stream.warnings());
     const bool writes = arguments.has("output");
-    auto mine = fold_share(ranks, stream,
-                           {writes ? std::numeric_limits<std::int64_t>::max() : most_shown, most_shown});
+    const auto most_kept = writes ? std::numeric_limits<std::int64_t>::max() : most_shown;
+    auto mine = fold_share(ranks, stream, {most_kept, most_shown, most_kept});
     if (prepared.progress)
         prepared.progress->clear();
     write_later_warnings(arguments, ranks, stream.warnings(), num_told);
     FirstSegments first(prepared.op, most_shown);
     std::int64_t num_segments = 0;
     gather_at_first(ranks, prepared.op, std::move(mine), [&](RankResults&& results) {
-        first.take(results.results, results.lengths);
+        first.take(results.results, results.lengths, results.running);
         num_segments += results.num_segments;
         if (prepared.output)
-            prepared.output->append(results.results, results.num_kept);
+            prepared.output->append(results.results, results.num_kept, results.running, results.num_elements);
     });
     if (ranks.rank() != 0)
         return;

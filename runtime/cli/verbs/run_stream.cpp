@@ -75,7 +75,7 @@ std::int64_t memory_bound(const Arguments& arguments)
 int run_stream(const Arguments& arguments, const Operator& op)
 {
     refuse_flags(arguments);
-    require_slices(op);
+    require_streams(op);
     if (arguments.has("resume") && !arguments.has("output"))
         throw InputError("--resume goes on with the files of --output, which is missing");
     auto request = workload_request(arguments, op, true);
@@ -117,6 +117,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     }
     FirstSegments first(op, most_shown);
     const auto first_segment = output ? output->num_segments() : 0;
+    std::optional<std::int64_t> first_element;
     auto num_segments = first_segment;
     std::optional<InterruptGuard> guard;
     if (output)
@@ -129,8 +130,10 @@ int run_stream(const Arguments& arguments, const Operator& op)
     };
     try {
         stream.run([&](StreamResults&& results, const StreamState& state) {
-            if (results.first_segment == num_segments && num_segments - first_segment < most_shown)
-                first.take(results.results, lengths_of(*results.window));
+            first_element = first_element.value_or(results.first_element);
+            if ((!op.outputs.empty() && results.first_element - *first_element < most_shown) ||
+                (results.first_segment == num_segments && num_segments - first_segment < most_shown))
+                first.take(results.results, lengths_of(*results.window), results.running);
             num_segments += results.num_segments;
             if (output) {
                 output->take(results, state);
@@ -162,7 +165,8 @@ int run_stream(const Arguments& arguments, const Operator& op)
                             options.memory_bytes,
                             0,
                             resumed,
-                            first_segment};
+                            first_segment,
+                            first_element.value_or(0)};
     write_report(ended, first);
     return 0;
 }

@@ -291,7 +291,7 @@ void extract_kernels(const std::string& folder, bool as_json)
 
 int verb_stages(const Words& words)
 {
-    const Arguments arguments("stages", words, join({kOperatorFlags, kStagesFlags}), 1);
+    const Arguments arguments("stages", words, join({kOperatorFlags, kScannedFlags, kStagesFlags}), 1);
     if (const auto folder = arguments.value("extract")) {
         arguments.refuse("kernels", "gives other stages, and --extract writes those of the program");
         arguments.refuse("layout", "asks what an operator may use, and --extract writes files");
@@ -307,7 +307,8 @@ int verb_stages(const Words& words)
     Session session(options);
     const auto& catalogue = core(session).catalogue();
     if (!names_operator(arguments)) {
-        for (const auto flag : {"type", "identity", "lift", "finish", "commutative", "layout"})
+        for (const auto flag :
+             {"type", "identity", "lift", "finish", "commutative", "layout", "scan", "exclusive", "reverse"})
             arguments.refuse(flag, "asks what an operator may use; name the operator");
         if (arguments.json())
             write_json("stages", {{"stages", stages_json(catalogue, {})}});

@@ -351,8 +351,9 @@ void refuse_standard_input(const WorkloadRequest& request)
 
 int verb_tune(const Words& words)
 {
-    const Arguments arguments("tune", words,
-                              join({kOperatorFlags, kInputFlags, kDataFlags, kLawFlags, kTuneFlags}), 1);
+    const Arguments arguments(
+        "tune", words, join({kOperatorFlags, kScannedFlags, kInputFlags, kDataFlags, kLawFlags, kTuneFlags}),
+        1);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     require_given_by_flags(op, request);

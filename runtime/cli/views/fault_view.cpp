@@ -65,8 +65,10 @@ constexpr Flag kCheckedFlags[] = {{"kernels", "DIR"},      {"features", "K"}, {"
 std::string command_of(const Arguments& arguments, const Operator& op, const Backend& backend,
                        const regress::FaultInput& fault)
 {
-    Command command("segfold run");
-    command.repeat(arguments, join({kOperatorFlags, kKernelFlags}));
+    const bool is_scan = scan_argument(arguments).has_value();
+    Command command(is_scan ? "segfold scan" : "segfold run");
+    command.repeat(arguments, is_scan ? join({kOperatorFlags, kScanFlags, kKernelFlags})
+                                      : join({kOperatorFlags, kKernelFlags}));
     command.add("--backend", std::string(backend.name()));
     for (const auto law : fault.assumed)
         command.add("--assume", std::string(name(law)));
@@ -124,7 +126,7 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     Command command(
         (request.ranks != nullptr ? fmt::format("mpirun -n {} ", request.ranks->size()) : std::string()) +
         "segfold check");
-    command.repeat(arguments, join({kOperatorFlags, kCheckedFlags}));
+    command.repeat(arguments, join({kOperatorFlags, kScannedFlags, kCheckedFlags}));
     for (const auto& [name, value] : request.workload.scalars)
         command.add("--scalar", fmt::format("{}={}", name, value));
     command.add("--backend", std::string(backend.name()));

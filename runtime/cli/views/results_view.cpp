@@ -107,11 +107,10 @@ void warn_of_renamed_keys(const std::string& output, const Operator& op, std::st
                         visible(output), op.name, name));
 }
 
-ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves,
-                         std::int64_t first_segment)
+ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves, FirstPlaces first)
     : workload_(workload),
       num_shown_(num_shown(arguments)),
-      first_segment_(first_segment),
+      first_(first),
       sort_(arguments.value("sort").value_or("")),
       output_(saves ? arguments.value("output").value_or("") : "")
 {
@@ -218,7 +217,7 @@ std::string ResultsView::print_elements(const Results& results) const
         columns.push_back({name, Align::right});
     TextTable table(std::move(columns));
     for (std::int64_t i = 0; i < count; ++i) {
-        std::vector<std::string> row = {std::to_string(i)};
+        std::vector<std::string> row = {std::to_string(first_.element + i)};
         for (const auto& [name, array] : results)
             row.push_back(text_of(array, i));
         table.add(std::move(row));
@@ -233,7 +232,7 @@ Json ResultsView::elements_json(const Results& results) const
     const auto outputs = outputs_of(workload_.op, results);
     Json list = Json::array();
     for (std::int64_t i = 0; i < std::min(num_shown_, workload_.segments.num_elements); ++i) {
-        Json row = {{"element", i}, {"outputs", Json::object()}};
+        Json row = {{"element", first_.element + i}, {"outputs", Json::object()}};
         for (const auto& [name, array] : outputs)
             row["outputs"][name] = value_of(array, i);
         list.push_back(std::move(row));
@@ -257,7 +256,7 @@ std::string ResultsView::print_segments(const Results& results) const
     TextTable table(std::move(columns));
     const auto segments = shown(results);
     for (const auto segment : segments) {
-        std::vector<std::string> row = {std::to_string(first_segment_ + segment)};
+        std::vector<std::string> row = {std::to_string(first_.segment + segment)};
         if (!labels_.empty())
             row.push_back(labels_[static_cast<std::size_t>(segment)]);
         if (const auto* keys = keys_of(results))
@@ -279,7 +278,7 @@ Json ResultsView::json(const Results& returned) const
     const auto results = segment_results_of(workload_.op, returned);
     Json list = Json::array();
     for (const auto segment : shown(results)) {
-        Json row = {{"segment", first_segment_ + segment}};
+        Json row = {{"segment", first_.segment + segment}};
         if (!labels_.empty())
             row["label"] = labels_[static_cast<std::size_t>(segment)];
         if (const auto* keys = keys_of(results))

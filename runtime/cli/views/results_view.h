@@ -14,15 +14,19 @@ inline constexpr Flag kViewFlags[] = {
 /// field is called "keys".
 void warn_of_renamed_keys(const std::string& output, const Operator& op, std::string_view name);
 
+/// The numbers of a workload's first segment and first element, if others precede them.
+struct FirstPlaces {
+    std::int64_t segment = 0, element = 0;
+};
+
 /// The segments to show, their order and their names.
 class ResultsView {
 public:
     /// Checks everything that can be checked before a run, and reads the labels.
     ///
-    /// `saves` is false if other code writes the file of --output. `first_segment` is the number of the
-    /// workload's first segment, if others precede it. Throws InputError.
+    /// `saves` is false if other code writes the file of --output. Throws InputError.
     ResultsView(const Arguments& arguments, const Workload& workload, bool saves = true,
-                std::int64_t first_segment = 0);
+                FirstPlaces first = {});
 
     /// Returns a table of the first segments, or of the segments with the largest values of --sort. The last
     /// line gives the number of segments left out.
@@ -47,7 +51,7 @@ private:
 
     const Workload& workload_;
     std::int64_t num_shown_;
-    std::int64_t first_segment_;
+    FirstPlaces first_;
     std::string sort_;
     std::vector<std::string> labels_;
     std::string output_;

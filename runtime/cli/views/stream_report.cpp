@@ -20,6 +20,14 @@ namespace {
 constexpr std::int64_t kFirstShown = 8;
 constexpr std::int64_t kMostFirst = std::int64_t{1} << 20;
 
+/// The number of a scan's elements behind those that are shown.
+std::int64_t num_elements_behind(const EndedStream& ended, const Workload& shown)
+{
+    return shown.op.outputs.empty()
+               ? 0
+               : ended.stream.num_elements().value_or(0) - ended.first_element - shown.segments.num_elements;
+}
+
 std::string report_text(const EndedStream& ended, const Workload& shown, const Results& results)
 {
     const auto& op = ended.stream.op();
@@ -46,10 +54,14 @@ std::string report_text(const EndedStream& ended, const Workload& shown, const R
             "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
                                  plan->chosen_by()));
     auto text = print_facts(facts);
-    if (const auto table = ResultsView(ended.arguments, shown, false, ended.first_segment).print(results);
+    if (const auto table =
+            ResultsView(ended.arguments, shown, false, {ended.first_segment, ended.first_element})
+                .print(results);
         !table.empty())
         text += "\n" + table;
-    if (ended.num_segments > shown.segments.num_segments)
+    if (const auto rest = num_elements_behind(ended, shown); rest > 0)
+        text += fmt::format("... and {}\n", count_text(rest, "more element"));
+    if (op.keeps_results && ended.num_segments > shown.segments.num_segments)
         text += fmt::format("... and {}\n",
                             count_text(ended.num_segments - shown.segments.num_segments, "more segment"));
     if (ended.output != nullptr) {
@@ -78,10 +90,13 @@ Json report_document(const EndedStream& ended, const Workload& shown, const Resu
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
     }
-    auto rows = ResultsView(ended.arguments, shown, false, ended.first_segment).json(results);
+    const ResultsView view(ended.arguments, shown, false, {ended.first_segment, ended.first_element});
+    auto rows = view.json(results);
     document["num_shown"] = rows.size();
     document["truncated"] = std::ssize(rows) < ended.num_segments;
     document["results"] = std::move(rows);
+    if (!op.outputs.empty())
+        document["elements"] = view.elements_json(results);
     document["slice_elements"] = ended.stream.slice_elements();
     document["memory"] = ended.memory;
     if (!ended.resumed.empty())
@@ -111,15 +126,24 @@ std::vector<std::int64_t> lengths_of(const SegmentWindow& window)
     return lengths;
 }
 
-void FirstSegments::take(const Results& results, std::span<const std::int64_t> lengths)
+void FirstSegments::take(const Results& results, std::span<const std::int64_t> lengths,
+                         const Results& running)
 {
+    const auto num_results = num_fields_ - op_.outputs.size();
     for (std::int64_t s = 0; s < std::ssize(lengths) && std::ssize(lengths_) < most_; ++s) {
         lengths_.push_back(lengths[static_cast<std::size_t>(s)]);
-        for (std::size_t f = 0; f < op_.results.size(); ++f)
-            append(f, results[f].array, s);
+        for (std::size_t f = 0; f < num_results; ++f)
+            append(f, results[f].array, s, 1);
         if (results.keys)
-            append(op_.results.size(), *results.keys, s);
+            append(num_fields_, *results.keys, s, 1);
     }
+    if (running.empty())
+        return;
+    const auto count =
+        std::min(static_cast<std::int64_t>(running.front().array.length()), most_ - num_elements_);
+    for (std::size_t f = 0; f < running.size(); ++f)
+        append(num_results + f, running[f].array, 0, count);
+    num_elements_ += count;
 }
 
 std::pair<Workload, Results> FirstSegments::shown() const
@@ -129,23 +153,28 @@ std::pair<Workload, Results> FirstSegments::shown() const
     for (const auto length : lengths_)
         sum += length;
     Workload workload{op_, {}, segments_from_lengths(Array::of<std::int64_t>(Type::i64, lengths_), sum)};
+    workload.segments.num_elements = num_elements_;
+    const auto fields = returned_fields(op_);
+    const auto num_results = fields.size() - op_.outputs.size();
     Results results;
-    for (std::size_t f = 0; f < op_.results.size(); ++f)
-        results.push_back({op_.results[f].name, array_of(f, op_.results[f].type, count)});
+    for (std::size_t f = 0; f < fields.size(); ++f)
+        results.push_back(
+            {fields[f].name,
+             array_of(f, fields[f].type, f < num_results ? count : static_cast<std::size_t>(num_elements_))});
     if (key_type_)
-        results.keys = array_of(op_.results.size(), *key_type_, count);
+        results.keys = array_of(num_fields_, *key_type_, count);
     return {std::move(workload), std::move(results)};
 }
 
-void FirstSegments::append(std::size_t column, const Array& array, std::int64_t s)
+void FirstSegments::append(std::size_t column, const Array& array, std::int64_t begin, std::int64_t count)
 {
-    if (column == op_.results.size())
+    if (column == num_fields_)
         key_type_ = array.type();
     if (bytes_.size() <= column)
         bytes_.resize(column + 1);
     const auto width = size_bytes(array.type());
-    const auto* from = array.data() + static_cast<std::size_t>(s) * width;
-    bytes_[column].insert(bytes_[column].end(), from, from + width);
+    const auto* from = array.data() + static_cast<std::size_t>(begin) * width;
+    bytes_[column].insert(bytes_[column].end(), from, from + static_cast<std::size_t>(count) * width);
 }
 
 Array FirstSegments::array_of(std::size_t column, Type type, std::size_t count) const

@@ -27,23 +27,28 @@ inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 /// Returns the lengths of the segments that end in a window.
 [[nodiscard]] std::vector<std::int64_t> lengths_of(const SegmentWindow& window);
 
-/// The first segments of a stream, which are shown.
+/// The first segments of a stream and the first elements of a scan, which are shown.
 class FirstSegments {
 public:
     /// `op` must outlive this object.
-    FirstSegments(const Operator& op, std::int64_t most) : op_(op), most_(most) {}
+    FirstSegments(const Operator& op, std::int64_t most)
+        : op_(op), num_fields_(returned_fields(op).size()), most_(most)
+    {}
 
-    /// Takes the results and the lengths of the next segments.
-    void take(const Results& results, std::span<const std::int64_t> lengths);
-    /// Returns the segments as a workload that has only segments, and their results.
+    /// Takes the results and the lengths of the next segments, and running results of the next elements.
+    void take(const Results& results, std::span<const std::int64_t> lengths, const Results& running = {});
+    /// Returns the segments as a workload that has only segments, and their results. Its elements are those
+    /// whose running results are shown.
     [[nodiscard]] std::pair<Workload, Results> shown() const;
 
 private:
-    void append(std::size_t column, const Array& array, std::int64_t s);
+    void append(std::size_t column, const Array& array, std::int64_t begin, std::int64_t count);
     [[nodiscard]] Array array_of(std::size_t column, Type type, std::size_t count) const;
 
     const Operator& op_;
+    std::size_t num_fields_;
     std::int64_t most_;
+    std::int64_t num_elements_ = 0;
     std::vector<std::int64_t> lengths_;
     std::vector<std::vector<std::byte>> bytes_;
     std::optional<Type> key_type_;
@@ -65,6 +70,7 @@ struct EndedStream {
     int num_ranks = 0;               ///< 0: one process, without MPI
     std::string resumed = {};        ///< the place from which --resume continued; empty without --resume
     std::int64_t first_segment = 0;  ///< first of the segments folded by this run, which are shown
+    std::int64_t first_element = 0;  ///< the same of a scan's elements
 };
 
 /// Writes tables, or the --json document.

@@ -218,7 +218,10 @@ public:
     /// `closed` is the flag that the sources share.
     PyStream(const std::shared_ptr<Session>& session, std::shared_ptr<TypedOperator> typed, StreamInput input,
              StreamOptions options, Closed closed)
-        : session_(session), typed_(std::move(typed)), closed_(std::move(closed))
+        : session_(session),
+          typed_(std::move(typed)),
+          has_keys_(input.segments.kind == LayoutKind::keys && typed_->op.keeps_results),
+          closed_(std::move(closed))
     {
         const nb::gil_scoped_release released;
         stream_.emplace(*session_, typed_->op, std::move(input), std::move(options));
@@ -305,8 +308,8 @@ public:
 
     [[nodiscard]] std::vector<std::string> names() const
     {
-        std::vector<std::string> names;
-        for (const auto& field : typed_->op.results)
+        std::vector<std::string> names(has_keys_ ? 1 : 0, "keys");
+        for (const auto& field : typed_->fields)
             names.push_back(field.name);
         return names;
     }
@@ -334,8 +337,12 @@ private:
                 changed_.wait(lock, [&] { return *closed_ || !ready_; });
                 if (*closed_)
                     throw Stopped();
-                if (results.num_segments == 0)
+                if (results.num_segments == 0 && (results.running.empty() || results.num_elements == 0))
                     return;
+                if (!has_keys_)
+                    results.results.keys.reset();
+                for (auto& output : results.running)
+                    results.results.push_back(std::move(output));
                 ready_ = std::move(results.results);
                 warnings_ = stream_->warnings();
                 changed_.notify_all();
@@ -374,6 +381,7 @@ private:
 
     std::shared_ptr<Session> session_;
     std::shared_ptr<TypedOperator> typed_;
+    bool has_keys_;  ///< keys belong to results of segments
     std::optional<Stream> stream_;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -399,7 +407,7 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
     if (columns.size() != parameters.size())
         throw InputError(fmt::format("{} columns and tables are given; operator {} takes {}", columns.size(),
                                      op.name(), op.signature()));
-    if (const auto reason = reason_against_slices(op.example()); !reason.empty())
+    if (const auto reason = reason_against_streams(op.example()); !reason.empty())
         throw InputError(reason + "; fold it in one piece, by a call of the operator");
     const auto closed = std::make_shared<std::atomic<bool>>(false);
     StreamInput input;
@@ -462,7 +470,7 @@ void bind_stream(nb::module_& module)
              "Lets the work end by itself, when the iterable has given what it is asked for. True where it "
              "has.")
         .def_prop_ro("is_done", &PyStream::is_done, "Whether ``close`` would wait for nothing.")
-        .def_prop_ro("names", &PyStream::names, "The result fields, without ``keys``.")
+        .def_prop_ro("names", &PyStream::names, "The arrays of each tuple.")
         .def("warn_of_news", &PyStream::warn_of_news, "Warns of what was not told yet.");
     module.def("open_stream", &stream, nb::arg("operator"), nb::arg("columns"), nb::arg("layout"),
                nb::arg("uniform"), nb::arg("marks").none(), nb::arg("num_elements").none(), nb::arg("memory"),

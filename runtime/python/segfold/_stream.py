@@ -78,13 +78,18 @@ def stream(
     array and refused if it has one. An endless iterable can therefore not stand beside one that ends.
 
     Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are given by keys.
-    Raises the errors of a fold and of the iterables, and InputError for operators over rows or with a ``map`` or a ``scan``.
+    Of an operator that scans, such as ``op.scanned()``, it yields running results of the next elements; of one that gives results of
+    segments, too, the results of the segments that end among these.
+    Raises the errors of a fold and of the iterables, and InputError for operators over rows, with a ``map``, or that scan from the end.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))
     >>> parts = sf.stream(sf.standard.sum, days, uniform=500, num_elements=365000, memory="64K")
     >>> np.concatenate(list(parts))[:5]
     array([   0.,    0.,  500.,  500., 1000.], dtype=float32)
+    >>> running = sf.stream(sf.standard.sum.scanned(), np.arange(8), uniform=4, memory="64K", backend="reference")
+    >>> np.concatenate(list(running))
+    array([ 0,  1,  3,  6,  4,  9, 15, 22])
     """
     layouts = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
     if len(layouts) + (uniform is not None) > 1:
@@ -128,7 +133,7 @@ def stream(
     _sweep()
     _open.add(work)
     work.warn_of_news()
-    return _parts(work, (["keys"] if layout == "keys" else []) + work.names)
+    return _parts(work, work.names)
 
 
 def _parts(work, names):

@@ -168,13 +168,37 @@ def test_rows_are_scanned_feature_by_feature():
     np.testing.assert_array_equal(found, np.concatenate([np.cumsum(x[:3], 0), x[3:]]))
 
 
+@pytest.mark.parametrize("memory", [300, "64K"])
+def test_streams_go_on(memory):
+    x = np.arange(1, 1001, dtype=np.int64)
+    words = dict(memory=memory, backend="reference")
+    wanted = np.concatenate([np.cumsum(x[:333]), np.cumsum(x[333:])])
+    parts = list(sf.stream(sf.standard.sum.scanned(), iter(np.array_split(x, 7)), offsets=np.array([0, 333, 333, 1000]), **words))
+    np.testing.assert_array_equal(np.concatenate(parts), wanted)
+    assert (len(parts) > 10) == (memory == 300)
+    keys = (x > 333).astype(np.int32)
+    parts = list(sf.stream(sf.standard.sum.scanned(exclusive=True), x, keys=keys, **words))
+    np.testing.assert_array_equal(np.concatenate(parts), wanted - x)
+
+
+def test_streams_of_both_kinds_of_results():
+    op = sf.operator("operator both(x: i64) -> (total: i64, each running: i64) { state s: i64 = 0 lift x combine(a, b) a + b "
+                     "scan(before, through) through }")  # fmt: skip
+    x = np.arange(20, dtype=np.int64)
+    parts = list(sf.stream(op, x, keys=x // 8, memory=500, backend="reference"))
+    assert [name for name in parts[0]._fields] == ["keys", "total", "running"]
+    whole = op(x, keys=x // 8, backend="reference")
+    for name in ("keys", "total", "running"):
+        np.testing.assert_array_equal(np.concatenate([getattr(part, name) for part in parts]), getattr(whole, name))
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda x: sf.standard.softmax.scan(x), "operator softmax has a map, which needs the results of whole segments"),
     (lambda x: sf.standard.keep_first.scan(x, exclusive=True), "operator keep_first has no identity, so that an exclusive scan"),
     (lambda x: streak_class(False).scan(x, exclusive=True), "operator streak has a scan of its own"),
     (lambda x: sf.standard.sum.scan(x, ranges=(np.array([0, 1]), np.array([2, 3])), backend="reference"), "overlap"),
-    (lambda x: sf.stream(streak_class(False), [x], num_elements=4, uniform=2, memory="64K"),
-     "operator streak has a scan, whose states do not pass from slice to slice"),
+    (lambda x: sf.stream(sf.standard.sum.scanned(reverse=True), [x], num_elements=4, uniform=2, memory="64K"),
+     "operator sum scans segments from their end, and a stream is read from the begin of its input"),
 ])  # fmt: skip
 def test_refusals(call, message):
     with pytest.raises(sf.InputError, match=re.escape(message)):

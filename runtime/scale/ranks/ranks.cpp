@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "dsl/error.h"
@@ -36,6 +37,33 @@ void number_segments(Communicator& ranks, Stream::Share& share)
         share.from.segment = before - (is_open ? 1 : 0);
 }
 
+/// Returns the sum of the shares before this rank's, without results: what its scan goes on from. Collective.
+Partial partial_before(Communicator& ranks, Stream& stream, const Stream::Share& share)
+{
+    Partial before(stream.joining_of_ends());
+    const auto partials = ranks.all_gather(stream.fold_ends(share).to_bytes());
+    for (std::size_t rank = 0; static_cast<int>(rank) < ranks.rank(); ++rank)
+        before += Partial::from_bytes(stream.joining_of_ends(), partials[rank]);
+    return before;
+}
+
+/// The arrays of all slices, for each of some fields.
+class KeptArrays {
+public:
+    explicit KeptArrays(std::size_t num_fields) : parts_(num_fields) {}
+
+    void add(Results&& results, bool in_front = false)
+    {
+        for (std::size_t f = 0; f < parts_.size(); ++f)
+            parts_[f].insert(in_front ? parts_[f].begin() : parts_[f].end(), std::move(results[f].array));
+    }
+    /// Returns the first `count` values of each field.
+    [[nodiscard]] Results first(const std::vector<ResultField>& fields, std::int64_t count) const;
+
+private:
+    std::vector<std::vector<Array>> parts_;
+};
+
 /// Returns the first `count` entries of the concatenation of `parts`.
 Array first_of(Type type, const std::vector<Array>& parts, std::int64_t count)
 {
@@ -53,6 +81,14 @@ Array first_of(Type type, const std::vector<Array>& parts, std::int64_t count)
     return all;
 }
 
+Results KeptArrays::first(const std::vector<ResultField>& fields, std::int64_t count) const
+{
+    Results all;
+    for (std::size_t f = 0; f < parts_.size(); ++f)
+        all.push_back({fields[f].name, first_of(fields[f].type, parts_[f], count)});
+    return all;
+}
+
 }  // namespace
 
 RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options)
@@ -63,12 +99,16 @@ RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& o
 RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share, const RankOptions& options)
 {
     number_segments(ranks, share);
-    const auto& fields = stream.op().results;
+    const auto& fields = stream.joining()->results;
+    const auto& outputs = stream.op().outputs;
     RankResults mine;
-    std::vector<std::vector<Array>> kept(fields.size());  // for each field, the arrays of all slices
+    KeptArrays kept(fields.size()), running(outputs.size());
     std::vector<Array> keys;
     Partial own(stream.joining());
-    stream.run_share(share, [&](Partial&& partial, const SegmentWindow& window) {
+    std::optional<Partial> before;
+    if (stream.op().scan)
+        before.emplace(partial_before(ranks, stream, share));
+    const auto take = [&](Partial&& partial, const SegmentWindow& window, Results&& of_elements) {
         const auto& ends = window.ends;
         for (std::size_t s = 0; s < ends.size() && std::ssize(mine.lengths) < options.most_lengths; ++s)
             mine.lengths.push_back(ends[s] - (s == 0 ? window.from.open_begin : ends[s - 1]));
@@ -77,9 +117,13 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
             keys.push_back(window.keys->copy());
         own += std::move(partial);
         auto results = own.take_results().results;
-        for (std::size_t f = 0; keeps && f < kept.size(); ++f)
-            kept[f].push_back(std::move(results[f].array));
-    });
+        if (keeps)
+            kept.add(std::move(results));
+        if (mine.num_elements < options.most_running)
+            running.add(std::move(of_elements));
+        mine.num_elements += window.end - window.from.element;
+    };
+    stream.run_share(share, take, before ? &*before : nullptr);
 
     // Every rank joins all partials, so that no rank waits for another one.
     Partial all(stream.joining());
@@ -87,30 +131,38 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     for (std::size_t rank = 0; rank < partials.size(); ++rank) {
         all += Partial::from_bytes(stream.joining(), partials[rank]);
         auto cut = all.take_results().results;  // at most one segment, which began in an earlier share
-        for (std::size_t f = 0; static_cast<int>(rank) == ranks.rank() && f < kept.size(); ++f)
-            kept[f].insert(kept[f].begin(), std::move(cut[f].array));
+        if (static_cast<int>(rank) == ranks.rank())
+            kept.add(std::move(cut), true);
     }
     all.require_whole();
     mine.num_segments = own.num_ended();
     mine.num_kept = std::min(mine.num_segments, options.most_kept);
-    for (std::size_t f = 0; f < kept.size(); ++f)
-        mine.results.push_back({fields[f].name, first_of(fields[f].type, kept[f], mine.num_kept)});
+    mine.results = kept.first(fields, mine.num_kept);
     if (!keys.empty())
         mine.results.keys = first_of(keys.front().type(), keys, mine.num_kept);
+    if (!outputs.empty())
+        mine.running = running.first(outputs, std::min(mine.num_elements, options.most_running));
     return mine;
 }
 
 void gather_at_first(Communicator& ranks, const Operator& op, RankResults&& mine,
                      const std::function<void(RankResults&& results)>& take)
 {
+    const auto num_running =
+        mine.running.empty() ? 0 : static_cast<std::int64_t>(mine.running.front().array.length());
     const std::int64_t counts[] = {
-        mine.num_segments, mine.num_kept, std::ssize(mine.lengths),
+        mine.num_segments,
+        mine.num_kept,
+        std::ssize(mine.lengths),
+        mine.num_elements,
+        num_running,
         mine.results.keys ? static_cast<std::int64_t>(mine.results.keys->type()) : -1};
     const auto all = ranks.all_gather(std::as_bytes(std::span(counts)));
     if (ranks.rank() != 0) {
         ranks.send(0, std::as_bytes(std::span(mine.lengths)));
-        for (const auto& [name, array] : mine.results)
-            ranks.send(0, {array.data(), array.bytes()});
+        for (const auto* results : {&mine.results, &mine.running})
+            for (const auto& [name, array] : *results)
+                ranks.send(0, {array.data(), array.bytes()});
         if (mine.results.keys)
             ranks.send(0, {mine.results.keys->data(), mine.results.keys->bytes()});
         return;
@@ -123,16 +175,20 @@ void gather_at_first(Communicator& ranks, const Operator& op, RankResults&& mine
         next.num_segments = theirs[0];
         next.num_kept = theirs[1];
         next.lengths.resize(static_cast<std::size_t>(theirs[2]));
+        next.num_elements = theirs[3];
         ranks.receive(rank, std::as_writable_bytes(std::span(next.lengths)));
-        const auto receive = [&](Type type) {
-            Array array(type, static_cast<std::size_t>(next.num_kept));
+        const auto receive = [&](Type type, std::int64_t count) {
+            Array array(type, static_cast<std::size_t>(count));
             ranks.receive(rank, {array.data(), array.bytes()});
             return array;
         };
-        for (const auto& field : op.results)
-            next.results.push_back({field.name, receive(field.type)});
-        if (theirs[3] >= 0)
-            next.results.keys = receive(static_cast<Type>(theirs[3]));
+        if (op.keeps_results)
+            for (const auto& field : op.results)
+                next.results.push_back({field.name, receive(field.type, next.num_kept)});
+        for (const auto& output : op.outputs)
+            next.running.push_back({output.name, receive(output.type, theirs[4])});
+        if (theirs[5] >= 0)
+            next.results.keys = receive(static_cast<Type>(theirs[5]), next.num_kept);
         take(std::move(next));
     }
 }

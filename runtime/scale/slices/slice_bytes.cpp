@@ -30,6 +30,8 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
     bytes.element = rooms * bytes.copied;
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
         bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
+    for (const auto& output : op.outputs)  // made by a slice, and kept by the caller
+        bytes.element += rooms * static_cast<double>(size_bytes(output.type));
     double results = 0;
     for (const auto& field : op.results)
         results += static_cast<double>(size_bytes(field.type));

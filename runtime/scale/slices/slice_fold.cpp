@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -17,12 +18,22 @@ namespace {
 void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_element,
                std::span<const SlicePiece> pieces)
 {
+    std::size_t field = 0;
     for (const auto base : part.bases) {
+        if (base == BaseTable::carry) {
+            auto& entry = workload.arrays.emplace_back(part.op.state[field++].type, 1);
+            std::memset(entry.data(), 0, entry.bytes());
+            continue;
+        }
         std::vector<std::int64_t> values;
         for (const auto& piece : pieces)
             values.push_back(base == BaseTable::segment ? piece.segment : piece.position);
         if (base == BaseTable::index)
             values.assign(1, first_element);
+        if (base == BaseTable::carried)
+            values.assign(1, 0);
+        if (base == BaseTable::first)
+            values.assign(1, part.op.scan->reverse ? pieces.front().length() - 1 : 0);
         workload.arrays.push_back(Array::of<std::int64_t>(Type::i64, values));
     }
 }
@@ -38,10 +49,10 @@ std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64
     return arrays;
 }
 
-/// Reads the state of a segment from results.
-void load_state(const Results& results, std::int64_t segment, Slot<double>* state)
+/// Reads the state of a segment from results, whose first arrays are its fields.
+void load_state(const Results& results, std::int64_t segment, std::span<Slot<double>> state)
 {
-    for (std::size_t f = 0; f < results.size(); ++f)
+    for (std::size_t f = 0; f < state.size(); ++f)
         Machine<double>::load(state[f], results[f].array.type(), results[f].array.data(), segment);
 }
 
@@ -66,14 +77,51 @@ Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<st
     return segments;
 }
 
+/// The operator itself, or its states alone: no results of segments and no outputs.
+Operator joined_operator(Operator op, SliceScope scope)
+{
+    if (scope == SliceScope::ends) {
+        op = state_operator(op);
+        op.keeps_results = false;
+    }
+    return op;
+}
+
 }  // namespace
 
-SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device)
+void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t first_element)
+{
+    for (std::size_t f = 0; f < from.results.size(); ++f) {
+        const auto& array = from.results[f].array;
+        const auto width = size_bytes(array.type());
+        for (const auto& [begin, end] : from.spans)
+            std::memcpy(into[f].array.data() +
+                            static_cast<std::size_t>(from.first_element + begin - first_element) * width,
+                        array.data() + static_cast<std::size_t>(begin) * width,
+                        static_cast<std::size_t>(end - begin) * width);
+    }
+}
+
+Results joined(const std::vector<ResultField>& outputs, std::vector<ElementResults>&& parts,
+               std::int64_t first_element, std::int64_t num_elements)
+{
+    if (parts.size() == 1)
+        return std::move(parts.front().results);
+    Results all;
+    for (const auto& output : outputs)
+        all.push_back({output.name, Array(output.type, static_cast<std::size_t>(num_elements))});
+    for (const auto& part : parts)
+        store(part, all, first_element);
+    return all;
+}
+
+SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device, SliceScope scope)
     : problem_(problem),
       device_(std::move(device)),
+      scope_(scope),
       inner_(inner_operator(problem.op)),
-      piece_(piece_operator(problem.op)),
-      joining_(std::make_shared<Joining>(problem.op, problem.order))
+      piece_(scans() ? scan_piece_operator(problem.op) : piece_operator(problem.op)),
+      joining_(std::make_shared<Joining>(joined_operator(problem.op, scope), problem.order))
 {}
 
 const PlanChoice* SliceFolder::plan() const { return plans_.empty() ? nullptr : &plans_.begin()->second; }
@@ -205,7 +253,7 @@ void SliceFolder::number_empties(const Slice& slice, Results& results)
 PreparedSlice SliceFolder::prepare(const Slice& slice)
 {
     PreparedSlice prepared{&slice};
-    prepared.has_inner = slice.inner.num_segments > 0;
+    prepared.has_inner = slice.inner.num_segments > 0 && scope_ == SliceScope::everything;
     if (prepared.has_inner)
         add_inner(prepared);
     if (problem_.order == JoinOrder::blocks) {
@@ -216,17 +264,67 @@ PreparedSlice SliceFolder::prepare(const Slice& slice)
         add_piece(prepared, *slice.head);
     if (slice.tail)
         add_piece(prepared, *slice.tail);
+    if (!scans() || prepared.pieces.empty())
+        return prepared;
+    // From the front the first piece may go on with a segment, from the end the piece that another slice
+    // ends.
+    if (problem_.op.scan->reverse ? slice.tail.has_value() : prepared.pieces.front().position > 0)
+        prepared.carried = problem_.op.scan->reverse ? prepared.runs.size() - 1 : prepared.has_inner ? 1 : 0;
     return prepared;
 }
 
-Partial SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results> given)
+void SliceFolder::carry(PreparedSlice& prepared, const Partial::Value* state) const
+{
+    if (!prepared.carried || state == nullptr)
+        return;
+    auto& run = prepared.runs[*prepared.carried];
+    std::size_t field = 0;
+    for (std::size_t i = 0; i < piece_.bases.size(); ++i) {
+        auto& array = run.workload.arrays[problem_.op.parameters.size() + i];
+        if (piece_.bases[i] == BaseTable::carried)
+            array.as<std::int64_t>()[0] = 1;
+        if (piece_.bases[i] == BaseTable::carry)
+            Machine<double>::store(state[field++], array.type(), array.data(), 0);
+    }
+}
+
+/// Takes the outputs of the inner segments, or of a piece, from the end of what a run gave.
+void SliceFolder::take_running(const Slice& slice, const SlicePiece* piece, Results& given,
+                               std::vector<ElementResults>* running) const
+{
+    const auto& outputs = problem_.op.outputs;
+    if (!scans())
+        return;
+    const bool is_ranges = slice.inner.form == SegmentForm::ranges;
+    ElementResults elements{slice.first_element + (piece != nullptr ? piece->begin
+                                                   : is_ranges      ? 0
+                                                                    : slice.inner_begin)};
+    const auto first = given.size() - outputs.size();
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        elements.results.push_back({outputs[i].name, std::move(given[first + i].array)});
+    given.erase(given.begin() + static_cast<std::ptrdiff_t>(first), given.end());
+    if (piece == nullptr && is_ranges)
+        for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
+            elements.spans.push_back({slice.inner.begin(s), slice.inner.end(s)});
+    else
+        elements.spans.push_back({0, piece != nullptr ? piece->length() : slice.inner.num_elements});
+    if (running != nullptr)
+        running->push_back(std::move(elements));
+}
+
+Partial SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results> given,
+                              std::vector<ElementResults>* running)
 {
     const auto& slice = *prepared.slice;
     const auto& pieces = prepared.pieces;
     const bool is_in_blocks = problem_.order == JoinOrder::blocks;
     std::size_t run = 0;
     SegmentResults inner{slice.first_inner, slice.inner.num_segments};
+    const bool has_head = !pieces.empty() && slice.head && pieces.front().segment == slice.head->segment;
+    if (has_head && !is_in_blocks)
+        take_running(slice, &pieces.front(), given[prepared.has_inner ? 1 : 0], running);
     if (prepared.has_inner) {
+        take_running(slice, nullptr, given[run], running);
         inner.results = std::move(given[run++]);
         if (inner_.misnumbers_empties)
             number_empties(slice, inner.results);
@@ -234,12 +332,14 @@ Partial SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results
     Partial all(joining_), tail(joining_), own(joining_);
     if (slice.head && slice.head->length() == 0)
         all = Partial::of_part(joining_, {slice.head->segment, slice.head->position}, nullptr);
+    if (slice.tail && !is_in_blocks)
+        take_running(slice, &pieces.back(), given.back(), running);
     std::vector<Slot<double>> state(joining_->bytecode.state.size());
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const auto segment = pieces[i].segment;
         const bool is_tail = slice.tail && slice.tail->segment == segment;
         const bool closes = is_tail || (i + 1 < pieces.size() && pieces[i + 1].segment == segment);
-        load_state(given[run], is_in_blocks ? static_cast<std::int64_t>(i) : 0, state.data());
+        load_state(given[run], is_in_blocks ? static_cast<std::int64_t>(i) : 0, state);
         run += is_in_blocks ? 0 : 1;
         auto part = Partial::of_part(joining_, {segment, pieces[i].position, pieces[i].length(), closes},
                                      state.data());
@@ -255,7 +355,8 @@ Partial SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results
     return all;
 }
 
-Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
+Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times,
+                          std::vector<ElementResults>* running)
 {
     std::vector<Results> given;
     for (const auto& part_run : prepared.runs) {
@@ -271,7 +372,7 @@ Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times)
         if (times != nullptr)
             times->add(run_times);
     }
-    return complete(prepared, std::move(given));
+    return complete(prepared, std::move(given), running);
 }
 
 }  // namespace segfold

@@ -1,8 +1,11 @@
 #pragma once
 // One slice folded on one device, to a partial result.
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +42,32 @@ struct SliceProblem {
     Choose choose = {};  ///< not called for a back end without stages
 };
 
+/// What is made of a slice.
+enum class SliceScope : std::uint8_t {
+    everything,  ///< results of segments, states at the slice's ends, running results
+    ends,        ///< the states alone
+};
+
+/// Running results of consecutive elements.
+struct ElementResults {
+    /// Consecutive elements that `results` hold, by their places in `results`.
+    struct Span {
+        std::int64_t begin = 0, end = 0;
+    };
+
+    std::int64_t first_element = 0;  ///< of `results`: its place in the whole input
+    Results results = {};            ///< an array for each output
+    std::vector<Span> spans = {};    ///< others belong to no segment of the slice
+};
+
+/// Copies running results into the arrays `into`, which hold those of the input from `first_element` on.
+void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t first_element = 0);
+
+/// Joins running results that together cover the elements from `first_element` on into one array for each of
+/// `outputs`.
+[[nodiscard]] Results joined(const std::vector<ResultField>& outputs, std::vector<ElementResults>&& parts,
+                             std::int64_t first_element, std::int64_t num_elements);
+
 /// One of the runs of a back end that fold a slice.
 struct PartRun {
     const PartOperator* part = nullptr;
@@ -55,13 +84,15 @@ struct PreparedSlice {
     /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has a run of its
     /// own. With JoinOrder::blocks each is one segment of the last run, and at most a block long.
     std::vector<SlicePiece> pieces = {};
+    /// The run of the piece whose scan goes on from another slice; nothing if there is none.
+    std::optional<std::size_t> carried = {};
 };
 
 /// Folds slices of one problem on one device, in their order.
 class SliceFolder {
 public:
     /// `problem` must outlive this object.
-    SliceFolder(const SliceProblem& problem, SliceDevice device);
+    SliceFolder(const SliceProblem& problem, SliceDevice device, SliceScope scope = SliceScope::everything);
 
     /// Chooses the plans of all slices ahead: if `has_inner`, the plan of the inner segments, which have this
     /// form and width; if `has_pieces`, the plan of pieces. Returns none for a back end without stages.
@@ -70,10 +101,16 @@ public:
     /// Chooses the runs without reading elements. Throws the error of SliceProblem::choose if no plan fits;
     /// it concerns the whole fold.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
-    /// Makes the slice's partial from the results of its runs, which the partial may borrow.
-    [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given);
+    /// Makes a scan of the slice go on from the state of the elements that are scanned before it, of the
+    /// segment that the slice goes on with; `state` may be null. Without this call it begins anew.
+    void carry(PreparedSlice& prepared, const Partial::Value* state) const;
+    /// Makes the slice's partial from the results of its runs, which the partial may borrow. Appends running
+    /// results to `running`, by ascending elements unless segments are given by ranges.
+    [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given,
+                                   std::vector<ElementResults>* running = nullptr);
     /// Throws the errors of the device, whose messages count elements from the slice's begin.
-    [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr);
+    [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr,
+                               std::vector<ElementResults>* running = nullptr);
     [[nodiscard]] Partial fold(const Slice& slice, RunTimes* times = nullptr)
     {
         return fold(prepare(slice), times);
@@ -91,8 +128,13 @@ private:
     void add_blocks(PreparedSlice& prepared);
     void number_empties(const Slice& slice, Results& results);
 
+    void take_running(const Slice& slice, const SlicePiece* piece, Results& given,
+                      std::vector<ElementResults>* running) const;
+    [[nodiscard]] bool scans() const { return problem_.op.scan && scope_ == SliceScope::everything; }
+
     const SliceProblem& problem_;
     SliceDevice device_;
+    SliceScope scope_;
     PartOperator inner_, piece_;
     std::shared_ptr<const Joining> joining_;
     std::map<std::string, PlanChoice> plans_;  ///< by key; keys with "inner" stand before keys with "piece"

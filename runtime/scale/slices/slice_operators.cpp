@@ -6,86 +6,74 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "dsl/check/check.h"
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "dsl/laws/laws.h"
+#include "dsl/rewrite/neutral_identity.h"
 
 namespace segfold {
 namespace {
 
-/// Returns the expression that replaces a name, or nothing if the name stays.
-using Replace = std::function<std::optional<Expression>(const std::string& name)>;
+/// Returns the expression that replaces a node, or nothing if the node stays.
+using Replace = std::function<std::optional<Expression>(const ExpressionNode& node)>;
 
-Expression with_names(const Expression& expression, const Replace& replace)
+Expression with_others(const Expression& expression, const Replace& replace)
 {
-    if (expression->kind == ExpressionKind::name)
-        if (auto other = replace(expression->name))
-            return *other;
+    if (auto other = replace(*expression))
+        return *other;
     if (expression->arguments.empty())
         return expression;
     std::vector<Expression> arguments;
     for (const auto& argument : expression->arguments)
-        arguments.push_back(with_names(argument, replace));
+        arguments.push_back(with_others(argument, replace));
     return with_type(expression, std::move(arguments), *expression->type);
 }
 
-void replace_names(Block& block, const Replace& replace)
+void replace_nodes(Block& block, const Replace& replace)
 {
     for (auto& let : block.lets)
-        let.value = with_names(let.value, replace);
+        let.value = with_others(let.value, replace);
     for (auto& assignment : block.assignments)
-        assignment.value = with_names(assignment.value, replace);
+        assignment.value = with_others(assignment.value, replace);
 }
 
-/// A name that the operator does not use.
-std::string free_name(const Operator& op, const std::string& wish)
+/// Replaces names; those that the map does not hold stay.
+Replace by_name(const std::map<std::string, Expression>& others)
 {
-    std::set<std::string> taken = {op.earlier, op.later};
-    for (const auto& parameter : op.parameters)
-        taken.insert(parameter.name);
-    for (const auto& field : op.state)
-        taken.insert(field.name);
-    for (const auto& field : op.results)
-        taken.insert(field.name);
-    const auto add_lets = [&](const Block& block) {
-        for (const auto& let : block.lets)
-            taken.insert(let.name);
+    return [&others](const ExpressionNode& node) -> std::optional<Expression> {
+        const auto found = node.kind == ExpressionKind::name ? others.find(node.name) : others.end();
+        return found == others.end() ? std::nullopt : std::optional(found->second);
     };
-    add_lets(op.lift);
-    add_lets(op.combine);
-    if (op.finish)
-        add_lets(*op.finish);
-    if (op.empty)
-        add_lets(*op.empty);
-    auto name = wish;
-    for (int i = 2; taken.contains(name); ++i)
-        name = wish + std::to_string(i);
+}
+
+/// Adds a table and returns its name.
+std::string add_table(PartOperator& part, const std::string& wish, Type type, BaseTable base)
+{
+    auto name = unused_name(part.op, wish);
+    part.op.parameters.push_back({name, type, true, {}});
+    part.bases.push_back(base);
     return name;
 }
 
-/// If lift uses `name`, adds a table to `part`, and `place(table)` as the name's replacement to `places`.
+/// If lift or scan uses `name`, adds a table to `part`, and `place(table)` as the name's replacement to
+/// `places`.
 void add_base(PartOperator& part, std::map<std::string, Expression>& places, const char* name, BaseTable base,
               const std::function<Expression(const std::string& table)>& place)
 {
-    if (!uses_name(part.op.lift, name))
+    if (!uses_name(part.op.lift, name) && !(part.op.scan && uses_name(part.op.scan->block, name)))
         return;
-    const auto table = free_name(part.op, std::string("slice_") + name);
-    part.op.parameters.push_back({table, Type::i64, true, {}});
-    part.bases.push_back(base);
-    places.emplace(name, place(table));
+    places.emplace(name, place(add_table(part, std::string("slice_") + name, Type::i64, base)));
 }
 
 void replace_places(PartOperator& part, const std::map<std::string, Expression>& places)
 {
     part.op.append.reset();  // append reads no table, so it cannot know the part's place
-    replace_names(part.op.lift, [&](const std::string& name) -> std::optional<Expression> {
-        const auto found = places.find(name);
-        return found == places.end() ? std::nullopt : std::optional(found->second);
-    });
+    replace_nodes(part.op.lift, by_name(places));
+    if (part.op.scan)
+        replace_nodes(part.op.scan->block, by_name(places));
 }
 
 /// Returns a function that makes the expression `name + table[0]`.
@@ -99,16 +87,111 @@ void carry_segment(PartOperator& part)
 {
     auto& op = part.op;
     op.append.reset();
-    const auto field = free_name(op, "slice_place");
+    const auto field = unused_name(op, "slice_place");
     const bool is_monoid = op.has_identity();
     op.state.push_back(
         {field, Type::i64, is_monoid ? std::optional(lowest(Type::i64)) : std::nullopt, Position{}});
     op.lift.assignments.push_back({field, make_name("segment"), {}});
     op.combine.assignments.push_back(
         {field, call("max", {make_field(Operand::earlier, field), make_field(Operand::later, field)}), {}});
-    replace_names(*op.finish, [&](const std::string& name) -> std::optional<Expression> {
-        return name == "segment" ? std::optional(make_field(Operand::state, field)) : std::nullopt;
+    replace_nodes(*op.finish, by_name({{"segment", make_field(Operand::state, field)}}));
+}
+
+/// Leaves out what only results of segments need, if the operator does not keep them.
+Operator without_unread_results(Operator op)
+{
+    if (op.keeps_results)
+        return op;
+    op.finish.reset();
+    op.empty.reset();
+    op.results.clear();
+    for (const auto& field : op.state)
+        op.results.push_back({field.name, field.type, {}});
+    return check(std::move(op));
+}
+
+bool reads_state(const Block& block, Operand operand)
+{
+    const std::function<bool(const Expression&)> reads = [&](const Expression& expression) {
+        return (expression->kind == ExpressionKind::field && expression->operand == operand) ||
+               std::ranges::any_of(expression->arguments, reads);
+    };
+    return std::ranges::any_of(block.lets, [&](const Let& let) { return reads(let.value); }) ||
+           std::ranges::any_of(block.assignments, [&](const Assignment& set) { return reads(set.value); });
+}
+
+/// Makes scan read states that begin with the state of the elements before the piece, which tables hold.
+///
+/// The states of the scan itself stay those of the piece, so that its total can be joined like any other.
+void carry_state(PartOperator& part)
+{
+    auto& op = part.op;
+    auto& block = op.scan->block;
+    const auto entry = [&](const std::string& wish, Type type, BaseTable base) {
+        return make_gather(add_table(part, wish, type, base), Expression(0));
+    };
+    const auto is_carried = make_binary("!=", entry("carried", Type::i64, BaseTable::carried), Expression(0));
+    const auto is_first =
+        make_binary("==", make_name("position"), entry("carried_first", Type::i64, BaseTable::first));
+    std::map<std::string, Expression> carry;
+    for (const auto& field : std::vector(op.state))
+        carry.emplace(field.name, entry(fmt::format("carry{}", carry.size()), field.type, BaseTable::carry));
+
+    std::map<std::pair<Operand, std::string>, Expression> states;
+    std::size_t num_lets = 0;  // these stand before the author's, which read them
+    const auto add_let = [&](const char* wish, const Expression& value) {
+        const auto name = unused_name(op, fmt::format("{}{}", wish, num_lets));
+        block.lets.insert(block.lets.begin() + static_cast<std::ptrdiff_t>(num_lets++), {name, value, {}});
+        return make_name(name);
+    };
+    const auto own = block;
+    for (const auto operand : {Operand::earlier, Operand::later}) {
+        if (!reads_state(own, operand))
+            continue;
+        std::map<std::string, Expression> locals;
+        const Replace of_both = [&](const ExpressionNode& node) -> std::optional<Expression> {
+            if (node.kind == ExpressionKind::field)
+                return (node.operand == Operand::earlier) == op.scan->reverse ? make_field(operand, node.name)
+                                                                              : carry.at(node.name);
+            return by_name(locals)(node);
+        };
+        for (const auto& let : op.combine.lets) {
+            const auto value = add_let("joined", with_others(let.value, of_both));
+            locals.insert_or_assign(let.name, value);
+        }
+        for (const auto& set : op.combine.assignments) {
+            const auto of_piece = make_field(operand, set.field);
+            auto joined = with_others(set.value, of_both);
+            if (operand == Operand::earlier)  // the identity may not be neutral to data that are not finite
+                joined = make_conditional(is_first, carry.at(set.field), joined);
+            states.emplace(std::pair(operand, set.field),
+                           add_let("behind", make_conditional(is_carried, joined, of_piece)));
+        }
+    }
+    const Replace by_carried = [&](const ExpressionNode& node) -> std::optional<Expression> {
+        if (node.kind != ExpressionKind::field)
+            return std::nullopt;
+        return states.at({node.operand, node.name});
+    };
+    for (auto let = block.lets.begin() + static_cast<std::ptrdiff_t>(num_lets); let != block.lets.end();
+         ++let)
+        let->value = with_others(let->value, by_carried);
+    for (auto& set : block.assignments)
+        set.value = with_others(set.value, by_carried);
+}
+
+/// Adds the tables of a piece's place.
+void add_piece_places(PartOperator& part)
+{
+    std::map<std::string, Expression> places;
+    add_base(part, places, "index", BaseTable::index, behind_base("index"));
+    add_base(part, places, "segment", BaseTable::segment,
+             [](const std::string& table) { return make_gather(table, make_name("segment")); });
+    add_base(part, places, "position", BaseTable::position, [](const std::string& table) {
+        return make_name("position") + make_gather(table, make_name("segment"));
     });
+    if (!places.empty())
+        replace_places(part, places);
 }
 
 }  // namespace
@@ -122,17 +205,32 @@ std::string reason_against_slices(const Operator& op)
             "operator {} maps elements with their segment's results, which a segment that is cut has only "
             "when all its elements have been passed",
             op.name);
-    if (op.scan)
-        return fmt::format("operator {} has a scan, whose states do not pass from slice to slice", op.name);
     return {};
 }
 
-void require_slices(const Operator& op)
+std::string reason_against_streams(const Operator& op)
 {
-    if (const auto reason = reason_against_slices(op); !reason.empty())
+    if (op.scan && op.scan->reverse)
+        return fmt::format(
+            "operator {} scans segments from their end, and a stream is read from the begin of its input",
+            op.name);
+    return reason_against_slices(op);
+}
+
+namespace {
+
+void require_none(const std::string& reason)
+{
+    if (!reason.empty())
         throw InputError(reason +
                          "; fold it in one piece: without --slices, --devices, --memory and other ranks");
 }
+
+}  // namespace
+
+void require_slices(const Operator& op) { require_none(reason_against_slices(op)); }
+
+void require_streams(const Operator& op) { require_none(reason_against_streams(op)); }
 
 void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides)
 {
@@ -159,9 +257,10 @@ Operator state_operator(const Operator& op)
     return check(std::move(derived));
 }
 
-PartOperator inner_operator(const Operator& op)
+PartOperator inner_operator(const Operator& given)
 {
-    PartOperator part{op};
+    PartOperator part{without_unread_results(given)};
+    const auto op = part.op;
     const bool finish_numbers = op.finish && uses_name(*op.finish, "segment");
     part.misnumbers_empties =
         op.allows_empty() && (op.empty ? uses_name(*op.empty, "segment") : finish_numbers);
@@ -184,17 +283,25 @@ PartOperator inner_operator(const Operator& op)
 PartOperator piece_operator(const Operator& op)
 {
     PartOperator part{state_operator(op)};
-    std::map<std::string, Expression> places;
-    add_base(part, places, "index", BaseTable::index, behind_base("index"));
-    add_base(part, places, "segment", BaseTable::segment,
-             [](const std::string& table) { return make_gather(table, make_name("segment")); });
-    add_base(part, places, "position", BaseTable::position, [](const std::string& table) {
-        return make_name("position") + make_gather(table, make_name("segment"));
-    });
-    if (counts_alike(part))
-        return part;
-    replace_places(part, places);
-    part.op = check(std::move(part.op));
+    add_piece_places(part);
+    if (!counts_alike(part))
+        part.op = check(std::move(part.op));
+    return part;
+}
+
+PartOperator scan_piece_operator(const Operator& op)
+{
+    PartOperator part{state_operator(op)};
+    auto& piece = part.op;
+    piece.scan = op.scan;
+    for (const auto& output : op.outputs) {  // a field of the state, now a result, may have its name
+        const auto name = unused_name(piece, fmt::format("scanned{}", piece.outputs.size()));
+        piece.outputs.push_back({name, output.type, {}});
+        std::ranges::find(piece.scan->block.assignments, output.name, &Assignment::field)->field = name;
+    }
+    add_piece_places(part);
+    carry_state(part);
+    piece = check(std::move(piece));
     return part;
 }
 

@@ -1,11 +1,16 @@
 #include "runtime/scale/slices/sliced.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "dsl/error.h"
 #include "dsl/stopped.h"
@@ -29,49 +34,43 @@ PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Ca
     return choice;
 }
 
+/// The state that a slice's scan goes on from; nothing if the slice begins anew.
+using Carried = std::optional<std::vector<Partial::Value>>;
+
 /// The work that the devices of one fold share.
 class SliceWork {
 public:
+    /// `carried` holds a state for each slice, or nothing if nothing is scanned.
     SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer,
-              std::int64_t num_devices)
+              std::int64_t num_devices, SliceScope scope, std::vector<Carried> carried = {})
         : problem_(problem),
           slicer_(slicer),
-          joining_(std::make_shared<Joining>(problem.op, problem.order)),
+          scope_(scope),
+          carried_(std::move(carried)),
+          joining_(SliceFolder(problem, {}, scope).joining()),
           next_(num_devices)
     {
         for (std::int64_t slice = 0; slice < slicer.num_slices(); ++slice)
             partials_.emplace_back(joining_);
-        done.results = allocate_results(workload, SegmentForm::offsets);
+        if (scope == SliceScope::ends)
+            return;
+        const bool is_ranges = workload.segments.form == SegmentForm::ranges;
+        done.results = allocate_results(workload, is_ranges ? SegmentForm::ranges : SegmentForm::offsets);
         if (workload.segments.keys)
             done.results.keys = workload.segments.keys->copy();
     }
 
-    /// Folds slice `own`, then further slices until none is left or a device has failed.
-    void run(const SliceDevice& device, std::int64_t own)
+    /// Folds all slices, on all devices at the same time.
+    void run(std::span<const SliceDevice> devices)
     {
-        try {
-            SliceFolder folder(problem_, device);
-            RunTimes times;
-            for (auto slice = own; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
-                throw_if_stopped();
-                auto partial = folder.fold(slicer_.slice(slice), &times);
-                store(partial.take_results(), done.results);
-                partials_[static_cast<std::size_t>(slice)] = std::move(partial);
-            }
-            const std::lock_guard lock(mutex_);
-            done.times.add(times);
-            if (folder.plan() != nullptr && (own == 0 || !done.chosen.plan))
-                done.chosen.plan = *folder.plan();
-        } catch (...) {
-            const std::lock_guard lock(mutex_);
-            has_failed_ = true;
-            if (!failure_)
-                failure_ = std::current_exception();
-        }
-    }
-
-    void rethrow() const
-    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < devices.size(); ++i)
+            others.emplace_back([this, &devices, i, stopper = WorkStopper::here()] {
+                const WorkStopper::Here here(stopper);
+                run(devices[i], static_cast<std::int64_t>(i));
+            });
+        run(devices.front(), 0);
+        others.clear();
         if (failure_)
             std::rethrow_exception(failure_);
     }
@@ -86,11 +85,61 @@ public:
         all.require_whole();
     }
 
+    /// Returns, for each slice, the state of the elements that are scanned before it. The partials are joined
+    /// in the scan's order.
+    std::vector<Carried> carried_on(bool is_reverse)
+    {
+        const auto num_fields = joining_->bytecode.state.size();
+        std::vector<Carried> carried(partials_.size());
+        Partial all(joining_);
+        for (std::size_t k = 0; k < partials_.size(); ++k) {
+            const auto slice = is_reverse ? partials_.size() - 1 - k : k;
+            if (const auto* state = is_reverse ? all.state_at_begin() : all.state_at_end())
+                carried[slice].emplace(state, state + num_fields);
+            all = is_reverse ? std::move(partials_[slice]) + std::move(all)
+                             : std::move(all) + std::move(partials_[slice]);
+        }
+        return carried;
+    }
+
     FoldRun done;
 
 private:
+    /// Folds slice `own`, then further slices until none is left or a device has failed.
+    void run(const SliceDevice& device, std::int64_t own)
+    {
+        try {
+            SliceFolder folder(problem_, device, scope_);
+            RunTimes times;
+            for (auto which = own; which < slicer_.num_slices() && !has_failed_; which = next_++) {
+                throw_if_stopped();
+                const auto place = static_cast<std::size_t>(which);
+                const auto slice = slicer_.slice(which);
+                auto prepared = folder.prepare(slice);
+                if (!carried_.empty() && carried_[place])
+                    folder.carry(prepared, carried_[place]->data());
+                std::vector<ElementResults> running;
+                partials_[place] = folder.fold(prepared, &times, &running);
+                store(partials_[place].take_results(), done.results);
+                for (const auto& elements : running)
+                    store(elements, std::span(done.results).last(problem_.op.outputs.size()));
+            }
+            const std::lock_guard lock(mutex_);
+            done.times.add(times);
+            if (folder.plan() != nullptr && (own == 0 || !done.chosen.plan))
+                done.chosen.plan = *folder.plan();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            has_failed_ = true;
+            if (!failure_)
+                failure_ = std::current_exception();
+        }
+    }
+
     const SliceProblem& problem_;
     const Slicer& slicer_;
+    SliceScope scope_;
+    std::vector<Carried> carried_;
     std::shared_ptr<const Joining> joining_;
     std::vector<Partial> partials_;   ///< the partials of the slices; their results were taken
     std::atomic<std::int64_t> next_;  ///< the next slice to fold; device d begins with slice d
@@ -148,17 +197,26 @@ SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaw
     require_associative(laws, op, "slices cut");
     SliceProblem problem{op, std::move(laws)};
     if (wishes.plan.is_reproducible) {
+        if (op.scan)
+            throw InputError(fmt::format(
+                "operator {} has a scan, and no reproducible plan gives running results of slices; leave out "
+                "the wish for one, or the slices",
+                op.name));
         make_reproducible(problem, Catalogue::standard());
         return problem;
     }
-    problem.choose = [&session, wishes, has_pieces_alone, laws = problem.laws](const Problem& of,
-                                                                               const Shape& shape) {
+    problem.choose = [&session, wishes, has_pieces_alone, scans = op.scan.has_value(), laws = problem.laws](
+                         const Problem& of, const Shape& shape) {
         auto request = wishes.plan;
         if (has_pieces_alone) {
             const auto& catalogue = session.catalogue();
             if (of.form == SegmentForm::whole && request.stage)
-                if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of))
-                    refuse_pieces(stage, of, catalogue);
+                if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of)) {
+                    if (of.op.scan || !scans)
+                        refuse_pieces(stage, of, catalogue);
+                    request.stage.reset();  // it scans, and this pass folds the states that it goes on from
+                    request.settings.clear();
+                }
         } else if (of.form == SegmentForm::whole && request.stage) {
             // A piece is one whole segment, whatever the layout is. Not every stage folds whole segments.
             const auto& catalogue = session.catalogue();
@@ -189,23 +247,25 @@ FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, 
     problem.typical = {share(shape.num_elements), share(shape.num_segments),
                        std::min(shape.longest, share(shape.num_elements)), 0, share(shape.padded)};
     problem.checked_tables = unproved_tables(workload);
-    SliceWork work(problem, workload, slicer, std::ssize(devices));
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < devices.size(); ++i)
-        others.emplace_back([&work, &devices, i, stopper = WorkStopper::here()] {
-            const WorkStopper::Here here(stopper);
-            work.run(devices[i], static_cast<std::int64_t>(i));
-        });
-    work.run(devices.front(), 0);
-    others.clear();
+    const auto num_devices = std::ssize(devices);
     try {
-        work.rethrow();
+        std::vector<Carried> carried;
+        RunTimes times;
+        if (problem.op.scan) {
+            SliceWork ends(problem, workload, slicer, num_devices, SliceScope::ends);
+            ends.run(devices);
+            carried = ends.carried_on(problem.op.scan->reverse);
+            times = ends.done.times;
+        }
+        SliceWork work(problem, workload, slicer, num_devices, SliceScope::everything, std::move(carried));
+        work.run(devices);
+        work.join();
+        work.done.times.add(times);
+        return std::move(work.done);
     } catch (const InputError&) {
         check_tables(workload);  // throws an error that counts elements in the whole input
         throw;
     }
-    work.join();
-    return std::move(work.done);
 }
 
 FoldRun fold_in_slices(std::span<SessionCore* const> devices, const Workload& workload,

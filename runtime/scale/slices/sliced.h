@@ -17,7 +17,10 @@ namespace segfold {
 /// The order of the elements is kept, whatever the operator is, so the results equal those of a fold in one
 /// piece up to rounding. If combine() rounds, the last bits depend on the cuts; with a reproducible plan they
 /// depend on the data alone, not on the number of slices or devices. `problem.typical` need not be filled.
-/// Throws InputError for rows of features, for write-back and for running results.
+///
+/// Running results take two passes: the first folds the pieces of segments that cuts divide, so that each
+/// slice then goes on from the states of the slices before it. Throws InputError for rows of features and for
+/// write-back.
 [[nodiscard]] FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem,
                                   const Workload& workload, std::int64_t num_slices);
 

@@ -264,6 +264,37 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
+// The state with one item more, on the way that the scan takes.
+[[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
+
+// Where a share lies on the path of items and ends.
+struct Share {
+    Cut begin;
+    Cut end;
+};
+
+static inline Share share_of(const Segments& segments, i64 share)
+{
+    return {share_begin(segments, share), share_begin(segments, share + 1)};
+}
+
+// Items of a segment.
+struct Span {
+    Index segment;
+    Index begin;
+    Index end;
+    bool goes_through;  // the segment comes from one neighbour of the share and goes on to the other
+};
+
+// What a share has of the segment that goes on behind it, on the way that the scan takes.
+static inline Span open_span(const Segments& segments, const Share& share)
+{
+    const Index segment = share.end.segment;
+    const Index begin = segment < segments.num_segments ? segment_begin(segments, segment) : share.end.item;
+    const bool begins = begin >= share.begin.item;
+    return {segment, begins ? begin : share.begin.item, share.end.item, !begins};
+}
+
 [[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
                                                     const Items& items, int k, Index index, Index position,
                                                     Index segment)
@@ -306,37 +337,6 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     for (; done < count; ++done)
         total = combine(total, load_item(inputs, first + done, position + done, segment));
     return total;
-}
-
-// The state with one item more, on the way that the scan takes.
-[[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
-
-// Where a share lies on the path of items and ends.
-struct Share {
-    Cut begin;
-    Cut end;
-};
-
-static inline Share share_of(const Segments& segments, i64 share)
-{
-    return {share_begin(segments, share), share_begin(segments, share + 1)};
-}
-
-// Items of a segment.
-struct Span {
-    Index segment;
-    Index begin;
-    Index end;
-    bool goes_through;  // the segment comes from one neighbour of the share and goes on to the other
-};
-
-// What a share has of the segment that goes on behind it, on the way that the scan takes.
-static inline Span open_span(const Segments& segments, const Share& share)
-{
-    const Index segment = share.end.segment;
-    const Index begin = segment < segments.num_segments ? segment_begin(segments, segment) : share.end.item;
-    const bool begins = begin >= share.begin.item;
-    return {segment, begins ? begin : share.begin.item, share.end.item, !begins};
 }
 
 // Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.

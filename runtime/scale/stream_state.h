@@ -1,0 +1,416 @@
+#pragma once
+// The inside of a stream: slices that are read on one thread, and folded on another one; internal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "dsl/error.h"
+#include "dsl/stopped.h"
+#include "runtime/data/data_ranges.h"
+#include "runtime/scale/column_lengths.h"
+#include "runtime/scale/overflow_watch.h"
+#include "runtime/scale/slices/slice_bytes.h"
+#include "runtime/scale/slices/slice_pipeline.h"
+#include "runtime/scale/slices/slice_queue.h"
+#include "runtime/scale/stream.h"
+#include "runtime/support/files/refuse.h"
+#include "runtime/support/processes/work_stopper.h"
+
+namespace segfold {
+namespace detail {
+
+using Clock = std::chrono::steady_clock;
+inline constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
+inline constexpr double kUsableShare = 15.0 / 16;
+/// Most bytes of a slice's columns on a device. The link rests before the first slice and after the last one.
+inline constexpr double kMostCopied = 0x1p26;
+inline constexpr double kReadingShare =
+    1.0 / 4;  // share of usable memory for buffers that sources are read into
+
+/// A slice that was read and is not folded yet.
+struct LoadedSlice {
+    SegmentWindow window;
+    std::vector<Array> columns;  ///< one for each parameter, own or lent by the source; empty for tables
+    SegmentPlace after;          ///< the cursor's place behind the slice
+    std::optional<std::int64_t> all_elements = {};  ///< of the stream, if known when the slice was read
+    std::size_t room = 0;
+    Slice slice;
+    PreparedSlice prepared;                    ///< of `slice`
+    std::vector<ElementResults> running = {};  ///< once the slice is folded
+};
+
+inline double seconds_since(Clock::time_point begin)
+{
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace detail
+
+struct Stream::State {
+    using Clock = detail::Clock;
+    using LoadedSlice = detail::LoadedSlice;
+    using Queue = SliceQueue<LoadedSlice>;
+
+    State(const Operator& checked, StreamInput&& given, StreamOptions asked,
+          std::unique_ptr<SliceEngine> given_engine)
+        : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
+    {
+        require_streams(op);
+        if (op.scan)  // a slice waits for the states of the one before, so slices are folded from the host
+            this->engine.reset();
+        for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
+            input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
+        if (input.segments.array)
+            input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
+    }
+
+    /// Sets up everything before the first slice. Checks the parameters before it calls `make_problem`.
+    void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
+    {
+        lengths.emplace(op, input, engine != nullptr);
+        num_elements = lengths->known();
+        read_tables();
+        const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
+        const auto bytes = sizes.each();
+        // The scratch memory of plans takes the rest of a device's memory.
+        const auto share = engine ? detail::kUsableShare : 1;
+        const auto usable = share * static_cast<double>(options.memory_bytes);
+        constexpr double kMostElements = 0x1p48;  // bound for elements that take no memory
+        slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
+        if (engine && sizes.copied > 0)
+            slice_elements =
+                std::min(slice_elements, static_cast<std::int64_t>(detail::kMostCopied / sizes.copied));
+        marks = input.segments.array.get();
+        const auto segments_kind = input.segments.kind;
+        uniform_length = input.segments.uniform_length;
+        kind = segments_kind;
+        cursor = segment_cursor(std::move(input.segments), num_elements);
+        num_elements = cursor->num_elements();
+        problem = make_problem();
+        overflow.emplace(op, problem.laws, tables, engine ? 0 : slice_elements);
+        block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
+        if (const auto least = std::max<std::int64_t>(1, block); slice_elements < least)
+            throw_no_room(options.memory_bytes, share, bytes, least);
+        if (num_elements)
+            slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
+        slice_segments =
+            segments_of_slice(sizes, slice_elements, usable, engine != nullptr, cursor->num_segments());
+        index_bits = index_bits_for({slice_elements, slice_segments});
+        const auto segments = cursor->num_segments();
+        const auto slices = num_elements ? std::max<std::int64_t>(1, *num_elements / slice_elements) : 1;
+        problem.typical = {slice_elements,
+                           segments ? (*segments + slices - 1) / slices : slice_elements / 64 + 1,
+                           kind == LayoutKind::uniform ? uniform_length : 0};
+        for (const auto& parameter : op.parameters)
+            if (parameter.table && !parameter.scalar)
+                problem.checked_tables.push_back(parameter.name);
+        folder.emplace(problem, device);
+        if (op.scan)
+            ends.emplace(problem, std::move(device), SliceScope::ends);
+        all.emplace(folder->joining());
+        if (!engine) {
+            for (auto& columns : host_rooms)
+                columns = std::vector<Array>(op.parameters.size());
+            return;
+        }
+        std::vector<bool> copied;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            copied.push_back(is_copied(op, input, i));
+        pipeline.emplace(*engine, op,
+                         PipelineSizes{std::move(copied), slice_elements, slice_segments, sizes.index,
+                                       static_cast<std::int64_t>(detail::kReadingShare * usable)});
+        std::vector<ArraySource*> sources;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            if (is_copied(op, input, i))
+                sources.push_back(input.parameters[i].get());
+        pipeline->ready_for(sources);
+        for (auto& table : tables)
+            if (table.length() != 0)
+                table = pipeline->put_table(table);
+        const bool is_cut = !num_elements || *num_elements > slice_elements;
+        const auto plans =
+            folder->plans_for(kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
+                              index_bits == 64, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
+        times.compile_seconds = engine->prepare(plans);
+    }
+
+    void read_tables()
+    {
+        for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+            tables.emplace_back();
+            if (!op.parameters[i].table)
+                continue;
+            auto& source = *input.parameters[i];
+            if (!source.length())
+                refuse(source.where(),
+                       fmt::format("table '{}' must have a known length", op.parameters[i].name));
+            tables.back() = Array(source.type(), static_cast<std::size_t>(*source.length()));
+            source.read(0, tables.back());
+        }
+    }
+
+    /// The values of scalar parameters, which are known before the columns are read.
+    [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
+
+    /// Reads `wanted` elements of a column. `count` becomes the number of elements that the source had.
+    Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
+                      std::int64_t& count)
+    {
+        auto& source = *input.parameters[i];
+        if (pipeline)
+            return pipeline->copy_column(room, i, source, begin, wanted, count);
+        const auto type = op.parameters[i].type;
+        if (const auto* lent = source.lent(begin))
+            return Array::borrow(type, lent, static_cast<std::size_t>(wanted));
+        auto& own = host_rooms[room][i];
+        if (std::cmp_less(own.length(), wanted))
+            own = Array(type, static_cast<std::size_t>(std::max(slice_elements, wanted)));
+        auto column = Array::borrow(type, own.data(), static_cast<std::size_t>(wanted));
+        count = wanted == 0 ? 0 : source.read(begin, column);
+        return column;
+    }
+
+    [[nodiscard]] std::size_t num_rooms() const { return pipeline ? SlicePipeline::kRooms : kHostRooms; }
+
+    /// Reads the next slice into a room. On a device, threads may still read its columns after the return.
+    std::unique_ptr<LoadedSlice> load(std::int64_t until, std::size_t room)
+    {
+        auto begin_of_part = Clock::now();
+        auto loaded = std::make_unique<LoadedSlice>();
+        loaded->window = cursor->next({slice_elements, slice_segments, block, until});
+        loaded->room = room;
+        auto& window = loaded->window;
+        if (pipeline)
+            pipeline->open(room);
+        for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+            loaded->columns.emplace_back();
+            if (op.parameters[i].table)
+                continue;
+            const auto begin = window.from.element;
+            const auto wanted = window.end - begin;
+            auto count = wanted;
+            loaded->columns.back() = read_column(room, i, begin, wanted, count);
+            if (count < wanted) {
+                lengths->require_end(i, begin + count, window.end, cursor->num_elements());
+                cursor->end_at(begin + count);
+                window.end = begin + count;
+                num_elements = window.end;
+            }
+        }
+        if (window.end == cursor->num_elements())
+            require_no_more();
+        loaded->after = cursor->place();
+        loaded->all_elements = num_elements;
+        refuse_empty(window);
+        timeline.reading += detail::seconds_since(begin_of_part);
+        begin_of_part = Clock::now();
+        cut(*loaded);
+        loaded->prepared = at_work().prepare(loaded->slice);
+        timeline.preparing += detail::seconds_since(begin_of_part);
+        return loaded;
+    }
+
+    /// Throws if a column or the segments go on behind the last element.
+    void require_no_more()
+    {
+        if (std::exchange(has_ended, true))
+            return;
+        lengths->require_no_more(input, *cursor->num_elements());
+        cursor->require_no_more();
+    }
+
+    /// Waits until a slice is read, and starts it on the device.
+    void start(LoadedSlice& loaded)
+    {
+        auto begin_of_part = Clock::now();
+        pipeline->finish_reading(loaded.room);
+        timeline.reading += detail::seconds_since(begin_of_part);
+        begin_of_part = Clock::now();
+        pipeline->start(loaded.room, loaded.prepared);
+        timeline.preparing += detail::seconds_since(begin_of_part);
+    }
+
+    void cut(LoadedSlice& loaded)
+    {
+        const auto& window = loaded.window;
+        const auto count = window.end - window.from.element;
+        std::vector<Array> arrays;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            arrays.push_back(op.parameters[i].table ? tables[i].lend()
+                                                    : part_of(loaded.columns[i], 0, count));
+        std::function<Array(Type, std::size_t)> index_room;
+        if (pipeline && block == 0)  // folds in blocks make their own index arrays
+            index_room = [&](Type type, std::size_t length) {
+                return pipeline->index_room(loaded.room, type, length);
+            };
+        loaded.slice = slice_of(window, std::move(arrays), index_bits == 64, index_room);
+    }
+
+    void refuse_empty(const SegmentWindow& window) const
+    {
+        if (op.takes_empty_segments() || window.uniform_length != 0)
+            return;
+        auto begin = window.from.open_begin;
+        for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
+            if (window.ends[s] == begin)
+                throw InputError(fmt::format("segment {} is empty, and operator {} has no identity; {}",
+                                             window.from.segment + static_cast<std::int64_t>(s), op.name,
+                                             advice_on_empty_segments(op)));
+    }
+
+    /// Returns the partial of a slice. Its results may lie in the slice's room.
+    Partial fold(LoadedSlice& loaded)
+    {
+        const auto& window = loaded.window;
+        if (!folds_ends)
+            overflow->see(window, loaded.columns, warnings);
+        try {
+            if (op.scan && !folds_ends)
+                return scan(loaded);
+            if (!pipeline)
+                return at_work().fold(loaded.prepared, &times);
+            auto given = pipeline->results(loaded.room, loaded.prepared);
+            const auto parts = pipeline->times(loaded.room);
+            timeline.copying += parts.copying;
+            timeline.folding += parts.folding;
+            times.add({parts.compiling, parts.folding, 0});
+            return folder->complete(loaded.prepared, std::move(given));
+        } catch (const InputError& error) {
+            throw InputError(fmt::format("in elements {} to {}, counted from {}: {}", window.from.element,
+                                         window.end, window.from.element, error.what()));
+        }
+    }
+
+    /// Goes on from the states of the slices before.
+    Partial scan(LoadedSlice& loaded)
+    {
+        folder->carry(loaded.prepared, before->state_at_end());
+        auto partial = folder->fold(loaded.prepared, &times, &loaded.running);
+        *before += partial.borders();
+        (void)before->take_results();  // of a segment that was cut; `partial` has it, too
+        return partial;
+    }
+
+    /// The running results of a slice that was folded.
+    [[nodiscard]] Results running_results(LoadedSlice& loaded) const
+    {
+        const auto begin = loaded.window.from.element;
+        return op.scan ? joined(op.outputs, std::move(loaded.running), begin, loaded.window.end - begin)
+                       : Results();
+    }
+
+    [[nodiscard]] SliceFolder& at_work() { return folds_ends ? *ends : *folder; }
+
+    /// Reads slices on another thread, as far ahead as there are rooms, and hands their partials to `take`.
+    void fold_all(std::int64_t until, const std::function<void(LoadedSlice&, Partial&&)>& take)
+    {
+        const auto begin_of_all = Clock::now();
+        Queue queue(num_rooms());
+        std::jthread reader([&, stopper = WorkStopper::here()] {
+            const WorkStopper::Here here(stopper);
+            read_all(until, queue);
+        });
+        const Queue::Closing closing{queue};  // ends the reader if `take` throws
+        while (true) {
+            auto begin_of_part = Clock::now();
+            const auto loaded = queue.pop();
+            if (!loaded)
+                break;
+            throw_if_stopped();
+            auto partial = fold(*loaded);
+            timeline.waiting += detail::seconds_since(begin_of_part);
+            begin_of_part = Clock::now();
+            take(*loaded, std::move(partial));
+            timeline.taking += detail::seconds_since(begin_of_part);
+            ++timeline.slices;
+            queue.free_room();
+        }
+        timeline.all += detail::seconds_since(begin_of_all);
+        if (pipeline)
+            times.seconds += detail::seconds_since(begin_of_all);
+    }
+
+    /// Reads slice after slice. A slice whose columns threads still read is started only after the next slice
+    /// is opened, so that the threads never wait.
+    void read_all(std::int64_t until, Queue& queue)
+    {
+        try {
+            std::unique_ptr<LoadedSlice> unread;
+            const auto hand_on = [&](std::unique_ptr<LoadedSlice> loaded) {
+                if (pipeline)
+                    start(*loaded);
+                queue.push(std::move(loaded));
+            };
+            for (std::size_t slice = 0; !cursor->is_done(until); ++slice) {
+                throw_if_stopped();
+                if (unread && !queue.has_room())
+                    hand_on(std::move(unread));
+                const auto begin_of_wait = Clock::now();
+                if (!queue.wait_for_room())
+                    return;
+                timeline.reader_waited += detail::seconds_since(begin_of_wait);
+                auto loaded = load(until, slice % num_rooms());
+                if (unread)
+                    hand_on(std::move(unread));
+                if (pipeline && pipeline->is_reading(loaded->room))
+                    unread = std::move(loaded);
+                else
+                    hand_on(std::move(loaded));
+            }
+            if (unread)
+                hand_on(std::move(unread));
+            if (cursor->num_elements() == 0)  // load(), which checks this too, may never have run
+                require_no_more();
+            queue.end({});
+        } catch (...) {
+            queue.end(std::current_exception());
+        }
+    }
+
+    void tell(const LoadedSlice& loaded) const
+    {
+        const auto& window = loaded.window;
+        if (options.progress)
+            options.progress({window.end, loaded.all_elements, window.from.segment + std::ssize(window.ends),
+                              std::chrono::duration<double>(Clock::now() - begin).count()});
+    }
+
+    Operator op;
+    StreamInput input;
+    StreamOptions options;
+    std::optional<std::int64_t> num_elements;
+    LayoutKind kind = LayoutKind::whole;
+    std::int64_t uniform_length = 0;
+    std::optional<ColumnLengths> lengths;
+    bool has_ended = false;
+    const ArraySource* marks = nullptr;  ///< the cursor's array; null for whole and uniform
+    std::int64_t slice_elements = 0, slice_segments = 0;
+    int index_bits = 32;  ///< bits of an index in a slice
+    std::int64_t block = 0;
+    std::vector<Array> tables;
+    std::vector<std::string> warnings;
+    bool has_warned_of_keys = false;
+    std::optional<OverflowWatch> overflow;
+    std::unique_ptr<SegmentCursor> cursor;
+    SliceProblem problem;
+    std::optional<SliceFolder> folder;
+    std::optional<SliceFolder> ends;  ///< of a scan: folds what scans of other ranks go on from
+    bool folds_ends = false;          ///< true while `ends` is at work
+    std::optional<Partial> before;  ///< of a scan: the sum of the slices before the next one, without results
+    std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
+    std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
+    std::optional<SlicePipeline> pipeline;                  ///< set if there is an engine
+    std::optional<Partial> all;  ///< the sum of the slices that were folded; their results were taken
+    RunTimes times;
+    StreamTimeline timeline;
+    Clock::time_point begin = Clock::now();
+};
+
+}  // namespace segfold
