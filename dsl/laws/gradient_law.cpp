@@ -80,24 +80,6 @@ std::vector<std::string> numbers_of(const Array& array)
     return numbers;
 }
 
-/// A program that computes the gradient at the wrong point.
-std::string program_of(const GradientFinding& finding, const Operator& op)
-{
-    const auto& arrays = finding.wrong->segment.arrays;
-    std::string text = "import numpy as np, segfold as sf\n";
-    text += fmt::format("gradient = sf.gradient(sf.operator(\"\"\"{}\"\"\"), wrt=\"{}\")\n", print(op),
-                        finding.parameter);
-    text += "found = gradient(";
-    for (const auto& [name, array] : arrays)
-        text += fmt::format(
-            "{}=np.array([{}], \"{}\"), ", name, fmt::join(numbers_of(array), ", "),
-            array.type() == Type::boolean ? "bool"
-            : array.type() == Type::f64
-                ? "f8"
-                : fmt::format("{}{}", is_signed_integer(array.type()) ? "i" : "u", size_bytes(array.type())));
-    return text + fmt::format("offsets=np.array([0, {}]))\n", finding.wrong->segment.offsets.back());
-}
-
 }  // namespace
 
 GradientFinding judge_gradient(const Operator& op, const std::string& parameter, int num_segments,
@@ -136,6 +118,23 @@ GradientFinding judge_gradient(const Operator& op, const std::string& parameter,
         }
     }
     return finding;
+}
+
+std::string program_of(const GradientFinding& finding, const Operator& op)
+{
+    const auto& arrays = finding.wrong->segment.arrays;
+    std::string text = "import numpy as np, segfold as sf\n";
+    text += fmt::format("gradient = sf.gradient(sf.operator(\"\"\"{}\"\"\"), wrt=\"{}\")\n", print(op),
+                        finding.parameter);
+    text += "found = gradient(";
+    for (const auto& [name, array] : arrays)
+        text += fmt::format(
+            "{}=np.array([{}], \"{}\"), ", name, fmt::join(numbers_of(array), ", "),
+            array.type() == Type::boolean ? "bool"
+            : array.type() == Type::f64
+                ? "f8"
+                : fmt::format("{}{}", is_signed_integer(array.type()) ? "i" : "u", size_bytes(array.type())));
+    return text + fmt::format("offsets=np.array([0, {}]))\n", finding.wrong->segment.offsets.back());
 }
 
 std::string print(const GradientFinding& finding, const Operator& op)

@@ -36,7 +36,10 @@ struct GradientFinding {
                                              int num_segments, std::uint64_t seed = 1,
                                              const Gradient* found = nullptr);
 
-/// The finding as text. A wrong gradient is shown with the arrays of its segment, as a program of Python.
+/// A program of Python that computes the wrong gradient. The finding must have one.
+[[nodiscard]] std::string program_of(const GradientFinding& finding, const Operator& op);
+
+/// The finding as text. A wrong gradient is shown with its program.
 [[nodiscard]] std::string print(const GradientFinding& finding, const Operator& op);
 
 }  // namespace segfold
