@@ -15,6 +15,7 @@
 #include "runtime/cli/arguments/scale_argument.h"
 #include "runtime/cli/arguments/workload_argument.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/gradients.h"
 #include "runtime/cli/verbs/judge_ranks.h"
 #include "runtime/cli/views/check_view.h"
 #include "runtime/cli/views/fault_view.h"
@@ -41,6 +42,7 @@ constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
                                 {"smt-lib", "DIR"},
                                 {"tree"},
                                 {"reproducible"},
+                                kGradientFlag,
                                 kScalarFlag};
 
 constexpr std::int64_t kMostProofSeconds = 86400;
@@ -389,9 +391,12 @@ int verb_check(const Words& words)
             const auto arguments = parse();
             arguments.refuse("tree", "compares plans of one process; run it without MPI");
             arguments.refuse("reproducible", "says which plans --tree looks at");
+            arguments.refuse("gradient", "compares a gradient in one process; run it without MPI");
             return check(arguments, &all);
         });
     const auto arguments = parse();
+    if (arguments.has("gradient"))
+        return check_gradient(arguments);
     if (arguments.has("tree"))
         return compare_trees(arguments, operator_argument(arguments), Kernels(arguments).catalogue());
     arguments.refuse("reproducible", "says which plans --tree looks at");

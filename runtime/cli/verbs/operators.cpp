@@ -10,6 +10,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/gradients.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/laws/prove/standard_verdicts.h"
@@ -18,7 +19,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}};
+constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}, kGradientFlag, {"gradients"}};
 
 /// Returns "floats", "integers", "numbers", "any", or the list of types.
 std::string words_of(const std::vector<Type>& types)
@@ -241,10 +242,19 @@ int verb_operators(const Words& words)
         print_verdicts(arguments);
         return 0;
     }
+    if (arguments.has("gradients")) {
+        print_gradient_table(arguments);
+        return 0;
+    }
     if (!names_operator(arguments)) {
+        arguments.refuse("gradient", "is a gradient of one operator; name it");
         for (const auto& flag : kOperatorFlags)
             arguments.refuse(flag.name, "belongs to one operator; name it");
         list_operators(arguments.json());
+        return 0;
+    }
+    if (arguments.has("gradient")) {
+        print_gradient(arguments);
         return 0;
     }
     const auto op = operator_argument(arguments);

@@ -6,6 +6,7 @@
 //     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
 //     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // more than memory holds
+//     auto backward = segfold::gradient(op, "x");                         // operators that give the gradient by x
 //     auto laws = session.prove(op);                                      // verdict, means and time of each
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
@@ -14,6 +15,7 @@
 // for a fault of segfold's own.
 #include "dsl/cpp/define.h"
 #include "dsl/error.h"
+#include "dsl/rewrite/gradient/gradient.h"
 #include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/product.h"

@@ -1,0 +1,480 @@
+#include "dsl/rewrite/gradient/backward.h"
+
+#include <algorithm>
+
+#include "dsl/check/check.h"
+#include "dsl/error.h"
+#include "dsl/rewrite/neutral_identity.h"
+#include "dsl/rewrite/gradient/reduced.h"
+
+namespace segfold {
+namespace {
+
+bool has_f64(const Expression& expression)
+{
+    return any_subterm(expression, [](const ExpressionNode& node) { return node.type == Type::f64; });
+}
+
+bool has_f64(const Block& block)
+{
+    return std::ranges::any_of(block.lets, [](const Let& let) { return has_f64(let.value); }) ||
+           std::ranges::any_of(block.assignments, [](const Assignment& set) { return has_f64(set.value); });
+}
+
+/// The type of derivatives: f64 if a part computes in it, else f32.
+Type type_of_derivatives(const Operator& op)
+{
+    bool found = has_f64(op.lift) || has_f64(op.combine);
+    for (const auto* part : {&op.finish, &op.map})
+        found = found || (*part && has_f64(**part));
+    for (const auto& parameter : op.parameters)
+        found = found || parameter.type == Type::f64;
+    return found ? Type::f64 : Type::f32;
+}
+
+Expression segment_name(TermGraph& terms) { return terms.name("segment", Type::i64); }
+
+/// The name under which `map` sees a result, unlike that of any field.
+std::string name_of_result(const std::string& result) { return "result " + result; }
+
+/// The index that tells which element a field is of, for a derivative made of choices alone; none for another
+/// one.
+std::optional<Expression> chosen_place(TermGraph& terms, const Expression& derivative,
+                                       const std::map<const ExpressionNode*, Expression>& places)
+{
+    if (!derivative.has_value() || literal_value(derivative) == 0.0)
+        return terms.number(-1, Type::i64);
+    if (const auto found = places.find(&*derivative); found != places.end())
+        return found->second;
+    if (derivative->kind != ExpressionKind::conditional)
+        return std::nullopt;
+    const auto yes = chosen_place(terms, derivative.argument(1), places);
+    const auto no = chosen_place(terms, derivative.argument(2), places);
+    if (!yes || !no)
+        return std::nullopt;
+    auto found = terms.select(derivative.argument(0), *yes, *no);
+    if (const auto hint = terms.hint_of(derivative); hint.starts_with("d_"))
+        terms.hint(found, "place_of_" + hint.substr(2));
+    return found;
+}
+
+/// The index of an element, or -1 where the derivative of its field is 0.
+Expression lifted_place(TermGraph& terms, const Expression& derivative)
+{
+    if (!derivative.has_value() || literal_value(derivative) == 0.0)
+        return terms.number(-1, Type::i64);
+    if (derivative->kind == ExpressionKind::conditional)
+        return terms.select(derivative.argument(0), lifted_place(terms, derivative.argument(1)),
+                            lifted_place(terms, derivative.argument(2)));
+    return terms.name("index", Type::i64);
+}
+
+/// The derivative at elements where it is not 0.
+Expression where_not_zero(const Expression& derivative)
+{
+    if (derivative.has_value() && derivative->kind == ExpressionKind::conditional)
+        for (const std::size_t side : {1, 2})
+            if (literal_value(derivative.argument(side)) == 0.0)
+                return where_not_zero(derivative.argument(3 - side));
+    return derivative;
+}
+
+/// True if the term depends on integers and numbers alone.
+bool is_of_counts(const Expression& term)
+{
+    return !any_subterm(term, [](const ExpressionNode& node) {
+        return node.type && is_float(*node.type) &&
+               (node.kind == ExpressionKind::name || node.kind == ExpressionKind::gather);
+    });
+}
+
+}  // namespace
+
+Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), parameter_(std::move(parameter))
+{
+    op_ = with_own_field_names(std::move(op_));
+    wide_ = type_of_derivatives(op_);
+    result_ = unused_name(op_, "grad_" + parameter_);
+    length_ = unused_name(op_, "num_elements");
+    const bool has_rows = std::ranges::any_of(op_.parameters, &Parameter::row);
+    const auto add = [&](const ResultField& field, bool is_table) {
+        if (!is_float(field.type))
+            return;
+        const auto name = unused_name(op_, "grad_" + field.name);
+        gradients_[field.name] = name;
+        given_.push_back({name, field.type, is_table, {}, false, has_rows});
+    };
+    if (op_.keeps_results)
+        for (const auto& field : op_.results)
+            add(field, true);
+    for (const auto& field : op_.outputs)
+        add(field, false);
+}
+
+Expression Backward::column(TermGraph& terms) const
+{
+    return terms.name(parameter_, std::ranges::find(op_.parameters, parameter_, &Parameter::name)->type);
+}
+
+Derivative Backward::derivative_by_column(TermGraph& terms) const
+{
+    Derivative found(terms, wide_);
+    found.set(column(terms), terms.number(1, wide_));
+    return found;
+}
+
+Backward::Values Backward::lifted(TermGraph& terms) const { return terms.values(op_.lift, {}); }
+
+Backward::Values Backward::combined(TermGraph& terms, const Values& earlier, const Values& later) const
+{
+    TermNames names;
+    for (const auto& field : op_.state) {
+        names.fields[{Operand::earlier, field.name}] = earlier.at(field.name);
+        names.fields[{Operand::later, field.name}] = later.at(field.name);
+    }
+    return terms.values(op_.combine, std::move(names));
+}
+
+Backward::Values Backward::finished(TermGraph& terms, const Values& total, const Expression& length) const
+{
+    TermNames names;
+    names.names["length"] = length;
+    for (const auto& field : op_.state)
+        names.fields[{Operand::state, field.name}] = total.at(field.name);
+    return terms.values(op_.finish ? *op_.finish : copied_state(op_), std::move(names));
+}
+
+Backward::Values Backward::fields(TermGraph& terms, Operand operand) const
+{
+    Values found;
+    for (const auto& field : op_.state)
+        found[field.name] = terms.field(operand, field.name, field.type);
+    return found;
+}
+
+Backward::Values Backward::totals_by_name(TermGraph& terms) const
+{
+    Values found;
+    for (const auto& field : op_.state)
+        found[field.name] = terms.name(field.name, field.type);
+    return found;
+}
+
+std::set<std::string> Backward::fields_that_count() const
+{
+    TermGraph terms;
+    const auto earlier = fields(terms, Operand::earlier), later = fields(terms, Operand::later);
+    const auto joined = combined(terms, earlier, later);
+    const auto total = totals_by_name(terms);
+    const auto results = finished(terms, total, terms.name("length", Type::i64));
+    const auto depends = [&](const Expression& term, const Expression& on) {
+        Derivative derivative(terms, wide_);
+        derivative.set(on, derivative.one());
+        return derivative.of(term).has_value();
+    };
+    std::set<std::string> active, relevant;
+    auto by_column = derivative_by_column(terms);
+    const auto elements = lifted(terms);
+    for (const auto& field : op_.state) {
+        if (by_column.of(elements.at(field.name)).has_value())
+            active.insert(field.name);
+        for (const auto& result : results)
+            if (depends(result.second, total.at(field.name)))
+                relevant.insert(field.name);
+    }
+    for (std::size_t before = 0; before != active.size() + relevant.size();) {
+        before = active.size() + relevant.size();
+        for (const auto& field : op_.state)
+            for (const auto& other : op_.state)
+                if (depends(joined.at(field.name), earlier.at(other.name)) ||
+                    depends(joined.at(field.name), later.at(other.name))) {
+                    if (active.contains(other.name))
+                        active.insert(field.name);
+                    if (relevant.contains(field.name))
+                        relevant.insert(other.name);
+                }
+    }
+    std::erase_if(active, [&](const std::string& field) { return !relevant.contains(field); });
+    return active;
+}
+
+bool Backward::has_sums() const
+{
+    TermGraph terms;
+    const auto earlier = fields(terms, Operand::earlier), later = fields(terms, Operand::later);
+    const auto joined = combined(terms, earlier, later);
+    return std::ranges::all_of(fields_that_count(), [&](const std::string& field) {
+        const auto &a = earlier.at(field), &b = later.at(field);
+        return &*joined.at(field) == &*terms.binary("+", a, b) ||
+               &*joined.at(field) == &*terms.binary("+", b, a);
+    });
+}
+
+/// Joins the element once more behind the total that has it already: T' = combine(T, L). If the derivative of
+/// a total by an element depends on both alone, it is D with dT'/dT * D = dT'/dL, which holds for T' in place
+/// of T. Nothing else is needed to solve for D than an order of the fields.
+std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
+                                                               const std::set<std::string>& without) const
+{
+    auto counted = fields_that_count();
+    std::erase_if(counted, [&](const std::string& field) { return without.contains(field); });
+    const auto element = lifted(terms);
+    const auto total = totals_by_name(terms);
+    const auto a = fields(terms, Operand::earlier), b = fields(terms, Operand::later);
+    const auto joined = combined(terms, a, b);
+    for (const auto& field : op_.state) {
+        const auto &x = a.at(field.name), &y = b.at(field.name), &value = joined.at(field.name);
+        const auto is = [&](const Expression& one, const Expression& other) {
+            return &*value == &*one || &*value == &*other;
+        };
+        // The total has met the element: it is not below the element's part of a maximum, and so on.
+        if (is(terms.call("max", {x, y}), terms.call("max", {y, x})))
+            terms.state_order(element.at(field.name), total.at(field.name));
+        if (is(terms.call("min", {x, y}), terms.call("min", {y, x})))
+            terms.state_order(total.at(field.name), element.at(field.name));
+        const auto lifted = literal_value(element.at(field.name));
+        const bool is_count = is_integer(field.type) && is(terms.binary("+", x, y), terms.binary("+", y, x));
+        const bool is_flag =
+            field.type == Type::boolean && is(terms.binary("||", x, y), terms.binary("||", y, x));
+        if ((is_count || is_flag) && lifted && *lifted > 0)
+            terms.state_positive(total.at(field.name));
+    }
+    const auto after = combined(terms, total, element);
+    auto by_column = derivative_by_column(terms);
+    Values found;
+    for (auto left = counted; !left.empty();) {
+        const auto before = left.size();
+        for (const auto& field : counted) {
+            if (!left.contains(field))
+                continue;
+            Expression sum = by_column.of(after.at(field)), own;
+            bool is_solved = true;
+            for (const auto& other : counted) {
+                Derivative by_total(terms, wide_);
+                by_total.set(total.at(other), by_total.one());
+                const auto factor = by_total.of(after.at(field));
+                if (other == field)
+                    own = factor;
+                else if (factor.has_value() && left.contains(other))
+                    is_solved = false;
+                else if (factor.has_value() && found.at(other).has_value())
+                    sum = by_total.sum(sum, by_total.negated(by_total.product(factor, found.at(other))));
+            }
+            if (!is_solved)
+                continue;
+            if (!own.has_value() || !is_of_counts(own))
+                return std::nullopt;
+            found[field] = literal_value(own) == 1.0 ? sum : by_column.quotient(sum, own);
+            if (found[field].has_value())
+                terms.hint(found[field], "d_" + field);
+            left.erase(field);
+        }
+        if (left.size() == before)
+            return std::nullopt;  // fields depend on each other
+    }
+    return found;
+}
+
+std::optional<Backward::Values> Backward::derivatives_by_total() const
+{
+    TermGraph terms;
+    return derivatives_by_total(terms, fields_chosen_apart());
+}
+
+bool Backward::is_of_element(const Expression& term) const
+{
+    return any_subterm(term, [&](const ExpressionNode& node) {
+        if (node.kind != ExpressionKind::name)
+            return false;
+        const auto is_called = [&](const Parameter& parameter) {
+            return parameter.name == node.name && !parameter.table;
+        };
+        return node.name == "index" || node.name == "position" ||
+               std::ranges::any_of(op_.parameters, is_called) || std::ranges::any_of(given_, is_called);
+    });
+}
+
+/// Splits a term into a factor that is the same for all elements of a segment, and the rest.
+std::pair<Expression, Expression> Backward::split(TermGraph& terms, const Expression& term) const
+{
+    Derivative d(terms, wide_);
+    if (!is_of_element(term))
+        return {term, d.one()};
+    if (term->kind == ExpressionKind::unary) {
+        const auto [common, rest] = split(terms, term.argument(0));
+        return {d.negated(common), rest};
+    }
+    if (term->kind == ExpressionKind::binary && (term->symbol == "*" || term->symbol == "/")) {
+        const auto [common, rest] = split(terms, term.argument(0));
+        const auto [other, other_rest] = split(terms, term.argument(1));
+        return term->symbol == "*" ? std::pair(d.product(common, other), d.product(rest, other_rest))
+                                   : std::pair(d.quotient(common, other), d.quotient(rest, other_rest));
+    }
+    if (term->kind == ExpressionKind::conditional)
+        for (const bool is_yes : {true, false})
+            if (literal_value(term.argument(is_yes ? 2 : 1)) == 0.0) {
+                const auto [common, rest] = split(terms, term.argument(is_yes ? 1 : 2));
+                const auto gated = [&](const Expression& value) {
+                    return d.chosen(term.argument(0), is_yes ? value : Expression(),
+                                    is_yes ? Expression() : value);
+                };
+                if (is_of_element(term.argument(0)))
+                    return {common, gated(rest)};
+                return {gated(common), rest};
+            }
+    return {d.one(), term};
+}
+
+Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Expression& length,
+                                Derivative& of_total) const
+{
+    const auto results = finished(terms, total, length);
+    TermNames names;
+    std::map<const ExpressionNode*, Expression> by;
+    names.names["length"] = length;
+    for (const auto& field : op_.results) {
+        names.names[field.name] = terms.name(name_of_result(field.name), field.type);
+        by[&*names.names[field.name]] = results.at(field.name);
+    }
+    const auto outputs = op_.map ? terms.values(*op_.map, names) : Values();
+    const auto of_outputs = [&](Derivative& by_name) {
+        Expression found;
+        for (const auto& [output, value] : outputs)
+            if (gradients_.contains(output)) {
+                const auto given = terms.name(
+                    gradients_.at(output), std::ranges::find(op_.outputs, output, &ResultField::name)->type);
+                found = by_name.sum(found, by_name.product(by_name.of(value), by_name.widened(given)));
+            }
+        return found;
+    };
+    Parts parts;
+    auto by_column = derivative_by_column(terms);
+    if (const auto direct = of_outputs(by_column); direct.has_value())
+        parts.gradient = terms.replaced(direct, by);
+    for (const auto& field : op_.results) {
+        const auto of_result = of_total.of(results.at(field.name));
+        if (!of_result.has_value())
+            continue;
+        Expression given;
+        if (op_.keeps_results && gradients_.contains(field.name))
+            given =
+                of_total.widened(terms.gather(gradients_.at(field.name), segment_name(terms), field.type));
+        Derivative by_result(terms, wide_);
+        by_result.set(names.names.at(field.name), by_result.one());
+        if (const auto share = of_outputs(by_result); share.has_value()) {
+            const auto [common, rest] = split(terms, share);
+            parts.shares.push_back({unused_name(op_, "sum_by_" + field.name), terms.replaced(rest, by)});
+            given = of_total.sum(given, of_total.product(terms.name(parts.shares.back().name, wide_),
+                                                         terms.replaced(common, by)));
+        }
+        if (given.has_value())
+            parts.gradient = of_total.sum(parts.gradient, of_total.product(given, of_result));
+    }
+    if (!parts.gradient.has_value())
+        throw InputError(
+            "operator " + op_.name + " has no gradient by '" + parameter_ +
+            "': no result of floats changes with it but by steps, where it is compared or rounded");
+    return parts;
+}
+
+Gradient Backward::totals() const
+{
+    TermGraph terms;
+    const auto total = totals_by_name(terms);
+    Derivative of_total(terms, wide_);
+    const auto chosen = fields_chosen_apart();
+    auto folded = op_;
+    if (!chosen.empty())
+        folded = with_places(terms, chosen, of_total).value();
+    const auto derivatives = derivatives_by_total(terms, chosen).value();
+    for (const auto& [field, derivative] : derivatives)
+        of_total.set(total.at(field), derivative);
+    auto found = parts(terms, total, terms.name("length", Type::i64), of_total);
+    return by_map(terms, folded, std::move(found), has_sums() ? "sums" : "totals");
+}
+
+std::optional<Gradient> Backward::places() const
+{
+    TermGraph terms;
+    Derivative of_total(terms, wide_);
+    const auto folded = with_places(terms, fields_that_count(), of_total);
+    if (!folded)
+        return std::nullopt;
+    auto found = parts(terms, totals_by_name(terms), terms.name("length", Type::i64), of_total);
+    return by_map(terms, *folded, std::move(found), "places");
+}
+
+/// Those are solved for without the others, as the label's logit beside the sum of exponentials.
+std::set<std::string> Backward::fields_chosen_apart() const
+{
+    const auto counted = fields_that_count();
+    std::set<std::string> found;
+    for (const auto& field : counted) {
+        TermGraph terms;
+        Derivative of_total(terms, wide_);
+        const bool is_read = std::ranges::any_of(counted, [&](const std::string& other) {
+            return other != field && fields_behind(op_, {other}).contains(field);
+        });
+        if (!is_read && with_places(terms, {field}, of_total))
+            found.insert(field);
+    }
+    return found;
+}
+
+std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<std::string>& chosen,
+                                              Derivative& of_total) const
+{
+    const auto a = fields(terms, Operand::earlier), b = fields(terms, Operand::later);
+    const auto joined = combined(terms, a, b);
+    const auto element = lifted(terms);
+    const auto total = totals_by_name(terms);
+    auto by_column = derivative_by_column(terms);
+    std::map<const ExpressionNode*, Expression> places;
+    Derivative choice(terms, wide_);
+    std::map<std::string, std::string> names;
+    for (const auto& field : fields_that_count())
+        for (const auto& [operand, value] :
+             {std::pair(Operand::earlier, a.at(field)), {Operand::later, b.at(field)}}) {
+            const auto seed = terms.field(operand, "derivative of " + field, wide_);
+            choice.set(value, seed);
+            if (!chosen.contains(field))
+                continue;
+            names[field] = unused_name(op_, "place_of_" + field);
+            places[&*seed] = terms.field(operand, names[field], Type::i64);
+        }
+    auto folded = op_;
+    std::vector<std::pair<std::string, Expression>> lift, combine;
+    for (const auto& field : op_.state) {
+        terms.hint(joined.at(field.name), "next_" + field.name);
+        lift.emplace_back(field.name, element.at(field.name));
+        combine.emplace_back(field.name, joined.at(field.name));
+    }
+    for (const auto& field : chosen) {
+        const auto place = chosen_place(terms, choice.of(joined.at(field)), places);
+        if (!place)
+            return std::nullopt;
+        lift.emplace_back(names[field], lifted_place(terms, by_column.of(element.at(field))));
+        combine.emplace_back(names[field], *place);
+        folded.state.push_back(
+            {names[field], Type::i64, op_.has_identity() ? std::optional(Expression(-1)) : std::nullopt, {}});
+        // A field may hold what was another field of the element. The element is the one that was chosen, so
+        // its own conditions need not be asked again.
+        Expression of_element;
+        for (const auto& origin : fields_behind(op_, {field}))
+            if (const auto other = where_not_zero(by_column.of(element.at(origin))); other.has_value()) {
+                if (of_element.has_value() && &*of_element != &*other)
+                    return std::nullopt;
+                of_element = other;
+            }
+        const auto is_here =
+            terms.binary("==", terms.name("index", Type::i64), terms.name(names[field], Type::i64));
+        of_total.set(total.at(field), of_total.chosen(is_here, of_element, {}));
+    }
+    folded.lift = block(terms, folded, lift);
+    folded.combine = block(terms, folded, combine);
+    folded.append.reset();
+    folded.laws = {};
+    return folded;
+}
+
+}  // namespace segfold

@@ -1,0 +1,98 @@
+#pragma once
+// The ways in which the backward of an operator is made; gradient.h chooses among them.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "dsl/rewrite/gradient/derivative.h"
+#include "dsl/rewrite/gradient/gradient.h"
+
+namespace segfold {
+
+/// Makes the backward of one operator by one column. Both must have been accepted by gradient().
+///
+/// With P the state of the elements before one element, S that of those behind it and L its own,
+/// total = combine(combine(P, L), S). The gradient is that of the results of this total by the element.
+class Backward {
+public:
+    Backward(Operator op, std::string parameter);
+
+    /// True if all fields that count are added up.
+    [[nodiscard]] bool has_sums() const;
+    /// True if totals() can be made; whether it is right shows only where it is tried, unless has_sums().
+    [[nodiscard]] bool has_totals() const { return derivatives_by_total().has_value(); }
+    /// The backward from the total and the element alone.
+    [[nodiscard]] Gradient totals() const;
+    /// The backward that knows the places of chosen elements; none if fields are not chosen.
+    [[nodiscard]] std::optional<Gradient> places() const;
+    /// The backward by two scans.
+    [[nodiscard]] Gradient two_scans() const;
+
+private:
+    using Values = std::map<std::string, Expression>;
+
+    /// A sum over the elements of a segment, by which outputs of `map` depend on a result.
+    struct Share {
+        std::string name;
+        Expression of_element;
+    };
+    /// The gradient of an element.
+    struct Parts {
+        Expression gradient;
+        std::vector<Share> shares;
+    };
+
+    [[nodiscard]] Values lifted(TermGraph& terms) const;
+    [[nodiscard]] Values combined(TermGraph& terms, const Values& earlier, const Values& later) const;
+    [[nodiscard]] Values finished(TermGraph& terms, const Values& total, const Expression& length) const;
+    [[nodiscard]] Values fields(TermGraph& terms, Operand operand) const;
+    [[nodiscard]] Values totals_by_name(TermGraph& terms) const;
+    [[nodiscard]] Expression column(TermGraph& terms) const;
+    [[nodiscard]] Derivative derivative_by_column(TermGraph& terms) const;
+    /// The fields whose totals depend on the column, and on which results depend.
+    [[nodiscard]] std::set<std::string> fields_that_count() const;
+    /// Those that choose among values of one field, which no other field that counts reads.
+    [[nodiscard]] std::set<std::string> fields_chosen_apart() const;
+    /// The operator with the places of some fields, whose derivatives it gives to `of_total`; none if one is
+    /// not chosen.
+    [[nodiscard]] std::optional<Operator> with_places(TermGraph& terms, const std::set<std::string>& chosen,
+                                                      Derivative& of_total) const;
+    /// The derivatives of totals, of the total and an element; none if they cannot be solved for.
+    [[nodiscard]] std::optional<Values> derivatives_by_total(TermGraph& terms,
+                                                             const std::set<std::string>& without) const;
+    [[nodiscard]] std::optional<Values> derivatives_by_total() const;
+
+    [[nodiscard]] Parts parts(TermGraph& terms, const Values& total, const Expression& length,
+                              Derivative& of_total) const;
+    [[nodiscard]] bool is_of_element(const Expression& term) const;
+    [[nodiscard]] std::pair<Expression, Expression> split(TermGraph& terms, const Expression& term) const;
+
+    /// The backward by a `map`, where `folded` computes the totals that `parts` reads.
+    [[nodiscard]] Gradient by_map(TermGraph& terms, const Operator& folded, Parts parts,
+                                  std::string means) const;
+    /// The fields of `folded` that the term reads by their names.
+    [[nodiscard]] std::set<std::string> totals_in(const Operator& folded, const Expression& term) const;
+    /// The operator that returns totals, and the number of elements if `has_length`.
+    [[nodiscard]] Operator totals_operator(const Operator& folded, const std::set<std::string>& fields,
+                                           bool has_length) const;
+    /// The term with totals and the length read from tables that the totals operator has made.
+    [[nodiscard]] Expression from_tables(TermGraph& terms, const Operator& totals,
+                                         const Expression& term) const;
+    [[nodiscard]] Operator with_shares(TermGraph& terms, Operator op, const std::vector<Share>& shares) const;
+    [[nodiscard]] Operator finished_operator(Operator op, const std::string& suffix,
+                                             const std::string& description) const;
+    /// The terms as a block of `op`.
+    [[nodiscard]] Block block(const TermGraph& terms, const Operator& op,
+                              const std::vector<std::pair<std::string, Expression>>& values) const;
+    [[nodiscard]] Gradient gradient_of(std::string means, std::vector<Operator> operators) const;
+
+    Operator op_;
+    std::string parameter_;
+    Type wide_ = Type::f32;
+    std::string result_, length_;                   ///< names: grad_x, and the table of lengths
+    std::map<std::string, std::string> gradients_;  ///< result or output -> grad_NAME
+    std::vector<Parameter> given_;                  ///< the parameters behind gradients_
+};
+
+}  // namespace segfold

@@ -1,0 +1,58 @@
+#pragma once
+// Derivatives of expressions, in forward mode.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dsl/rewrite/gradient/term_graph.h"
+
+namespace segfold {
+
+/// The derivative of terms along one direction, which the derivatives of some names give.
+///
+/// A derivative without a value is 0. Others have the type `wide`, so that nothing is lost between parts of
+/// narrower types. What holds at corners stands in dsl/README.md, in the table of derivatives.
+class Derivative {
+public:
+    Derivative(TermGraph& terms, Type wide) : terms_(terms), wide_(wide) {}
+
+    /// Sets the derivative of a name or of any other term.
+    void set(const Expression& term, const Expression& derivative) { known_[&*term] = derivative; }
+
+    /// The derivative of a term.
+    [[nodiscard]] Expression of(const Expression& term);
+
+    // Arithmetic of derivatives, in which 0 times anything is 0.
+    [[nodiscard]] Expression sum(const Expression& left, const Expression& right);
+    [[nodiscard]] Expression negated(const Expression& derivative);
+    [[nodiscard]] Expression product(const Expression& derivative, const Expression& factor);
+    [[nodiscard]] Expression quotient(const Expression& derivative, const Expression& divisor);
+    /// The derivative of the side that is taken.
+    [[nodiscard]] Expression chosen(const Expression& condition, const Expression& yes, const Expression& no);
+
+    /// The term in the type of derivatives.
+    [[nodiscard]] Expression widened(const Expression& term) { return terms_.convert(wide_, term); }
+    [[nodiscard]] Expression one() { return terms_.number(1, wide_); }
+
+private:
+    [[nodiscard]] Expression of_binary(const Expression& term);
+    [[nodiscard]] Expression of_conditional(const Expression& term);
+    [[nodiscard]] Expression of_call(const Expression& term);
+    [[nodiscard]] bool continues(const Expression& equal, const Expression& at_equal,
+                                 const Expression& elsewhere);
+    [[nodiscard]] Expression value_or_zero(const Expression& derivative);
+
+    struct SignedTerm {
+        Expression term;
+        bool is_negative;
+    };
+    void add_terms(const Expression& derivative, bool is_negative, std::vector<SignedTerm>& terms) const;
+
+    TermGraph& terms_;
+    Type wide_;
+    std::set<const ExpressionNode*> sums_;  ///< made by sum(), which may take them apart again
+    std::map<const ExpressionNode*, Expression> known_;
+};
+
+}  // namespace segfold

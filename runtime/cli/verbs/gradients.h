@@ -1,0 +1,20 @@
+#pragma once
+// Gradients on the command line: their text, their table, and their check.
+#include "dsl/operator.h"
+#include "runtime/cli/arguments/arguments.h"
+
+namespace segfold::cli {
+
+inline constexpr Flag kGradientFlag = {"gradient", "COLUMN"};
+
+/// Implements `operators OP --gradient COLUMN`: prints the operators of the gradient.
+void print_gradient(const Arguments& arguments);
+
+/// Implements `operators --gradients`: prints the means of each standard operator's gradient, or why there is
+/// none.
+void print_gradient_table(const Arguments& arguments);
+
+/// Implements `check OP --gradient COLUMN`: compares the gradient with differences. Returns the exit code.
+int check_gradient(const Arguments& arguments);
+
+}  // namespace segfold::cli

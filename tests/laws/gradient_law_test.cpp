@@ -1,0 +1,124 @@
+// Gradients beside differences: of the standard operators, of operators by lot, and of wrong ones.
+#include "dsl/laws/gradient_law.h"
+
+#include <gtest/gtest.h>
+
+#include "dsl/printer.h"
+#include "dsl/rewrite/gradient/reduced.h"
+#include "dsl/text/standard_operators.h"
+#include "tests/common/random_differentiable.h"
+
+namespace segfold::test::gradient_law_test {
+namespace {
+
+TEST(GradientLaw, HoldsForEachStandardOperator)
+{
+    int num_judged = 0;
+    for (const auto& known : standard_operators()) {
+        if (std::ranges::find(known.types, Type::f32) == known.types.end())
+            continue;
+        const auto op = standard_operator(known.name, Type::f32);
+        for (const auto& parameter : op.parameters) {
+            try {
+                (void)gradient(op, parameter.name);
+            } catch (const InputError&) {
+                continue;
+            }
+            const auto finding = judge_gradient(op, parameter.name, 20);
+            EXPECT_TRUE(finding.is_right()) << print(finding, op);
+            ++num_judged;
+        }
+    }
+    EXPECT_GE(num_judged, 100);
+}
+
+TEST(GradientLaw, HoldsForOperatorsByLot)
+{
+    constexpr int kOperators = 500;
+    std::map<std::string, int> means;
+    for (std::uint32_t seed = 0; seed < kOperators; ++seed) {
+        const auto op = RandomDifferentiable(seed).make();
+        const auto finding = judge_gradient(op, "x", 6, seed);
+        EXPECT_TRUE(finding.is_right()) << "seed " << seed << "\n" << print(finding, op);
+        ++means[finding.means];
+    }
+    for (const auto* name : {"sums", "totals", "places", "two scans"})
+        EXPECT_GE(means[name], 10) << name;
+}
+
+// By both ways, where both serve.
+TEST(GradientLaw, TwoScansServeForAllOperators)
+{
+    for (std::uint32_t seed = 0; seed < 40; ++seed) {
+        const auto op = in_f64(RandomDifferentiable(seed).make());
+        const auto scans = gradient_by_scans(op, "x");
+        const auto finding = judge_gradient(op, "x", 6, seed, &scans);
+        EXPECT_TRUE(finding.is_right()) << "seed " << seed << "\n" << print(finding, op);
+    }
+}
+
+/// The gradient with another text in place of one that it must have.
+Gradient changed(const Operator& op, const std::string& from, const std::string& to)
+{
+    auto made = gradient(in_f64(op), "x");
+    auto text = print(made.operators.back());
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << text;
+    made.operators.back() = parse_operator("changed", text.replace(at, from.size(), to));
+    return made;
+}
+
+TEST(GradientLaw, FindsAWrongSignAndShowsIt)
+{
+    const auto op = standard_operator("log_sum_exp", Type::f32);
+    const auto made = changed(op, "exp(x - greatest) / sum", "exp(greatest - x) / sum");
+    const auto finding = judge_gradient(op, "x", 20, 1, &made);
+    ASSERT_TRUE(finding.wrong);
+    EXPECT_FALSE(finding.is_right());
+    const auto text = print(finding, op);
+    EXPECT_NE(text.find("gradient of log_sum_exp by x: totals; wrong: by element "), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("gradient = sf.gradient(sf.operator(\"\"\""), std::string::npos) << text;
+    EXPECT_NE(text.find("offsets=np.array([0, 2]))"), std::string::npos)
+        << "the shortest segment that shows it\n"
+        << text;
+}
+
+TEST(GradientLaw, FindsOtherFaults)
+{
+    const auto is_wrong = [](const std::string& name, const std::string& from, const std::string& to) {
+        const auto op = standard_operator(name, Type::f32);
+        const auto made = changed(op, from, to);
+        return judge_gradient(op, "x", 20, 1, &made).wrong.has_value();
+    };
+    EXPECT_TRUE(is_wrong("sum", "grad_result[segment]", "-grad_result[segment]"));
+    EXPECT_TRUE(is_wrong("softmax", "x - greatest[segment]) * grad_result", "x - greatest[segment])"));
+    EXPECT_TRUE(is_wrong("max", "index == place", "index != place"));
+    EXPECT_TRUE(is_wrong("product", "scan reverse", "scan"));
+    EXPECT_TRUE(is_wrong("mean_variance", "f64(n + 1)", "f64(n)"));
+}
+
+TEST(GradientLaw, AGaugeIsTakenOnlyWhereResultsDoNotShowIt)
+{
+    // The greatest value and the sum of exponentials scaled by it: log_sum_exp does not change with the
+    // scale.
+    EXPECT_EQ(gradient(standard_operator("log_sum_exp", Type::f64), "x").means, "totals");
+    EXPECT_EQ(gradient(standard_operator("softmax_normaliser", Type::f64), "x").means, "two scans");
+}
+
+TEST(SmallFold, RunsMapsScansAndEmptySegments)
+{
+    const auto op = parse_operator("test",
+                                   "operator f(x: f64) -> (s: f64, each y: f64, each z: f64) { state s: f64 "
+                                   "= 0 lift x combine(a, b) a + b "
+                                   "map { y = x / s } scan reverse(later, through) { z = later } }");
+    ArraysByName arrays;
+    arrays["x"] = Array::of<double>(Type::f64, std::vector<double>{1, 3, 2});
+    const auto found = fold_few(op, arrays, std::vector<std::int64_t>{0, 2, 2, 3});
+    EXPECT_EQ(found.at("s"), (std::vector<long double>{4, 0, 2}));
+    EXPECT_EQ(found.at("y"), (std::vector<long double>{0.25, 0.75, 1}));
+    EXPECT_EQ(found.at("z"), (std::vector<long double>{3, 0, 0}));
+}
+
+}  // namespace
+}  // namespace segfold::test::gradient_law_test
