@@ -9,9 +9,9 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/stage_cases.h"
-#include "tests/stages/bug_schedules.h"
-#include "tests/stages/run_bugs.h"
-#include "tests/stages/stream_bugs.h"
+#include "tests/stages/bugs/bug_schedules.h"
+#include "tests/stages/bugs/run_bugs.h"
+#include "tests/stages/bugs/stream_bugs.h"
 
 namespace segfold::test::planted_bugs_test {
 namespace {

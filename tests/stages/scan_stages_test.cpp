@@ -7,7 +7,7 @@
 #include "runtime/backends/simt_backend.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/message_of.h"
-#include "tests/stages/bug_schedules.h"
+#include "tests/stages/bugs/bug_schedules.h"
 #include "tests/stages/row_cases.h"
 #include "tests/stages/scan_cases.h"
 

@@ -4,8 +4,8 @@
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
-#include "dsl/rewrite/neutral_identity.h"
 #include "dsl/rewrite/gradient/reduced.h"
+#include "dsl/rewrite/neutral_identity.h"
 
 namespace segfold {
 namespace {

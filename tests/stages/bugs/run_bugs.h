@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/stages/stream_bugs.h"
+#include "tests/stages/bugs/stream_bugs.h"
 
 namespace segfold::test {
 
