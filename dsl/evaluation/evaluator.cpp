@@ -157,7 +157,7 @@ void Evaluator<Real>::run_lift(std::int64_t index)
 template <class Real>
 void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element, const char* part) const
 {
-    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element, part));
+    throw outside_table(bytecode_, outcome, tables_[outcome.table].length, element, part);
 }
 
 template <class Real>
@@ -305,22 +305,31 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     }
 }
 
-std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element, std::string_view part)
+OutsideTable outside_table(const Bytecode& bytecode, const Outcome& outcome, std::int64_t length,
+                           std::int64_t element, std::string_view part)
 {
     const auto& table = bytecode.table_names[outcome.table];
     const auto index = outcome.index_type == Type::u64
                            ? std::to_string(static_cast<std::uint64_t>(outcome.index))
                            : std::to_string(outcome.index);
-    const auto read = (part == "lift" ? "element " : std::string(part) + " of element ") +
-                      std::to_string(element) + " reads " + table + "[" + index + "]";
-    if (table_length == 0)
-        return "table '" + table + "' has no entries; " + read + ", and an empty table cannot be read";
-    if (table_length == 1)
-        return "table '" + table + "' has 1 entry; " + read + ", and its only index is 0";
-    return "table '" + table + "' has " + std::to_string(table_length) + " entries; " + read +
-           ", and indices run from 0 to " + std::to_string(table_length - 1);
+    const std::string entries = length == 0   ? "no entries"
+                                : length == 1 ? "1 entry"
+                                              : std::to_string(length) + " entries";
+    return {"table '" + table + "' has " + entries + "; " +
+                (part == "lift" ? "element " : std::string(part) + " of element "),
+            element,
+            " reads " + table + "[" + index + "], and " +
+                (length == 0   ? "an empty table cannot be read"
+                 : length == 1 ? "its only index is 0"
+                               : "indices run from 0 to " + std::to_string(length - 1))};
 }
+
+OutsideTable::OutsideTable(std::string before, std::int64_t element, std::string behind)
+    : InputError(before + std::to_string(element) + behind),
+      before_(std::move(before)),
+      behind_(std::move(behind)),
+      element_(element)
+{}
 
 template class Evaluator<double>;
 template class Evaluator<long double>;

@@ -87,9 +87,25 @@ private:
     std::vector<Slot<double>> deciding_;
 };
 
-/// The message about a table that `element` reads past its end, in `part`: lift, map or scan.
-std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
-                            std::int64_t element, std::string_view part = "lift");
+/// A read past the end of a table.
+class OutsideTable : public InputError {
+public:
+    /// `before` and `behind` are the message around the number of the element that reads.
+    OutsideTable(std::string before, std::int64_t element, std::string behind);
+
+    [[nodiscard]] std::int64_t element() const { return element_; }
+    /// The same read by another element: that of `places`, if elements were moved.
+    [[nodiscard]] OutsideTable by(std::int64_t element) const { return {before_, element, behind_}; }
+
+private:
+    std::string before_, behind_;
+    std::int64_t element_ = 0;
+};
+
+/// The error of an `element` that reads past the end of a table, in `part`: lift, map or scan.
+[[nodiscard]] OutsideTable outside_table(const Bytecode& bytecode, const Outcome& outcome,
+                                         std::int64_t table_length, std::int64_t element,
+                                         std::string_view part = "lift");
 
 extern template class Evaluator<double>;
 extern template class Evaluator<long double>;

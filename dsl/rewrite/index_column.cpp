@@ -42,7 +42,6 @@ Operator with_index_column(Operator op)
     const auto name = unused_name(op, "place");
     op.parameters.push_back({name, Type::i64, false, {}});
     rename_index(op.lift, name);
-    rename_index(op.lift, name);
     // It may rely on positions that rise, and a column says nothing of that; combine() and lift serve.
     if (op.append && uses_name(*op.append, "index"))
         op.append.reset();

@@ -126,8 +126,11 @@ void GroupOrder::count_as(std::span<const Number> numbers, std::int64_t num_grou
     const auto has_least = least.has_value();
     const auto first = least.value_or(0);
     const auto slot_of = [=](Number number) {
-        if (has_least)
-            return static_cast<Slot>(static_cast<std::uint64_t>(number) - first + 1);
+        if (has_least) {  // the caller may change keys after an interrupted call
+            const auto distance = static_cast<std::uint64_t>(number) - first;
+            return distance < static_cast<std::uint64_t>(num_groups) ? static_cast<Slot>(distance + 1)
+                                                                     : Slot{0};
+        }
         return std::cmp_less(number, 0) || std::cmp_greater_equal(number, num_groups)
                    ? Slot{0}
                    : static_cast<Slot>(static_cast<Slot>(number) + 1);
@@ -142,8 +145,9 @@ void GroupOrder::count_as(std::span<const Number> numbers, std::int64_t num_grou
         Found seen;
         auto before = begin == 0 ? Slot{0} : slot_of(numbers[begin - 1]);
         for (auto i = begin; i < end; ++i) {
-            const auto slot = slot_of(numbers[i]);
-            seen.is_wrong |= !has_least && std::cmp_greater_equal(numbers[i], num_groups);
+            const auto number = numbers[i];
+            const auto slot = slot_of(number);
+            seen.is_wrong |= !has_least && std::cmp_greater_equal(number, num_groups);
             seen.rises &= before <= slot;
             slots[i] = before = slot;
             ++counts[slot];

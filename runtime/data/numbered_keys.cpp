@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/data/groups.h"
 #include "runtime/data/key_order.h"
 #include "runtime/support/processes/parallel.h"
@@ -45,7 +46,13 @@ public:
 private:
     static constexpr int kFirstBits = 10;
 
-    [[nodiscard]] std::size_t hash(Bits key) const { return hash_of_key(key, shift_); }
+    /// Mixes all bits twice, so that keys collide by chance alone. Source: A. Appleby, "MurmurHash3", 2011.
+    [[nodiscard]] std::size_t hash(Bits key) const
+    {
+        auto bits = std::uint64_t{key};
+        bits = (bits ^ bits >> 33) * 0xFF51AFD7ED558CCDU;
+        return ((bits ^ bits >> 33) * 0xC4CEB9FE1A85EC53U) >> shift_;
+    }
     void grow(int bits)
     {
         shift_ = 64 - bits;
@@ -67,9 +74,14 @@ private:
 template <class Bits, class Index>
 void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable<Bits>& table)
 {
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        numbers[i] =
-            i > 0 && keys[i] == keys[i - 1] ? numbers[i - 1] : static_cast<Index>(table.number_of(keys[i]));
+    Bits before{};
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (i % kElementsBetweenLooks == 0)
+            throw_if_stopped();
+        const auto key = keys[i];
+        numbers[i] = i > 0 && key == before ? numbers[i - 1] : static_cast<Index>(table.number_of(key));
+        before = key;
+    }
 }
 
 /// Numbers integers whose range is not larger than their number, by a table of the range. Returns nothing for
@@ -86,9 +98,10 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
     const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
     if (range >= keys.size())
         return std::nullopt;
+    // The caller may change keys after an interrupted call, so that each place is bounded.
     const auto slot_of = [&](std::size_t i) {
-        return static_cast<std::size_t>(static_cast<std::uint64_t>(keys[i]) -
-                                        static_cast<std::uint64_t>(least));
+        const auto distance = static_cast<std::uint64_t>(keys[i]) - static_cast<std::uint64_t>(least);
+        return static_cast<std::size_t>(std::min<std::uint64_t>(distance, range));
     };
     // More shares would spend their time on the range, and not on elements.
     const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range)));

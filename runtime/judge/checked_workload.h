@@ -1,5 +1,7 @@
 #pragma once
 // Builds the data of a run, and checks the table reads of small ones.
+#include <functional>
+
 #include "runtime/data/workload_request.h"
 
 namespace segfold {
@@ -7,5 +9,9 @@ namespace segfold {
 /// Calls make_workload(). For up to 2^16 items, also checks every read of a table on the host. For more
 /// items, the back end checks each read when it makes it.
 [[nodiscard]] PreparedWorkload make_checked_workload(const Operator& op, const WorkloadRequest& request);
+
+/// Calls `work`, which folds the workload. If it throws since an element reads outside of a table, the
+/// message names the place of this element before elements were sorted.
+void naming_places(const PreparedWorkload& prepared, const std::function<void()>& work);
 
 }  // namespace segfold

@@ -169,7 +169,7 @@ TEST(Evaluator, SaysWhichIndicesAShortTableHas)
     const auto bytecode =
         compile("operator f(i: u64, v: table i8) -> i8 { state s: i8 lift v[i] combine(a, b) a }");
     const auto message = [&](std::int64_t length) {
-        return outside_message(bytecode, {true, 0, 7, Type::u64}, length, 4181);
+        return std::string(outside_table(bytecode, {true, 0, 7, Type::u64}, length, 4181).what());
     };
     EXPECT_EQ(message(0),
               "table 'v' has no entries; element 4181 reads v[7], and an empty table cannot be read");

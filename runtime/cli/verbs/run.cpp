@@ -259,8 +259,11 @@ int run(const Words& words, const Arguments& arguments)
     if (has_slices)
         progress.show(
             fmt::format("running {} on {}", count_text(devices.num_slices(), "slice"), backend.name()));
-    auto run =
-        has_slices ? devices.fold(session, workload, wishes, options) : core(session).fold(workload, wishes);
+    FoldRun run;
+    naming_places(prepared, [&] {
+        run = has_slices ? devices.fold(session, workload, wishes, options)
+                         : core(session).fold(workload, wishes);
+    });
     auto& results = run.results;
     progress.clear();
     if (prepared.places)

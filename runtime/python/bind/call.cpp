@@ -213,7 +213,8 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     if (words_.sorts_keys.value_or(false))
         sort_by_keys();
     if (words_.key_order == KeyOrder::first && !is_sorted_ && !numbered_)
-        throw InputError("sort=False says how groups of by= are ordered, and there is no by=; leave it out");
+        throw InputError(
+            "sort=False says how groups of by= are ordered, and no keys are in any order; leave it out");
     if (segments_.kind == LayoutKind::groups && is_on_device())
         sort_by_groups_on_device();
 }
@@ -311,7 +312,11 @@ void Call::take_word(std::string_view word, nb::handle value)
         take_segments(LayoutKind::keys, word, value);
     else if (is("by")) {
         take_segments(LayoutKind::keys, word, value);
-        words_.sorts_keys = !value.is_none();
+        if (!value.is_none() && !words_.sorts_keys.value_or(true))
+            throw InputError(
+                "by= takes keys in any order, and sort_keys=False keys whose runs are segments; give keys=, "
+                "or leave sort_keys= out");
+        words_.sorts_keys = value.is_none() ? words_.sorts_keys : true;
     } else if (is("groups"))
         take_segments(LayoutKind::groups, word, value);
     else if (is("flags"))
@@ -349,9 +354,13 @@ void Call::take_word(std::string_view word, nb::handle value)
         words_.plan.validates_segments = value_of<bool>(word, value, "True or False");
     else if (is("trust_tables"))
         words_.plan.trusts_tables = value_of<bool>(word, value, "True or False");
-    else if (is("sort_keys"))
+    else if (is("sort_keys")) {
         words_.sorts_keys = value_of<bool>(word, value, "True or False");
-    else if (is("sort"))
+        if (segments_word_ == "by" && !*words_.sorts_keys)
+            throw InputError(
+                "by= takes keys in any order, and sort_keys=False keys whose runs are segments; give keys=, "
+                "or leave sort_keys= out");
+    } else if (is("sort"))
         words_.key_order =
             value_of<bool>(word, value, "True or False") ? KeyOrder::ascending : KeyOrder::first;
     else if (is("assume_finite"))

@@ -23,8 +23,8 @@ struct FoldWords {
     SessionChoice session;
     PlanOptions plan;
     bool check = false;
-    std::optional<bool> sorts_keys = {};       ///< keys are in any order; plans do not know of it
-    KeyOrder key_order = KeyOrder::ascending;  ///< of keys in any order
+    std::optional<bool> sorts_keys = {};     ///< keys are in any order; plans do not know of it
+    std::optional<KeyOrder> key_order = {};  ///< of keys in any order; none: ascending
 };
 
 /// Converts the value of the keyword argument `word`. If the value has a wrong type, throws TypeError that
@@ -129,7 +129,7 @@ public:
     /// The segments of a fold on the host.
     [[nodiscard]] SegmentsView segments_on_host() const
     {
-        return is_sorted_ ? by(segments_.first, words_.key_order) : segments_;
+        return is_sorted_ ? by(segments_.first, words_.key_order.value_or(KeyOrder::ascending)) : segments_;
     }
     /// Returns an output of sorted elements on a GPU in the original order of the elements.
     [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
@@ -168,7 +168,7 @@ private:
     std::shared_ptr<const NumberedKeys> numbered_;  ///< owns the numbers of groups
     std::string_view segments_word_;
     std::vector<std::pair<std::string, nb::object>> segment_objects_;
-    /// Columns of keys, and what was made of them: flags, or the first element of each key.
+    /// Columns of keys, and the flags made of them; of keys in any order, the keys of the groups.
     std::pair<nb::object, nb::object> key_columns_;
     nb::object out_object_;
     std::vector<ArrayIn> out_;

@@ -101,18 +101,20 @@ void Call::number_key_columns(nb::handle keys)
         std::shared_ptr<const NumberedKeys> numbered;
     };
     const auto numbering = std::make_shared<Numbering>();
-    numbering->order = words_.key_order;
+    numbering->order = words_.key_order.value_or(KeyOrder::ascending);
     std::vector<ArrayIn> held;
+    const auto keys_module = nb::module_::import_("segfold._keys");
     const nb::object columns =
-        nb::module_::import_("segfold._keys")
-            .attr("columns")(keys, nb::str(segments_word_.data(), segments_word_.size()));
-    for (const nb::handle column : nb::iter(columns)) {
-        held.emplace_back(column, std::string(segments_word_));
+        keys_module.attr("columns")(keys, nb::str(segments_word_.data(), segments_word_.size()));
+    const auto num_elements = num_elements_of(typed_->op, inputs_, {});
+    for (const nb::handle named : nb::iter(columns)) {
+        const auto name = nb::cast<std::string>(named[0]);
+        held.emplace_back(named[1], name);
         const auto& view = held.back().view();
-        if (view.length != held.front().view().length)
-            throw InputError(fmt::format(
-                "{0}[0] has {1} and {0}[{2}] {3}; each column has a key for each element", segments_word_,
-                count_text(held.front().view().length, "key"), held.size() - 1, view.length));
+        if (view.length != num_elements)
+            throw InputError(fmt::format("'{}' has {} for {}; each column has a key for each element", name,
+                                         count_text(view.length, "key"),
+                                         count_text(num_elements, "element")));
         numbering->columns.push_back(
             Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length)));
     }
@@ -129,7 +131,8 @@ void Call::number_key_columns(nb::handle keys)
     if (firsts.bytes() != 0)
         std::memcpy(ArrayIn(places, "keys", Access::write).mutable_view().data, firsts.data(),
                     firsts.bytes());
-    key_columns_ = {nb::borrow(keys), std::move(places)};
+    // The fold may write its results into these columns.
+    key_columns_.first = keys_module.attr("at")(keys, places);
     segments_ = groups({numbers.type(), numbers.data(), static_cast<std::int64_t>(numbers.length())},
                        static_cast<std::int64_t>(firsts.length()));
     words_.sorts_keys = false;
@@ -139,7 +142,7 @@ void Call::number_key_columns(nb::handle keys)
 nb::object Call::keys_of_segments() const
 {
     if (numbered_)
-        return nb::module_::import_("segfold._keys").attr("at")(key_columns_.first, key_columns_.second);
+        return key_columns_.first;
     return nb::module_::import_("segfold._keys").attr("of_segments")(key_columns_.first, key_columns_.second);
 }
 

@@ -64,7 +64,10 @@ public:
         if (core(*session_).backend().context() != nullptr || call.finds_segments() ||
             call.model().kind() == Kind::jax) {
             require_sizes(call);
-            call.set_words(words_);
+            auto own = words_;
+            if (call.words().key_order)
+                own.key_order = call.words().key_order;
+            call.set_words(own);
             return fold_on_host(call, session_);
         }
         return run_on_host(call, plan_, session_);

@@ -26,40 +26,86 @@ def of_segments(columns, flags):
 
 
 def has_texts(keys):
-    """Whether keys are texts, dates or other objects."""
+    """Whether keys are texts, dates or other objects, or columns that hold them."""
     if _library(keys) == "pyarrow":
-        return not str(keys.type).startswith(("int", "uint", "halffloat", "float", "double", "bool"))
+        return not str(getattr(keys, "type", "")).startswith(("int", "uint", "halffloat", "float", "double", "bool"))
     kind = getattr(getattr(keys, "dtype", None), "kind", None)
-    return kind in _OF_NO_TYPE if isinstance(kind, str) else _library(keys) == "polars"
+    return kind in _OF_NO_TYPE if isinstance(kind, str) else _library(keys) in ("polars", "pandas")
 
 
 def columns(keys, word):
-    """Columns of numbers on the host, in the order of the keys: texts and other objects are numbered, dates are integers."""
-    import numpy
-
+    """Names and columns of numbers on the host, in the order of the keys: texts and other objects are numbered, dates are integers."""
     if isinstance(keys, (tuple, list)):
         given = [(f"{word}[{i}]", column) for i, column in enumerate(keys)]
+    elif len(getattr(keys, "shape", ())) == 2:
+        if _library(keys) in ("polars", "pandas", "pyarrow"):
+            raise _segfold.InputError(f"'{word}' is a table, and keys are columns; a tuple of columns is taken")
+        if keys.shape[1] == 0:
+            raise _segfold.InputError(f"'{word}' has shape {tuple(keys.shape)}; a row has at least one key")
+        given = [(word, keys[:, i]) for i in range(keys.shape[1])]
     else:
-        given = [(word, column) for column in (keys.T if getattr(keys, "ndim", 1) == 2 else (keys,))]
-    found = []
-    for name, column in given:
-        if _is_on_gpu(column):
-            raise _segfold.InputError(
-                f"'{name}' lies on a GPU, and keys of several columns in any order are numbered on the host; give one column: "
-                "torch.unique(torch.stack(columns, 1), dim=0, return_inverse=True)[1]"
-            )
-        array = numpy.asarray(column)
-        if array.ndim != 1:
-            raise _segfold.InputError(f"'{name}' has {array.ndim} dimensions; keys have one")
+        given = [(word, keys)]
+    return [(name, _numbers(column, name)) for name, column in given]
+
+
+def _numbers(column, name):
+    import numpy
+
+    if _is_on_gpu(column):
+        raise _segfold.InputError(
+            f"'{name}' lies on a GPU, and keys of several columns in any order are numbered on the host; give one column: "
+            "torch.unique(torch.stack(columns, 1), dim=0, return_inverse=True)[1]"
+        )
+    if numpy.ma.isMaskedArray(column):
+        raise _segfold.InputError(f"'{name}' is a masked array, and a fold looks at no mask; give {name}.filled(VALUE)")
+    num_nulls = _num_nulls(column)
+    if num_nulls:
+        raise _segfold.InputError(f"'{name}' has {num_nulls} null{'s' if num_nulls != 1 else ''}, which are no keys; give {name}.fill_null(VALUE)")
+    try:
+        array = _on_host(column)
+        if array.ndim != 1 or (array.dtype == object and any(isinstance(entry, (list, numpy.ndarray)) for entry in array[:1])):
+            raise _segfold.InputError(f"'{name}' has entries that are arrays; a key is a number, a text or a date")
         if array.dtype.kind in "mM":
-            array = array.view("i8")
-        elif array.dtype.kind in _OF_NO_TYPE:
-            try:
-                array = numpy.unique(array, return_inverse=True)[1]
-            except TypeError as error:
-                raise _segfold.InputError(f"'{name}' holds objects that have no order ({error}); give numbers or texts") from None
-        found.append(numpy.ascontiguousarray(array))
-    return found
+            return array.astype(array.dtype.newbyteorder("=")).view("i8")
+        if array.dtype.kind in _OF_NO_TYPE:
+            return _ranks(array, name)
+    except _segfold.InputError:
+        raise
+    except Exception as error:  # of the library that holds the column, or of objects that are compared
+        raise _segfold.InputError(f"'{name}' holds objects that have no order as keys ({type(error).__name__}: {error})") from None
+    return numpy.ascontiguousarray(array)
+
+
+def _num_nulls(column):
+    counted = getattr(column, "null_count", 0)
+    return int(counted() if callable(counted) else counted)
+
+
+def _on_host(column):
+    """A column as NumPy holds it without loss."""
+    import numpy
+
+    if _library(column) == "polars":
+        if column.dtype.is_temporal():
+            column = column.to_physical()
+        is_text = str(column.dtype).startswith(("String", "Binary", "Categorical", "Enum"))
+        return numpy.array(column.to_list(), object) if is_text else column.to_numpy()
+    return numpy.asarray(column)
+
+
+def _ranks(array, name):
+    """For each entry of a column of objects, its place among the distinct ones."""
+    import numpy
+
+    array = array.astype(object) if array.dtype.kind == "T" else array
+    distinct, ranks = numpy.unique(array, return_inverse=True)
+    if array.dtype == object:  # their order need not be total: NaN, sets
+        if len(distinct) == 1 and distinct[0] != distinct[0]:
+            raise _segfold.InputError(f"'{name}' holds {distinct[0]!r}, which equals nothing, not even itself, and is no key")
+        for one, next_one in zip(distinct, distinct[1:]):
+            if not one < next_one:
+                raise _segfold.InputError(f"'{name}' holds {one!r} and {next_one!r}, which have no order, and are no keys")
+    return ranks
 
 
 def _is_on_gpu(column):
@@ -68,7 +114,11 @@ def _is_on_gpu(column):
 
 def at(keys, places):
     """The keys at some places: as many columns, or an array with a row for each place."""
-    return tuple(_array(column)[places] for column in keys) if isinstance(keys, (tuple, list)) else _array(keys)[places]
+    return tuple(_taken_at(column, places) for column in keys) if isinstance(keys, (tuple, list)) else _taken_at(keys, places)
+
+
+def _taken_at(column, places):
+    return column.gather(places).to_numpy() if _library(column) == "polars" else _array(column)[places]
 
 
 def _taken(column, flags):

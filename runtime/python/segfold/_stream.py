@@ -281,6 +281,8 @@ def _arranged(operator, columns, named):
         found, others = dict(zip(names, columns)), ""
         twice = next((word for word in named if word in found), None)
     for word in named:
+        if word in ("groups", "by") and word not in names:
+            raise TypeError(f"stream() takes no {word}=: groups in any order need all elements, which a stream reads in parts; sort arrays or files by group first")
         if word == "sort_keys" and word not in names:
             raise TypeError("stream() takes no sort_keys=: a sort needs all elements, which a stream reads in parts; sort arrays or files by key first")
         if word in _OF_CALLS and word not in names:

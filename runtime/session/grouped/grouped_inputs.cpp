@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "dsl/error.h"
+#include "dsl/evaluation/evaluator.h"
 #include "dsl/rewrite/index_column.h"
 #include "runtime/data/key_order.h"
 #include "runtime/session/borrowed.h"
@@ -103,8 +104,16 @@ Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> i
     auto grouped = group_inputs(op, inputs, segments);
     auto sorted_options = options;
     sorted_options.results.clear();
-    auto folded = fold(grouped.with_index ? *grouped.with_index : op, grouped.inputs(), grouped.segments(),
-                       sorted_options);
+    const auto fold_sorted = [&] {
+        try {
+            return fold(grouped.with_index ? *grouped.with_index : op, grouped.inputs(), grouped.segments(),
+                        sorted_options);
+        } catch (const OutsideTable& outside) {
+            throw outside.by(
+                grouped.order->places().as<std::int64_t>()[static_cast<std::size_t>(outside.element())]);
+        }
+    };
+    auto folded = fold_sorted();
     const auto num_features = num_features_of(op, inputs);
     if (grouped.order->moves())
         for (auto& [name, array] : folded.results_)

@@ -52,6 +52,13 @@ ARRAYS = {
     "give tuple(keys)": [
         Case("sf.standard.sum(np.ones(4), keys=@).result", "keys", r"give (tuple\(keys\))", [2, 1, 1], "keys = np.array([[1, 1, 1, 1], [2, 2, 3, 4]])"),
     ],
+    "give {}.filled(VALUE)": [
+        Case("sf.standard.sum(np.ones(3), by=@).result", "by", r"give (by\.filled\(VALUE\))", [1, 2], "by = np.ma.array(list('aba'), mask=[0, 0, 1])", {"VALUE": '"b"'}),
+    ],
+    "give keys=, or leave sort_keys= out": [
+        Case("sf.standard.sum(np.ones(3), @).result", "by=np.array([2, 1, 2]), sort_keys=False", r"(give keys=), or leave sort_keys= out", [1, 1, 1],
+             fill={"give keys=": "keys=np.array([2, 1, 2]), sort_keys=False"}),
+    ],
     "give array.filled(VALUE), where VALUE changes no result": [
         Case("sf.standard.sum(@)", "x", r"give (array\.filled\(VALUE\))", [4], "x = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])",
              {"array": "x", "VALUE": "0"}),
@@ -241,6 +248,7 @@ TRACING = {
 
 # Advice that cannot be run here, and why.
 NO_CODE = {
+    "give {}.fill_null(VALUE)": "of polars and PyArrow, in keys/test_groups.py",
     "give {}.real.contiguous() and {}.imag.contiguous()": "of torch, in device_arrays.py",
     "give {}.detach() to go without, or call segfold.torch.fold, which knows gradients of sums": "of torch, in device_arrays.py",
     "give {}.resolve_neg()": "of torch, in test_frameworks.py",

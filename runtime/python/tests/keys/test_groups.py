@@ -165,12 +165,21 @@ def test_columns_of_other_libraries_are_keys():
     "words, message",
     [
         ({"by": np.array([1, 2])}, "the keys are 2 for 3 elements; each element has one"),
-        ({"by": (np.array([1, 2, 3]), np.array([1, 2]))}, r"by\[0\] has 3 keys and by\[1\] 2; each column has a key for each element"),
+        ({"by": (np.array([1, 2, 3]), np.array([1, 2]))}, r"'by\[1\]' has 2 keys for 3 elements; each column has a key for each element"),
         ({"by": np.array(["a", None, "b"], object)}, "'by' holds objects that have no order"),
         ({"by": ()}, "'by' is an empty tuple; a tuple of keys has at least one array"),
-        ({"by": (np.zeros((3, 2)), np.zeros(3))}, r"'by\[0\]' has 2 dimensions; keys have one"),
-        ({"sort": False}, "sort=False says how groups of by= are ordered, and there is no by=; leave it out"),
+        ({"by": (np.zeros((3, 2)), np.zeros(3))}, r"'by\[0\]' has entries that are arrays; a key is a number, a text or a date"),
+        ({"sort": False}, "sort=False says how groups of by= are ordered, and no keys are in any order; leave it out"),
         ({"by": np.array([1, 2, 3]), "uniform": 1}, "segments are given by by and by uniform; give them once"),
+        ({"by": np.zeros((3, 0))}, r"'by' has shape \(3, 0\); a row has at least one key"),
+        ({"by": np.zeros((2, 3))}, "'by' has 2 keys for 3 elements"),
+        ({"by": np.array(["a", "b"])}, "'by' has 2 keys for 3 elements"),
+        ({"by": np.array([1.0, np.nan, 1.0], object)}, "'by' holds .* which have no order, and are no keys"),
+        ({"by": np.fromiter([frozenset([1]), frozenset([2]), frozenset([1])], object)}, "which have no order, and are no keys"),
+        ({"by": np.ma.array(["a", "b", "a"], mask=[0, 0, 1])}, "'by' is a masked array, and a fold looks at no mask"),
+        ({"by": (np.ma.array([1, 2, 1], mask=[0, 1, 0]), np.ones(3))}, r"'by\[0\]' is a masked array"),
+        ({"by": (np.array([256, 1, 2], ">i4"),)}, r"'by\[0\]' holds elements"),
+        ({"by": np.array([1, 2, 3]), "sort_keys": False}, "by= takes keys in any order, and sort_keys=False keys whose runs are segments"),
     ],
 )
 def test_wrong_keys_are_refused_in_words(words, message):
@@ -178,10 +187,75 @@ def test_wrong_keys_are_refused_in_words(words, message):
         sf.standard.sum(np.array([1, 2, 4]), **words)
 
 
+def test_dates_of_another_byte_order_are_ordered():
+    assert sf.standard.sum(np.array([1, 2]), by=np.array([256, 1], ">M8[s]")).result.tolist() == [2, 1]
+
+
+def test_keys_of_several_columns_are_read_before_results_are_written():
+    numbers = np.array([1, 0, 1, -1, 2, 0])
+    for by in ((numbers, np.array(list("abacbb"))), numbers.astype("M8[s]"), np.stack([numbers, numbers], 1)):
+        out = by[0] if isinstance(by, tuple) else by.view("i8") if by.ndim == 1 else by.reshape(-1)[:6]
+        wanted = sf.standard.argmax(np.arange(6.0), by=by)
+        kept = [np.copy(column) for column in (wanted.keys if isinstance(wanted.keys, tuple) else [wanted.keys])]
+        got = sf.standard.argmax(np.arange(6.0), by=by, out=(np.zeros(6), out))
+        for one, other in zip(kept, got.keys if isinstance(got.keys, tuple) else [got.keys]):
+            assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("values", [[2**53, 2**53 + 1, None], [1.0, None, float("nan")], ["a", None, "b"]])
+def test_nulls_are_no_keys(values):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for column in (polars.Series(values), pyarrow.array(values)):
+        for by in (column, (column, np.ones(3))):
+            with pytest.raises(sf.InputError, match="null"):
+                sf.standard.sum(np.ones(3), by=by)
+    value = "z" if isinstance(values[0], str) else 7
+    for column in (polars.Series(values).fill_null(value), pyarrow.array(values).fill_null(value)):
+        assert len(sf.standard.sum(np.ones(3), by=(column, np.ones(3))).result) == 3
+
+
+def test_polars_loses_nothing():
+    polars = pytest.importorskip("polars")
+    times = polars.Series([1, 2, 1]).cast(polars.Time)  # nanoseconds apart
+    assert sf.standard.sum(np.array([1, 2, 4]), by=times).result.tolist() == [5, 2]
+    assert sf.standard.sum(np.array([1, 2, 4]), by=polars.Series(["a\0", "a", "a"])).result.tolist() == [6, 1]
+    assert sf.standard.sum(np.array([1, 2, 4]), by=polars.Series([2**53, 2**53 + 1, 2**53])).result.tolist() == [5, 2]
+    with pytest.raises(sf.InputError, match="'by' is a table"):
+        sf.standard.sum(np.ones(3), by=polars.DataFrame({"a": [1, 2, 3]}))
+
+
+def test_keys_whose_products_collide_take_no_longer():
+    """Multiples of the inverse of a multiplier that hashing by multiplication has."""
+    keys = np.arange(100_000, dtype="u8") * np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
+    assert len(sf.standard.sum(np.ones(100_000), by=keys).keys) == 100_000
+
+
+def test_a_plan_heeds_the_order_of_a_call():
+    x, keys = np.arange(6.0), np.array([1, 0, 1, -1, 2, 0])
+    plan = sf.plan(sf.standard.sum, x, by=keys)
+    assert plan(x, by=keys, sort=False).keys.tolist() == [1, 0, -1, 2]
+    assert plan(x, by=keys).keys.tolist() == [-1, 0, 1, 2]
+    assert sf.plan(sf.standard.sum, x, by=keys, sort=False)(x, by=keys, sort=True).keys.tolist() == [-1, 0, 1, 2]
+
+
+def test_a_message_names_the_element_as_it_stands():
+    op = sf.operator("operator tb(x: i64, t: table f64) -> f64 { state s: f64 = 0 lift t[x] combine(a, b) a + b }")
+    x, table = np.array([0, 0, 0, 0, 77, 0]), np.ones(2)
+    for words in ({"groups": np.array([1, 0, 1, -1, 2, 0])}, {"by": np.array(list("abacbb"))}):
+        with pytest.raises(sf.InputError, match=r"element 4 reads t\[77\]"):
+            op(x, table, **words)
+
+
 def test_a_plan_by_one_column_of_keys_folds_other_keys():
     x = np.array([1, 2, 4, 8])
     plan = sf.plan(sf.standard.sum, x, by=np.array([2, 1, 2, 1]))
     assert plan(x, by=np.array([5, 5, 4, 5])).result.tolist() == [4, 11]
+
+
+@pytest.mark.parametrize("word", ["groups", "by"])
+def test_streams_take_no_groups(word):
+    with pytest.raises(TypeError, match=rf"stream\(\) takes no {word}=: groups in any order need all elements"):
+        sf.stream(sf.standard.sum, np.ones(3), **{word: np.array([0, 1, 2])})
 
 
 def test_a_plan_takes_no_groups():
