@@ -9,8 +9,9 @@
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
-#include "runtime/check/derived_operators.h"
 #include "runtime/check/elements_to_go_round.h"
+#include "runtime/check/operators/derived_operators.h"
+#include "runtime/check/scan_relations.h"
 #include "runtime/check/spread_relations.h"
 #include "runtime/judge/reference.h"
 #include "runtime/scale/slices/slice_operators.h"
@@ -26,12 +27,15 @@ std::string none(const Operator&) { return {}; }
 
 std::string knows_segments(const Operator& op)
 {
+    if (auto reason = running_results(op); !reason.empty())
+        return reason;
     return lift_knows_segments(op) ? "lift reads where in its segment an element lies" : "";
 }
 
 std::string refuses_empties(const Operator& op)
 {
-    if (uses_name(op.lift, "segment") || (op.finish && uses_name(*op.finish, "segment")))
+    if (uses_name(op.lift, "segment") || (op.finish && uses_name(*op.finish, "segment")) ||
+        (op.scan && uses_name(op.scan->block, "segment")))
         return "results depend on the number of their segment";
     return op.takes_empty_segments() ? "" : "an empty segment has no result";
 }
@@ -163,11 +167,17 @@ std::optional<Breach> attempt_splitting(Trial& trial)
     return std::nullopt;
 }
 
-/// Merges `without`, the results of non-empty segments, with the reference's results of empty segments.
-Results with_empties(const Results& reference, const Results& without, const Segments& segments)
+/// Merges `without`, the results of non-empty segments, with the reference's results of empty segments. The
+/// last `num_outputs` arrays have a place for each element, and stay.
+Results with_empties(const Results& reference, const Results& without, const Segments& segments,
+                     std::size_t num_outputs)
 {
     Results all;
     for (std::size_t f = 0; f < reference.size(); ++f) {
+        if (f + num_outputs >= reference.size()) {
+            all.push_back({without[f].name, without[f].array.copy()});
+            continue;
+        }
         auto array = reference[f].array.copy();
         const auto width = size_bytes(array.type());
         std::size_t next = 0;
@@ -193,7 +203,8 @@ std::optional<Breach> attempt_empty_segments(Trial& trial)
         const auto& others = trial.material(op, segments_of(form, lengths), "without empty segments");
         const auto without = trial.run(others.workload);
         const auto results = trial.run(data.workload);
-        const auto expected = with_empties(data.judge->reference(), without, data.workload.segments);
+        const auto expected =
+            with_empties(data.judge->reference(), without, data.workload.segments, op.outputs.size());
         if (auto breach =
                 trial.breach(data.judge->compare(results, expected, "the run without empty segments")))
             return breach;
@@ -315,16 +326,21 @@ constexpr std::array kRelations = {
              knows_segments, attempt_splitting, associativity_missing},
     Relation{"empty_segments", "empty segments have the operator's own result, and others do not notice them",
              refuses_empties, attempt_empty_segments},
-    Relation{"base_alignment", "where arrays begin in memory changes no bit", none, attempt_base_alignment},
-    Relation{"neighbours", "what other segments hold changes no bit", none, attempt_neighbours},
+    Relation{"base_alignment", "where arrays begin in memory changes no bit", none, attempt_base_alignment,
+             same_bits_missing},
+    Relation{"neighbours", "what other segments hold changes no bit", running_results, attempt_neighbours},
     Relation{"poisoned_scratch", "what scratch memory holds before changes no bit", none,
-             attempt_poisoned_scratch},
-    Relation{"repetition", "running again changes no bit", none, attempt_repetition},
+             attempt_poisoned_scratch, same_bits_missing},
+    Relation{"repetition", "running again changes no bit", none, attempt_repetition, same_bits_missing},
+    Relation{"last_of_scan", "the last running state of a segment is its fold", no_running_results,
+             attempt_last_of_scan},
+    Relation{"cut_scan", "running states of a segment cut in two, with the carry, are those of the whole",
+             no_scan_to_cut, attempt_cut_scan, associativity_missing},
     Relation{"slices", "slices cut anywhere and joined in order change nothing", reason_against_slices,
              attempt_slices, associativity_missing},
     Relation{"devices", "several devices that slices are dealt to change nothing", reason_against_slices,
              attempt_devices, other_devices_missing},
-    Relation{"ranks", "ranks that fold a share each change nothing", reason_against_slices, attempt_ranks,
+    Relation{"ranks", "ranks that fold a share each change nothing", reason_against_streams, attempt_ranks,
              ranks_missing},
 };
 
@@ -345,6 +361,9 @@ const Relation& relation(std::string_view name)
 }
 
 namespace {
+
+/// True for an operator that relations try with its scan.
+bool scans_columns(const Operator& op) { return op.scan && !op.map && !has_rows(op); }
 
 std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, const Stage& stage)
 {
@@ -378,6 +397,8 @@ std::string tried_part(const Operator& op)
 {
     if (!has_rows(op) && op.outputs.empty())
         return {};
+    if (scans_columns(op))
+        return "running results with stages that give them, else the fold; segfold check tries all of it";
     return fmt::format("the fold{}{}; segfold check tries all of it",
                        has_rows(op) ? " of one feature, as a column of numbers" : "",
                        op.map    ? ", without map"
@@ -443,9 +464,10 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                                             const std::function<void(const std::string&)>& progress)
 {
     std::vector<RelationOutcome> outcomes;
-    const auto fold = without_outputs(of_one_feature(named.op));  // relations concern the fold of one feature
+    // Relations concern the fold of one feature, or running results of columns.
+    const auto fold = without_outputs(of_one_feature(named.op));
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
-        Setting setting{fold,
+        Setting of_fold{fold,
                         named.laws,
                         request.catalogue,
                         backend,
@@ -455,14 +477,19 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                         request.others,
                         request.ranks,
                         tried_part(named.op).empty() ? nullptr : &named.op};
-        Materials materials;
+        Setting of_scan{
+            named.op,         named.laws,          request.catalogue, backend,      request.num_elements,
+            request.seed + i, request.make_arrays, request.others,    request.ranks};
+        Materials folded, scanned;
         for (const auto* stage : request.stages) {
+            const bool scans = scans_columns(named.op) && !unmet(of_scan, *stage);
+            auto& setting = scans ? of_scan : of_fold;
             setting.num_elements = elements_of(request, setting, *stage);
             for (const auto* relation : request.relations) {
                 if (progress)
                     progress(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
                 for (const auto tiles : request.tiles)
-                    outcomes.push_back(attempt(*relation, setting, *stage, tiles, materials));
+                    outcomes.push_back(attempt(*relation, setting, *stage, tiles, scans ? scanned : folded));
             }
         }
     }

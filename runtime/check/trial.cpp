@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/check/smallest_configuration.h"
@@ -155,8 +156,9 @@ Segments Trial::usual_segments(SegmentForm form, const Operator& op) const
 const Material& Trial::material(const Operator& op, Segments segments, const std::string& key) const
 {
     // A derived operator has the same name as its original, but other results if the original has a finish.
-    auto full_key = fmt::format("{} {} {} {} {}", op.name, op.finish.has_value() || op.empty.has_value(),
-                                static_cast<int>(segments.form), segments.num_elements, key);
+    auto full_key =
+        fmt::format("{} {} {} {} {} {}", op.name, op.finish.has_value() || op.empty.has_value(),
+                    op.outputs.size(), static_cast<int>(segments.form), segments.num_elements, key);
     auto& place = materials_[full_key];
     if (!place) {
         auto made = std::make_unique<Material>();
@@ -287,31 +289,37 @@ std::optional<Breach> Trial::breach(const Comparison& comparison)
 std::optional<Breach> Trial::unequal_bits(const Results& results, const Results& usual,
                                           const std::string& what) const
 {
-    const auto num_segments = static_cast<std::int64_t>(results.front().array.length());
-    const auto usual_segments = static_cast<std::int64_t>(usual.front().array.length());
-    if (num_segments != usual_segments)
-        return breach(
-            fmt::format("{} {}, {} otherwise", count_text(num_segments, "segment"), what, usual_segments));
-    std::int64_t num_wrong = 0, first = 0;
+    std::int64_t num_places = 0, num_wrong = 0, first = 0;
+    for (std::size_t f = 0; f < results.size(); ++f) {
+        const auto count = static_cast<std::int64_t>(results[f].array.length());
+        const auto usual_count = static_cast<std::int64_t>(usual[f].array.length());
+        if (count != usual_count)
+            return breach(
+                fmt::format("{} {}, {} otherwise", count_text(count, "segment"), what, usual_count));
+        num_places = std::max(num_places, count);
+    }
+    // Running results have a place for each element, results one for each segment.
+    const auto* place_name = setting_.op.outputs.empty() ? "segment" : "place";
     std::string fields;
-    for (std::int64_t segment = 0; segment < num_segments; ++segment) {
+    for (std::int64_t place = 0; place < num_places; ++place) {
         std::string differences;
         for (std::size_t f = 0; f < results.size(); ++f)
-            if (!same_bytes(results[f].array, usual[f].array, segment))
+            if (std::cmp_less(place, results[f].array.length()) &&
+                !same_bytes(results[f].array, usual[f].array, place))
                 differences += fmt::format("{}{} is {} {}, {} otherwise", differences.empty() ? "" : "; ",
-                                           results[f].name, value_text(results[f].array, segment), what,
-                                           value_text(usual[f].array, segment));
+                                           results[f].name, value_text(results[f].array, place), what,
+                                           value_text(usual[f].array, place));
         if (differences.empty())
             continue;
         if (num_wrong++ == 0) {
-            first = segment;
+            first = place;
             fields = differences;
         }
     }
     if (num_wrong == 0)
         return std::nullopt;
-    return breach(fmt::format("{} of {} segments differ in their bits, the first one: segment {}: {}",
-                              num_wrong, num_segments, first, fields));
+    return breach(fmt::format("{} of {} {}s differ in their bits, the first one: {} {}: {}", num_wrong,
+                              num_places, place_name, place_name, first, fields));
 }
 
 }  // namespace segfold::regress

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "dsl/text/standard_operators.h"
-#include "runtime/check/derived_operators.h"
+#include "runtime/check/operators/derived_operators.h"
 #include "runtime/check/relations.h"
 #include "tests/cli/cli_program.h"
 #include "tests/common/brief_tests.h"

@@ -80,10 +80,7 @@ TEST_F(ScanTest, Checks)
     const auto result =
         scan({"sum", "--type", "f32", "--elements", "5000", "--layout", "geometric:mean=32", "--check"});
     EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
-    EXPECT_NE(result.output.find("has no say: Thrust scans nothing here, and operator sum gives running "
-                                 "results alone"),
-              std::string::npos)
-        << result.output;
+    EXPECT_NE(result.output.find("agree with thrust"), std::string::npos) << result.output;
     EXPECT_NE(result.output.find("reference"), std::string::npos) << result.output;
 }
 
@@ -98,8 +95,7 @@ TEST_F(ScanTest, ChecksScansOfSemigroups)
     EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
     EXPECT_NE(result.output.find("empty_runs"), std::string::npos) << result.output;
     EXPECT_EQ(result.output.find("which the operator refuses"), std::string::npos) << result.output;
-    EXPECT_EQ(result.output.find("Thrust."), std::string::npos) << result.output;
-    EXPECT_NE(result.output.find("has no say: Thrust scans nothing here"), std::string::npos)
+    EXPECT_NE(result.output.find("agree with the reference and with Thrust"), std::string::npos)
         << result.output;
 }
 
@@ -204,11 +200,9 @@ TEST_F(ScanTest, SaysWhatItCannot)
     EXPECT_EQ(scan(on_data({"sum", "--labels", "nowhere.txt"})).errors,
               "segfold: --labels: operator sum keeps no results of segments, which the flag names; it gives "
               "elements 'result'\n");
-    std::vector<std::string> words = on_data({"scan", "sum", "--backend", "thrust"});
-    EXPECT_NE(folder_.run(words).errors.find("Thrust scans nothing here"), std::string::npos);
     (void)folder_.write("rows.seg",
                         "operator rows(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }");
-    words = {"scan", "rows.seg", "--layout", "uniform=8", "--elements", "64"};
+    const std::vector<std::string> words = {"scan", "rows.seg", "--layout", "uniform=8", "--elements", "64"};
     auto on_simt = words;
     on_simt.insert(on_simt.end(), {"--backend", "simt"});
     const auto errors = folder_.run(on_simt).errors;

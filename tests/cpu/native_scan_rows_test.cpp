@@ -8,7 +8,7 @@
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/judge/reference.h"
 #include "tests/common/brief_tests.h"
-#include "tests/stages/row_scan_cases.h"
+#include "tests/cpu/row_scan_cases.h"
 
 namespace segfold::test::native_scan_rows_test {
 namespace {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,8 +15,10 @@
 #include "runtime/backends/thrust/flat_program.h"
 #include "runtime/data/resolve.h"
 #include "runtime/judge/compare.h"
+#include "runtime/judge/reference.h"
 #include "tests/common/message_of.h"
 #include "tests/common/small_workloads.h"
+#include "tests/scale/scan_cases.h"
 
 namespace segfold::thrust_test {
 namespace {
@@ -211,24 +215,63 @@ TEST(ThrustLimits, RefusesStatesOfNineFields)
     EXPECT_THROW(reduce_by_key(workload, ThrustSystem::cpu), InputError);
 }
 
-/// Of an operator that gives running results alone there is nothing for Thrust to do.
-TEST(Thrust, HasNoSayInRunningResultsAlone)
+/// Exact operators that are not commutative, in both directions, over every layout and over the threads'
+/// borders.
+TEST(Thrust, ScansByKey)
 {
-    const auto running = [](const std::string& results, const std::string& map) {
-        return parse_operator("running.seg",
-                              "operator running(x: i32) -> (" + results +
-                                  "each y: i32) { state s: i32 = 0 lift x combine(a, b) a + b " +
-                                  "scan(before, through) { y = through } " + map + "}");
+    if (!thrust_available(ThrustSystem::cpu))
+        GTEST_SKIP() << thrust_unavailable_reason(ThrustSystem::cpu);
+    const auto expect_reference = [](const Workload& workload, const std::string& what) {
+        const auto found = reduce_by_key(workload, ThrustSystem::cpu);
+        const auto wanted = reduce_sequentially(workload);
+        ASSERT_EQ(found.size(), wanted.size());
+        for (std::size_t f = 0; f < wanted.size(); ++f) {
+            ASSERT_EQ(found[f].array.bytes(), wanted[f].array.bytes());
+            EXPECT_EQ(std::memcmp(found[f].array.data(), wanted[f].array.data(), wanted[f].array.bytes()), 0)
+                << wanted[f].name << " of " << workload.op.name << " over " << what
+                << (workload.op.scan->reverse ? " from the end" : "");
+        }
     };
-    const std::string objection =
-        "Thrust scans nothing here, and operator running gives running results alone";
-    const auto alone = running("", "");
-    EXPECT_EQ(thrust_objection(alone), objection);
-    EXPECT_EQ(thrust_objection(running("s: i32, ", "")), "");
-    EXPECT_EQ(thrust_objection(running("each z: i32, ", "map { z = s }")), "");
-    const auto workload = workload_of(alone, whole_segments(1), array_of<std::int32_t>(Type::i32, {1}));
+    for (const auto& op : test::scan_operators()) {
+        for (const auto& [name, lengths] : test::border_cases())
+            for (auto& [layout, segments] : test::scan_segments(op, name, lengths))
+                expect_reference(test::slice_workload(op, std::move(segments)), layout);
+        expect_reference(test::slice_workload(op, uniform_segments(200000, 40000)), "five long segments");
+    }
+}
+
+/// The state before an element is not joined with the identity, which is neutral on finite values alone.
+TEST(Thrust, ScansWithoutTheIdentity)
+{
+    if (!thrust_available(ThrustSystem::cpu))
+        GTEST_SKIP() << thrust_unavailable_reason(ThrustSystem::cpu);
+    const auto op = parse_operator("scans", R"(operator last_scaled(x: f32) -> each f32 {
+        state { last: f32 = 0; scale: f32 = 1 }
+        lift { last = x; scale = 0 }
+        combine(a, b) { last = a.last * b.scale + b.last; scale = a.scale * b.scale }
+        scan(before, through) before.last
+    })");
+    const auto workload = workload_of(op, whole_segments(3), array_of<float>(Type::f32, {INFINITY, 2, 3}));
+    const auto found = reduce_by_key(workload, ThrustSystem::cpu);
+    EXPECT_EQ(found[0].array.as<float>()[0], 0);
+    EXPECT_EQ(found[0].array.as<float>()[1], INFINITY);
+}
+
+TEST(Thrust, FindsReadsOutsideOfTablesInScans)
+{
+    if (!thrust_available(ThrustSystem::cpu))
+        GTEST_SKIP() << thrust_unavailable_reason(ThrustSystem::cpu);
+    const auto op = parse_operator("scans", R"(operator looked(x: i32, t: table i32) -> each i32 {
+        state s: i32 = 0
+        lift x
+        combine(a, b) a + b
+        scan(before, through) t[x] + through
+    })");
+    Workload workload{op, {}, whole_segments(3)};
+    workload.arrays.push_back(array_of<std::int32_t>(Type::i32, {1, 0, 2}));
+    workload.arrays.push_back(array_of<std::int32_t>(Type::i32, {5, 6}));
     EXPECT_EQ(test::message_of<InputError>([&] { (void)reduce_by_key(workload, ThrustSystem::cpu); }),
-              objection);
+              "table 't' has 2 entries; scan of element 2 reads t[2], and indices run from 0 to 1");
 }
 
 TEST(FlatProgram, UsesFewSlotsAndKeepsInputsInPlace)

@@ -33,7 +33,8 @@ struct FailureCell {
 
 /// A job in memory of the Thrust system. Functors hold a pointer to it.
 struct JobView {
-    ProgramView lift, combine, finish;
+    ProgramView lift, combine, finish, scan;
+    bool scans_reversely;
     int state_fields;
     int num_columns;
     int num_results;
@@ -45,7 +46,18 @@ struct JobView {
     const std::int64_t* segments;  ///< null: 0, 1, 2, ...
     void* const* results;
     const Type* result_types;
+    int num_outputs;
+    void* const* outputs;
+    const Type* output_types;
+    const Slot<double>* identity;  ///< a state
+    std::int64_t num_elements;     ///< of all runs
     FailureCell* failure;
+
+    /// The element that a scan visits as number `step`, counted over the elements of all runs.
+    [[nodiscard]] SEGFOLD_EVERYWHERE std::int64_t visited(std::int64_t step) const
+    {
+        return scans_reversely ? num_elements - 1 - step : step;
+    }
 
     [[nodiscard]] SEGFOLD_EVERYWHERE std::int64_t segment_of(std::int64_t run) const
     {
@@ -133,6 +145,29 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std
         Machine<double>::store(slots[job.finish.outputs[r]], job.result_types[r], job.results[r], segment);
 }
 
+/// Writes the outputs of the element at `place`, counted over the elements of all runs.
+SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, std::int64_t run,
+                                                           std::int64_t place, const Slot<double>* before,
+                                                           const Slot<double>* through)
+{
+    const std::int64_t position = place - job.starts[run];
+    const std::int64_t index = job.begins ? job.begins[run] + position : place;
+    Slot<double> slots[kMaxThrustSlots];
+    int at = 0;
+    for (int f = 0; f < job.state_fields; ++f)
+        slots[at++] = before[f];
+    for (int f = 0; f < job.state_fields; ++f)
+        slots[at++] = through[f];
+    for (int c = 0; c < job.num_columns; ++c)
+        Machine<double>::load(slots[at++], job.column_types[c], job.columns[c], index);
+    slots[at++].bits = static_cast<std::uint64_t>(index);
+    slots[at++].bits = static_cast<std::uint64_t>(position);
+    slots[at++].bits = static_cast<std::uint64_t>(job.segment_of(run));
+    interpret(job.scan, job, slots);
+    for (int o = 0; o < job.num_outputs; ++o)
+        Machine<double>::store(slots[job.scan.outputs[o]], job.output_types[o], job.outputs[o], index);
+}
+
 template <int num_fields>
 struct Lift {
     const JobView* job;
@@ -166,6 +201,74 @@ struct Finish {
     const FlatState<num_fields>* states;
 
     SEGFOLD_EVERYWHERE void operator()(std::int64_t run) const { finish_run(*job, run, states[run].fields); }
+};
+
+/// The run of the element that a scan visits as number `step`.
+struct VisitedRun {
+    const JobView* job;
+    const std::int64_t* keys;
+
+    SEGFOLD_EVERYWHERE std::int64_t operator()(std::int64_t step) const { return keys[job->visited(step)]; }
+};
+
+/// A state, or none: the identity of Join. It is neutral whatever the operator's own identity is.
+template <int num_fields>
+struct SomeState {
+    FlatState<num_fields> state;
+    bool is_none;
+};
+
+template <int num_fields>
+struct LiftVisited {
+    const JobView* job;
+    const std::int64_t* keys;
+
+    SEGFOLD_EVERYWHERE SomeState<num_fields> operator()(std::int64_t step) const
+    {
+        SomeState<num_fields> some{};
+        const std::int64_t place = job->visited(step);
+        lift_element(*job, keys[place], place, some.state.fields);
+        return some;
+    }
+};
+
+/// Joins states in the order of a scan. In reverse the state that is visited later covers earlier elements.
+template <int num_fields>
+struct Join {
+    const JobView* job;
+
+    SEGFOLD_EVERYWHERE SomeState<num_fields> operator()(const SomeState<num_fields>& visited,
+                                                        const SomeState<num_fields>& next) const
+    {
+        if (visited.is_none)
+            return next;
+        if (next.is_none)
+            return visited;
+        SomeState<num_fields> both{};
+        const auto* earlier = job->scans_reversely ? &next : &visited;
+        const auto* later = job->scans_reversely ? &visited : &next;
+        combine_states(*job, earlier->state.fields, later->state.fields, both.state.fields);
+        return both;
+    }
+};
+
+/// Scans the element that is visited as number `step`. `before` may be null.
+template <int num_fields>
+struct ScanVisited {
+    const JobView* job;
+    const std::int64_t* keys;
+    const SomeState<num_fields>* before;
+    const SomeState<num_fields>* through;
+
+    SEGFOLD_EVERYWHERE void operator()(std::int64_t step) const
+    {
+        const std::int64_t place = job->visited(step);
+        const auto* own = through[step].state.fields;
+        const auto* earlier = before == nullptr      ? own
+                              : before[step].is_none ? job->identity
+                                                     : before[step].state.fields;
+        scan_element(*job, keys[place], place, earlier, own);
+    }
 };
 
 }  // namespace segfold

@@ -25,9 +25,14 @@ struct HostBytes {
     std::size_t bytes;
 };
 
-/// A reduction by key. The keys number the runs, which are the non-empty segments in order.
+/// A reduction or a scan by key. The keys number the runs, which are the non-empty segments in order.
 struct ThrustJob {
     FlatProgram lift, combine, finish;
+    FlatProgram scan;  ///< if `scans`; `finish` and `results` are then unused
+    bool scans = false;
+    bool scans_reversely = false;
+    bool reads_before = false;                ///< the scan reads the state before an element
+    std::vector<Slot<double>> identity = {};  ///< the state before the first element, if the scan reads it
     int state_fields = 0;
 
     std::vector<HostBytes> columns;
@@ -47,6 +52,10 @@ struct ThrustJob {
     std::vector<void*> results;
     std::vector<Type> result_types;
     std::int64_t num_segments = 0;
+
+    std::vector<void*> outputs;  ///< arrays with a place per element of the columns, which a scan sets
+    std::vector<Type> output_types;
+    std::int64_t column_elements = 0;
 };
 
 /// Runs a job. The outcome tells whether a table was read outside of its length. Throws DeviceError.

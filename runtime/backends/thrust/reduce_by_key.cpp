@@ -1,5 +1,6 @@
 #include "runtime/backends/thrust/reduce_by_key.h"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/thrust/job.h"
 #include "runtime/judge/reference.h"
+#include "runtime/judge/running_state.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -41,7 +43,7 @@ std::string objection_of(const Bytecode& bytecode, const std::string& name)
                " fields; thrust's functors hold at most " + std::to_string(kMaxThrustFields);
     for (const auto& [block, program] :
          {std::pair{"lift", &bytecode.lift}, std::pair{"combine", &bytecode.combine},
-          std::pair{"finish", &bytecode.finish}}) {
+          std::pair{"finish", &bytecode.finish}, std::pair{"scan", &bytecode.scan}}) {
         const int slots = flatten(*program).num_slots;
         if (slots > kMaxThrustSlots)
             return "operator " + name + " needs " + std::to_string(slots) + " values at a time in its " +
@@ -117,12 +119,53 @@ void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Res
     }
 }
 
-/// True if Thrust has nothing to fold.
-bool scans_alone(const Operator& op) { return op.scan && !op.map && !op.keeps_results; }
-
-std::string objection_to_scan(const Operator& op)
+/// Runs a job unless it has no element. Throws InputError for a read outside of a table.
+void run(ThrustSystem system, const ThrustJob& job, int device, const Workload& workload,
+         const Bytecode& bytecode)
 {
-    return "Thrust scans nothing here, and operator " + op.name + " gives running results alone";
+    if (job.num_runs == 0)
+        return;
+    const Outcome outcome = run_on(system, job, device);
+    if (outcome.failed)  // an element read outside; the host finds the first
+        refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
+}
+
+/// Sets the outputs of `scan` among `outputs`, by Thrust's scans by key.
+void scan_by_key(const Workload& workload, ThrustSystem system, int device, std::span<NamedArray> outputs)
+{
+    const Bytecode bytecode = compile_bytecode(workload.op);
+    Results none;
+    auto job = make_job(workload, bytecode, none);
+    job.scan = flatten(bytecode.scan);
+    job.scans = true;
+    job.scans_reversely = bytecode.scans_reversely;
+    job.reads_before = reads_before(workload.op);
+    job.identity = state_before_first<double>(bytecode);
+    job.column_elements = workload.segments.num_elements;
+    for (const auto place : bytecode.scanned) {
+        job.outputs.push_back(outputs[place].array.data());
+        job.output_types.push_back(outputs[place].array.type());
+    }
+    run(system, job, device, workload, bytecode);
+}
+
+/// Results and outputs of an operator that has outputs: Thrust folds and scans, the evaluator maps.
+Results with_outputs(const Workload& workload, ThrustSystem system, int device)
+{
+    const auto& op = workload.op;
+    Results folded;
+    if (op.map || op.keeps_results)
+        folded = reduce_by_key(fold_of(workload), system, device);
+    if (!op.keeps_results && !op.map)
+        folded.clear();
+    Workload mapped{op, {}, workload.segments.lend()};
+    mapped.op.scan.reset();
+    for (const auto& array : workload.arrays)
+        mapped.arrays.push_back(array.lend());
+    auto results = map_elements(mapped, std::move(folded));
+    if (op.scan)
+        scan_by_key(workload, system, device, std::span(results).last(op.outputs.size()));
+    return results;
 }
 
 }  // namespace
@@ -166,12 +209,7 @@ std::string thrust_description(ThrustSystem system)
     return {};
 }
 
-std::string thrust_objection(const Operator& op)
-{
-    if (scans_alone(op))
-        return objection_to_scan(op);
-    return objection_of(compile_bytecode(op), op.name);
-}
+std::string thrust_objection(const Operator& op) { return objection_of(compile_bytecode(op), op.name); }
 
 double thrust_host_bytes(const Workload& workload, ThrustSystem system)
 {
@@ -180,13 +218,15 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
     for (const auto& field : workload.op.results)
         bytes_of_segment += static_cast<double>(size_bytes(field.type));
     double bytes_of_element = 0;
+    const auto state_bytes =
+        static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) * sizeof(Slot<double>));
     if (system == ThrustSystem::cpu) {
-        const auto state = static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) *
-                                               sizeof(Slot<double>));
-        bytes_of_segment += sizeof(std::int64_t) + state;  // ends and states of runs
+        bytes_of_segment += sizeof(std::int64_t) + state_bytes;  // ends and states of runs
         // The key, then Thrust's own memory in reduce_by_key: a state and three flags.
-        bytes_of_element = sizeof(std::int64_t) + state + 3 * sizeof(unsigned);
+        bytes_of_element = sizeof(std::int64_t) + state_bytes + 3 * sizeof(unsigned);
     }
+    if (workload.op.scan && system == ThrustSystem::cpu)  // states before and through, and Thrust's own copy
+        bytes_of_element += 3 * (state_bytes + sizeof(Slot<double>));
     return bytes_of_element * static_cast<double>(num_items(segments)) +
            bytes_of_segment * static_cast<double>(segments.num_segments);
 }
@@ -194,25 +234,19 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
 {
     check_workload(workload);
-    if (scans_alone(workload.op))
-        throw InputError(objection_to_scan(workload.op));
     if (has_rows(workload.op))
         return fold_features(workload,
                              [&](const Workload& feature) { return reduce_by_key(feature, system, device); });
-    if (!workload.op.outputs.empty())  // Thrust folds; the evaluator maps and scans
-        return map_elements(workload, reduce_by_key(fold_of(workload), system, device));
     if (const auto reason = thrust_unavailable_reason(system); !reason.empty())
         throw DeviceError(reason);
     const Bytecode bytecode = compile_bytecode(workload.op);
     if (const auto objection = objection_of(bytecode, workload.op.name); !objection.empty())
         throw InputError(objection);
+    if (!workload.op.outputs.empty())
+        return with_outputs(workload, system, device);
     Results results = allocate_results(workload);
     const auto job = make_job(workload, bytecode, results);
-    if (job.num_runs != 0) {
-        const Outcome outcome = run_on(system, job, device);
-        if (outcome.failed)  // an element read outside; the host finds the first
-            refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
-    }
+    run(system, job, device, workload, bytecode);
     if (job.num_runs != job.num_segments)
         fill_empty_segments(workload, bytecode, results);
     return results;

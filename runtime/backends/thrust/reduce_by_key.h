@@ -30,14 +30,14 @@ enum class ThrustSystem : std::uint8_t { cuda, cpu };
 inline constexpr int kMaxThrustFields = 8;
 inline constexpr int kMaxThrustSlots = 128;
 
-/// Returns why Thrust cannot evaluate the operator, or has nothing to fold; empty if it can. Of an operator
-/// with a scan it folds results of segments alone.
+/// Returns why Thrust cannot evaluate the operator; empty if it can.
 [[nodiscard]] std::string thrust_objection(const Operator& op);
 
 /// Returns the bytes of host memory that reduce_by_key() needs beside the workload, including its results.
 [[nodiscard]] double thrust_host_bytes(const Workload& workload, ThrustSystem system);
 
-/// Folds a workload by thrust::reduce_by_key, with the numbers of the non-empty segments as keys.
+/// Folds a workload by thrust::reduce_by_key, with the numbers of the non-empty segments as keys. Running
+/// results are those of thrust::inclusive_scan_by_key and thrust::exclusive_scan_by_key.
 ///
 /// The operator runs as byte code in Thrust's functors. The evaluator fills in empty segments, which keys
 /// cannot express. `device` is the GPU's ordinal, used only by CUDA. On a GPU, floating-point results may

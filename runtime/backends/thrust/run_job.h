@@ -1,5 +1,5 @@
 #pragma once
-// Runs a job by thrust::reduce_by_key. All Thrust systems use this text.
+// Runs a job by thrust::reduce_by_key, or by Thrust's scans by key. All Thrust systems use this text.
 //
 // `System` has `policy()`, `Vector<T>` in the system's memory, and `Bytes`: a view or copy of host memory
 // with `data()` and `copy_back()`.
@@ -9,6 +9,7 @@
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
+#include <thrust/scan.h>
 
 #include <memory>
 #include <string>
@@ -29,6 +30,10 @@ public:
         view.lift = place(job.lift);
         view.combine = place(job.combine);
         view.finish = place(job.finish);
+        view.scan = place(job.scan);
+        view.scans_reversely = job.scans_reversely;
+        view.identity = place(job.identity);
+        view.num_elements = job.num_elements;
         view.state_fields = job.state_fields;
         view.num_columns = static_cast<int>(job.columns.size());
         view.num_results = static_cast<int>(job.results.size());
@@ -42,13 +47,21 @@ public:
         view.starts = place(job.starts);
         view.begins = job.begins.empty() ? nullptr : place(job.begins);
         view.segments = job.segments.empty() ? nullptr : place(job.segments);
-        for (std::size_t r = 0; r < job.results.size(); ++r) {
-            const auto bytes = static_cast<std::size_t>(job.num_segments) * size_bytes(job.result_types[r]);
-            results_.push_back(std::make_unique<typename System::Bytes>(job.results[r], bytes));
-            result_data_.push_back(results_.back()->data());
-        }
+        const auto place_results = [this](const std::vector<void*>& arrays, const std::vector<Type>& types,
+                                          std::int64_t count, std::vector<void*>& data) {
+            for (std::size_t r = 0; r < arrays.size(); ++r) {
+                const auto bytes = static_cast<std::size_t>(count) * size_bytes(types[r]);
+                results_.push_back(std::make_unique<typename System::Bytes>(arrays[r], bytes));
+                data.push_back(results_.back()->data());
+            }
+        };
+        place_results(job.results, job.result_types, job.num_segments, result_data_);
         view.results = place(result_data_);
         view.result_types = place(job.result_types);
+        place_results(job.outputs, job.output_types, job.column_elements, output_data_);
+        view.num_outputs = static_cast<int>(job.outputs.size());
+        view.outputs = place(output_data_);
+        view.output_types = place(job.output_types);
         failures_.resize(1);
         view.failure = place_mutable(failures_);
         views_.push_back(view);
@@ -93,11 +106,36 @@ private:
     // These must live as long as the job: on the CPU the system reads the host's arrays directly.
     std::vector<const void*> columns_;
     std::vector<TableView> tables_;
-    std::vector<void*> result_data_;
+    std::vector<void*> result_data_, output_data_;
     std::vector<FailureCell> failures_;
     std::vector<JobView> views_;
     const JobView* view_ = nullptr;
 };
+
+/// Scans all runs. Steps count elements in the order in which the scan visits them.
+template <class System, int num_fields>
+void scan_runs(const ThrustJob& job, const JobView* view, const std::int64_t* key)
+{
+    namespace library = THRUST_NS_QUALIFIER;
+    using Index = library::counting_iterator<std::int64_t>;
+    using States = typename System::template Vector<SomeState<num_fields>>;
+    const auto n = static_cast<std::size_t>(job.num_elements);
+    const auto runs = library::make_transform_iterator(Index(0), VisitedRun{view, key});
+    const auto values = library::make_transform_iterator(Index(0), LiftVisited<num_fields>{view, key});
+    const library::equal_to<std::int64_t> is_same;
+    States through(n), before(job.reads_before ? n : 0);
+    library::inclusive_scan_by_key(System::policy(), runs, runs + job.num_elements, values, through.begin(),
+                                   is_same, Join<num_fields>{view});
+    if (job.reads_before) {
+        const SomeState<num_fields> none{{}, true};
+        library::exclusive_scan_by_key(System::policy(), runs, runs + job.num_elements, values,
+                                       before.begin(), none, is_same, Join<num_fields>{view});
+    }
+    library::for_each(System::policy(), Index(0), Index(job.num_elements),
+                      ScanVisited<num_fields>{
+                          view, key, job.reads_before ? library::raw_pointer_cast(before.data()) : nullptr,
+                          library::raw_pointer_cast(through.data())});
+}
 
 template <class System, int num_fields>
 Outcome run_with_fields(const ThrustJob& job)
@@ -113,6 +151,10 @@ Outcome run_with_fields(const ThrustJob& job)
                          keys.begin());
     const std::int64_t* const key = library::raw_pointer_cast(keys.data());
 
+    if (job.scans) {
+        scan_runs<System, num_fields>(job, placed.view(), key);
+        return placed.finish();
+    }
     typename System::template Vector<FlatState<num_fields>> states(static_cast<std::size_t>(job.num_runs));
     const auto values = library::make_transform_iterator(Index(0), Lift<num_fields>{placed.view(), key});
     const auto ends = library::reduce_by_key(

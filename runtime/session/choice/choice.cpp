@@ -174,6 +174,12 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
         throw InputError(
             "a stage and settings change the order of combination, which a reproducible plan fixes; "
             "leave them out");
+    if (request.is_reproducible && problem.op.scan && !combines_exactly(problem.op))
+        throw InputError(
+            fmt::format("operator {} rounds where it combines states, and running results are combined as "
+                        "tiles are done, "
+                        "in another order in each launch; no plan of them is reproducible",
+                        problem.op.name));
     const auto point = planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, tuned);
     auto choice = choice_of(point, request, problem, catalogue, texts);
     if (room == nullptr)

@@ -1,8 +1,9 @@
-#include "runtime/check/derived_operators.h"
+#include "runtime/check/operators/derived_operators.h"
 
 #include <utility>
 
 #include "dsl/check/check.h"
+#include "dsl/rewrite/neutral_identity.h"
 
 namespace segfold::regress {
 
@@ -19,6 +20,19 @@ Operator joining_operator(const Operator& op)
     }
     derived.lift = std::move(lift);
     derived.append.reset();
+    return check(std::move(derived));
+}
+
+Operator scan_states_operator(const Operator& op)
+{
+    Operator derived = state_operator(op);
+    Scan scan{unused_name(derived, "before"), unused_name(derived, "through"), op.scan->reverse, {}};
+    for (const auto& field : op.state) {
+        const auto name = unused_name(derived, "through_" + std::to_string(derived.outputs.size()));
+        derived.outputs.push_back({name, field.type, {}});
+        scan.block.assignments.push_back({name, make_field(Operand::later, field.name), {}});
+    }
+    derived.scan = std::move(scan);
     return check(std::move(derived));
 }
 
