@@ -37,48 +37,6 @@ Expression segment_name(TermGraph& terms) { return terms.name("segment", Type::i
 /// The name under which `map` sees a result, unlike that of any field.
 std::string name_of_result(const std::string& result) { return "result " + result; }
 
-/// The index that tells which element a field is of, for a derivative made of choices alone; none for another
-/// one.
-std::optional<Expression> chosen_place(TermGraph& terms, const Expression& derivative,
-                                       const std::map<const ExpressionNode*, Expression>& places)
-{
-    if (!derivative.has_value() || literal_value(derivative) == 0.0)
-        return terms.number(-1, Type::i64);
-    if (const auto found = places.find(&*derivative); found != places.end())
-        return found->second;
-    if (derivative->kind != ExpressionKind::conditional)
-        return std::nullopt;
-    const auto yes = chosen_place(terms, derivative.argument(1), places);
-    const auto no = chosen_place(terms, derivative.argument(2), places);
-    if (!yes || !no)
-        return std::nullopt;
-    auto found = terms.select(derivative.argument(0), *yes, *no);
-    if (const auto hint = terms.hint_of(derivative); hint.starts_with("d_"))
-        terms.hint(found, "place_of_" + hint.substr(2));
-    return found;
-}
-
-/// The index of an element, or -1 where the derivative of its field is 0.
-Expression lifted_place(TermGraph& terms, const Expression& derivative)
-{
-    if (!derivative.has_value() || literal_value(derivative) == 0.0)
-        return terms.number(-1, Type::i64);
-    if (derivative->kind == ExpressionKind::conditional)
-        return terms.select(derivative.argument(0), lifted_place(terms, derivative.argument(1)),
-                            lifted_place(terms, derivative.argument(2)));
-    return terms.name("index", Type::i64);
-}
-
-/// The derivative at elements where it is not 0.
-Expression where_not_zero(const Expression& derivative)
-{
-    if (derivative.has_value() && derivative->kind == ExpressionKind::conditional)
-        for (const std::size_t side : {1, 2})
-            if (literal_value(derivative.argument(side)) == 0.0)
-                return where_not_zero(derivative.argument(3 - side));
-    return derivative;
-}
-
 /// True if the term depends on integers and numbers alone.
 bool is_of_counts(const Expression& term)
 {
@@ -391,90 +349,6 @@ Gradient Backward::totals() const
         of_total.set(total.at(field), derivative);
     auto found = parts(terms, total, terms.name("length", Type::i64), of_total);
     return by_map(terms, folded, std::move(found), has_sums() ? "sums" : "totals");
-}
-
-std::optional<Gradient> Backward::places() const
-{
-    TermGraph terms;
-    Derivative of_total(terms, wide_);
-    const auto folded = with_places(terms, fields_that_count(), of_total);
-    if (!folded)
-        return std::nullopt;
-    auto found = parts(terms, totals_by_name(terms), terms.name("length", Type::i64), of_total);
-    return by_map(terms, *folded, std::move(found), "places");
-}
-
-/// Those are solved for without the others, as the label's logit beside the sum of exponentials.
-std::set<std::string> Backward::fields_chosen_apart() const
-{
-    const auto counted = fields_that_count();
-    std::set<std::string> found;
-    for (const auto& field : counted) {
-        TermGraph terms;
-        Derivative of_total(terms, wide_);
-        const bool is_read = std::ranges::any_of(counted, [&](const std::string& other) {
-            return other != field && fields_behind(op_, {other}).contains(field);
-        });
-        if (!is_read && with_places(terms, {field}, of_total))
-            found.insert(field);
-    }
-    return found;
-}
-
-std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<std::string>& chosen,
-                                              Derivative& of_total) const
-{
-    const auto a = fields(terms, Operand::earlier), b = fields(terms, Operand::later);
-    const auto joined = combined(terms, a, b);
-    const auto element = lifted(terms);
-    const auto total = totals_by_name(terms);
-    auto by_column = derivative_by_column(terms);
-    std::map<const ExpressionNode*, Expression> places;
-    Derivative choice(terms, wide_);
-    std::map<std::string, std::string> names;
-    for (const auto& field : fields_that_count())
-        for (const auto& [operand, value] :
-             {std::pair(Operand::earlier, a.at(field)), {Operand::later, b.at(field)}}) {
-            const auto seed = terms.field(operand, "derivative of " + field, wide_);
-            choice.set(value, seed);
-            if (!chosen.contains(field))
-                continue;
-            names[field] = unused_name(op_, "place_of_" + field);
-            places[&*seed] = terms.field(operand, names[field], Type::i64);
-        }
-    auto folded = op_;
-    std::vector<std::pair<std::string, Expression>> lift, combine;
-    for (const auto& field : op_.state) {
-        terms.hint(joined.at(field.name), "next_" + field.name);
-        lift.emplace_back(field.name, element.at(field.name));
-        combine.emplace_back(field.name, joined.at(field.name));
-    }
-    for (const auto& field : chosen) {
-        const auto place = chosen_place(terms, choice.of(joined.at(field)), places);
-        if (!place)
-            return std::nullopt;
-        lift.emplace_back(names[field], lifted_place(terms, by_column.of(element.at(field))));
-        combine.emplace_back(names[field], *place);
-        folded.state.push_back(
-            {names[field], Type::i64, op_.has_identity() ? std::optional(Expression(-1)) : std::nullopt, {}});
-        // A field may hold what was another field of the element. The element is the one that was chosen, so
-        // its own conditions need not be asked again.
-        Expression of_element;
-        for (const auto& origin : fields_behind(op_, {field}))
-            if (const auto other = where_not_zero(by_column.of(element.at(origin))); other.has_value()) {
-                if (of_element.has_value() && &*of_element != &*other)
-                    return std::nullopt;
-                of_element = other;
-            }
-        const auto is_here =
-            terms.binary("==", terms.name("index", Type::i64), terms.name(names[field], Type::i64));
-        of_total.set(total.at(field), of_total.chosen(is_here, of_element, {}));
-    }
-    folded.lift = block(terms, folded, lift);
-    folded.combine = block(terms, folded, combine);
-    folded.append.reset();
-    folded.laws = {};
-    return folded;
 }
 
 }  // namespace segfold

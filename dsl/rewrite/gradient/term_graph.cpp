@@ -101,6 +101,8 @@ Expression TermGraph::field(Operand operand, const std::string& field, Type type
     return keep(*with_type(make_field(operand, field), {}, type));
 }
 
+Expression TermGraph::limit(const std::string& name, Type type) { return keep(*make_limit(name, type)); }
+
 Expression TermGraph::unary(const std::string& symbol, const Expression& argument)
 {
     auto node = term_node(ExpressionKind::unary, {argument}, *argument->type);

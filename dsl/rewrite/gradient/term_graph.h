@@ -25,6 +25,7 @@ public:
     [[nodiscard]] Expression number(double value, Type type);
     [[nodiscard]] Expression name(const std::string& name, Type type);
     [[nodiscard]] Expression field(Operand operand, const std::string& field, Type type);
+    [[nodiscard]] Expression limit(const std::string& name, Type type);
     [[nodiscard]] Expression unary(const std::string& symbol, const Expression& argument);
     [[nodiscard]] Expression binary(const std::string& symbol, const Expression& left,
                                     const Expression& right);

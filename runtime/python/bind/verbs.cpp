@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/rewrite/gradient/gradient.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/library.h"
@@ -155,6 +156,24 @@ nb::object factors_of_sum(const PyOperator& py_op)
     return nb::none();
 }
 
+/// The gradient of an operator of fixed types by a column: means, name of the gradient, the results whose
+/// gradients are taken, the names of these, and the operators.
+nb::tuple gradient_of(const PyOperator& op, const std::string& column)
+{
+    const auto found = segfold::gradient(op.fixed().op, column);
+    const auto tuple_of = [](const std::vector<std::string>& names) {
+        nb::list list;
+        for (const auto& name : names)
+            list.append(name);
+        return nb::tuple(list);
+    };
+    nb::list operators;
+    for (const auto& step : found.operators)
+        operators.append(PyOperator(step));
+    return nb::make_tuple(found.means, found.result, tuple_of(found.of), tuple_of(found.names),
+                          nb::tuple(operators));
+}
+
 nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
 {
     TuneOptions options;
@@ -296,6 +315,8 @@ void bind_verbs(nb::module_& module)
         "prove"_a.none(),
         nb::sig(
             "def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple"));
+    module.def("gradient_of", &gradient_of, "operator"_a, "column"_a,
+               nb::sig("def gradient_of(operator: Operator, column: str) -> tuple"));
     module.def("factors_of_sum", &factors_of_sum, "operator"_a);
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);

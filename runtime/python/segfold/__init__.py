@@ -15,6 +15,7 @@ array([ 8.,  6.,  0., 22.], dtype=float32)
 * An operator is called with arrays and with segments: ``op(x, offsets=o)``.
 * :func:`stream` folds columns that do not fit into memory, from files and from iterators.
 * :func:`plan` chooses and compiles once, for arrays of the same sizes.
+* :func:`gradient` gives the backward of an operator, as operators.
 * :func:`explain` says all that was warned of an operator.
 * :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
   all of them.
@@ -60,6 +61,7 @@ from ._segfold import (
     plan,
 )
 from . import _operator_docs
+from ._gradient import Gradient, gradient
 from ._results import FoldWarning
 from ._verbs import (
     Bench,
@@ -97,6 +99,7 @@ __all__ = [
     "DeviceError",
     "Error",
     "FoldWarning",
+    "Gradient",
     "InputError",
     "InternalError",
     "LawFinding",
@@ -114,6 +117,7 @@ __all__ = [
     "devices",
     "explain",
     "expression",
+    "gradient",
     "no_gpu_reason",
     "nvrtc",
     "operator",

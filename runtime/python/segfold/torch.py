@@ -1,4 +1,4 @@
-"""Folds inside torch's graphs: an operator of ``torch.library`` that ``torch.compile`` keeps whole, with gradients of sums.
+"""Folds inside torch's graphs: an operator of ``torch.library`` that ``torch.compile`` keeps whole, with gradients.
 
 ``segfold.torch.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)``, with gradients. ``segfold.torch.function(op)`` is
 the same fold as a function of tensors alone, for code that ``torch.compile`` compiles. Elsewhere, ``op(x, offsets=o)`` costs less.
@@ -10,6 +10,7 @@ import torch as _torch
 from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
+from ._gradient import _gradient
 from ._results import result_class
 
 __all__ = ["fold", "function"]
@@ -106,7 +107,7 @@ def function(op):
             listed = ", ".join(str(dtype) for dtype in by_dtype)
             raise _segfold.InputError(f"'{parameters[open_places[0]]}' is {arrays[open_places[0]].dtype}; {op_name} takes {listed}")
         if not _torch.compiler.is_compiling() and any(_unpack_dual(array).tangent is not None for array in arrays):
-            raise RuntimeError(f"operator {op_name} has no derivative of forward mode here; gradients of sums are those of backward()")
+            raise RuntimeError(f"operator {op_name} has no derivative of forward mode here; gradients are those of backward()")
         text, plain, with_keys, count = facts
         results = _torch.ops.segfold.fold(text, arrays, layout, segments, uniform or 0)
         if layout == "keys":
@@ -121,10 +122,10 @@ def function(op):
 def fold(op, *columns, **words):
     """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
-    Returns a tensor, or a named tuple of tensors. Only sums have gradients: operators of one floating-point field whose
-    ``combine`` is ``a + b``, whose ``lift`` is a column or a product of two columns, and which have no ``finish``, ``empty``,
-    ``map`` or ``scan``. A column may hold rows; the gradient of a column of numbers beside it is summed over the features.
-    Raises the errors of the call, and RuntimeError for the gradient of another operator or in forward mode.
+    Returns a tensor, or a named tuple of tensors. Gradients by columns of floats are those of :func:`segfold.gradient`, whose
+    operators run in ``backward()``. Sums of a column or of a product of two have second derivatives too, and gradients by a column
+    of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the reason for a
+    gradient that is not made: by a table or a scalar, of an operator with a ``scan``, a second one of others, in forward mode.
     ``torch.func.vmap`` folds the entries of a batch in turn.
     """
     return function(op)(*columns, **words)
@@ -181,13 +182,10 @@ def _setup(ctx, inputs, output):
 def _backward(ctx, gradients):
     op = _operator_of_text(ctx.text)
     factors = _segfold.factors_of_sum(op)
-    if factors is None:
-        raise RuntimeError(
-            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map, "
-            "a scan and tables"
-        )
     saved = ctx.saved_tensors  # read once: torch.utils.checkpoint allows no second read
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
+    if factors is None or ctx.layout == "ranges":
+        return None, _by_operators(ctx, op, gradients, arrays, segments), None, [None] * len(segments), None
     names = [name for name, _, _ in op.parameters]
     num_elements = arrays[names.index(factors[0])].shape[0]
     of_each = _spread(gradients[-1], num_elements, ctx.layout, segments, ctx.uniform)
@@ -204,6 +202,29 @@ def _backward(ctx, gradients):
     return None, found, None, [None] * len(segments), None
 
 
+def _by_operators(ctx, op, gradients, arrays, segments):
+    """The gradients by all arrays that need one, by the operators of each."""
+    results = [name for name, _ in op.results]
+    of_results = dict(zip(results, gradients[-len(results) :]))
+    found = [None] * len(arrays)
+    for at, (name, _, _) in enumerate(op.parameters):
+        if not ctx.needs_input_grad[1][at]:
+            continue
+        try:
+            made = _gradient(op, name)
+        except _segfold.InputError as error:
+            raise RuntimeError(str(error)) from error
+        given = dict(zip((parameter for parameter, _, _ in op.parameters), arrays))
+        given.update((name, of_results[result].contiguous()) for name, result in zip(made.names, made.of))
+        for step in made.operators:
+            parts = [given[parameter] for parameter, _, _ in step.parameters]
+            folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
+            names = [result for result, _ in step.results]
+            given.update(zip(names, folded[-len(names) :]))
+        found[at] = given[made.result]
+    return found
+
+
 def _spread(gradient, num_elements, layout, segments, uniform):
     """The gradient of each element: its segment's gradient, or a row of it if rows are summed."""
     if layout == "whole":
@@ -214,8 +235,6 @@ def _spread(gradient, num_elements, layout, segments, uniform):
         return gradient.repeat_interleave(segments[0].long().diff(), dim=0, output_size=num_elements)
     if layout == "lengths":
         return gradient.repeat_interleave(segments[0].long(), dim=0, output_size=num_elements)
-    if layout == "ranges":
-        raise RuntimeError("sums over ranges have no gradient here, because ranges may overlap; give offsets")
     if layout == "flags":
         begins = segments[0] != 0
     else:

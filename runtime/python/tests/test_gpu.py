@@ -363,8 +363,9 @@ def test_torch_function_compile_and_gradients(torch):
         found = st.fold(sf.standard.sum, x, **words)
         (sums_of(found) * 3).sum().backward()
         torch.testing.assert_close(x.grad, torch.full_like(x, 3))
-    with pytest.raises(RuntimeError, match="has no gradient here"):
-        st.fold(sf.standard.max, x, offsets=offsets).sum().backward()
+    x.grad = None
+    st.fold(sf.standard.max, x, offsets=offsets).sum().backward()
+    assert x.grad.sum() == int((offsets.diff() > 0).sum()), "one place in each segment that has elements"
     checks = torch.library.opcheck(
         torch.ops.segfold.fold.default,
         (sf.standard.sum.typed("f32")._origin()[1], [x.detach()[:64].clone()], "uniform", [], 8),

@@ -334,7 +334,7 @@ void ArrayIn::take_torch(const std::string& what)
     if (object_.attr(n.requires_grad).ptr() == Py_True)
         refuse(what, fmt::format(
                          "asks for its gradient; give {}.detach() to go without, or call segfold.torch.fold, "
-                         "which knows gradients of sums",
+                         "which knows gradients",
                          what));
     if (is_float(*type) && called(object_, n.is_neg).ptr() == Py_True)
         refuse(what, fmt::format("is a view that negates its memory; give {}.resolve_neg()", what));

@@ -250,7 +250,7 @@ TRACING = {
 NO_CODE = {
     "give {}.fill_null(VALUE)": "of polars and PyArrow, in keys/test_groups.py",
     "give {}.real.contiguous() and {}.imag.contiguous()": "of torch, in device_arrays.py",
-    "give {}.detach() to go without, or call segfold.torch.fold, which knows gradients of sums": "of torch, in device_arrays.py",
+    "give {}.detach() to go without, or call segfold.torch.fold, which knows gradients": "of torch, in device_arrays.py",
     "give {}.resolve_neg()": "of torch, in test_frameworks.py",
     "give {}.values() with offsets={}.offsets()": "of torch, in test_frameworks.py",
     "give torch.unique({}, dim=0, return_inverse=True)[1]": "of torch, in test_frameworks.py",

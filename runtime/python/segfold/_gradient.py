@@ -1,0 +1,109 @@
+"""Gradients of operators, as operators that run in turn."""
+
+import functools
+import typing
+
+from . import _segfold
+
+
+class Gradient:
+    """The backward of an operator by one column; :func:`segfold.gradient` makes it.
+
+    Printed, it is the text of its operators. A call runs them: it takes the gradients of the results, then what the operator
+    takes, and the segments, by position or by name, and returns the gradient by the column, one value for each element.
+    """
+
+    def __init__(self, op: _segfold.Operator, wrt: str):
+        self.operator = op  #: the operator
+        self.wrt = wrt  #: the column
+        self._name = f"gradient of {op.name} by {wrt}"
+        self._of_type: typing.Dict[str, typing.Any] = {}
+        made = self._made(_example(op))  # refused here, not in a call
+        self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan" or "two scans"
+        self.result: str = made[1]  #: the name of the gradient, ``"grad_x"``
+        self.of: typing.Tuple[str, ...] = made[2]  #: the results and outputs whose gradients are taken
+        self.names: typing.Tuple[str, ...] = made[3]  #: the names of these in a call, ``("grad_mean", "grad_variance")``
+        self.operators: typing.Tuple[_segfold.Operator, ...] = made[4]  #: in the order in which they run; where ``T`` is open, for one type
+
+    def _made(self, op):
+        key = op.signature
+        if key not in self._of_type:
+            self._of_type[key] = _segfold.gradient_of(op, self.wrt)
+        return self._of_type[key]
+
+    def __call__(self, *arrays: typing.Any, **words: typing.Any) -> typing.Any:
+        columns = tuple(name for name, _, _ in self.operator.parameters)
+        taken = self.names + columns
+        given = dict(zip(taken, arrays))
+        if len(arrays) > len(taken):
+            raise TypeError(f"{self._name} takes {', '.join(taken)}, and {len(arrays)} arrays are given")
+        for name in taken:
+            if name in words:
+                if name in given:
+                    raise TypeError(f"{self._name}: '{name}' is given twice")
+                given[name] = words.pop(name)
+        for name in taken:
+            if name not in given and (name in self.names or any(self._reads(name))):
+                raise _segfold.InputError(f"{self._name} has no array for '{name}'; it takes {', '.join(taken)} and segments")
+        op = self.operator
+        if op.is_generic:
+            model = next(given[name] for name, type, _ in op.parameters if type == "T" and name in given)
+            op = op.typed(str(getattr(model, "dtype", "")).rpartition(".")[2])
+        for step in self._made(op)[4]:
+            found = step(*(given[name] for name, _, _ in step.parameters), **words)
+            names = [name for name, _ in step.results]
+            given.update(zip(names, found[-len(names) :] if isinstance(found, tuple) else [found]))
+        return given[self.result]
+
+    def _reads(self, name):
+        return (name in (parameter for parameter, _, _ in step.parameters) for step in self.operators)
+
+    @property
+    def text(self) -> str:
+        """The operators in the text form."""
+        return "\n".join(step.text for step in self.operators)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _example(op):
+    """The operator for one type of floats, if its type is open."""
+    if not op.is_generic:
+        return op
+    return op.typed(next((type for type in ("f32", "f64", "f16", "bf16") if type in op.types), op.types[0]))
+
+
+@functools.lru_cache(maxsize=256)
+def _gradient(op, wrt):
+    return Gradient(op, wrt)
+
+
+def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
+    """The gradient of an operator by the column ``wrt``, as operators that can be read and run.
+
+    ``means`` tells how it is made: by sums, by totals, by places of chosen elements, or by scans. Raises InputError with the
+    reason if there is none.
+
+    >>> import numpy as np, segfold as sf
+    >>> by_x = sf.gradient(sf.standard.sum_of_squares, wrt="x")
+    >>> by_x.means
+    'sums'
+    >>> print(by_x.text)
+    # Gradient of sum_of_squares by x.
+    operator sum_of_squares_gradient_x(x: f32, grad_result: table f32) -> (each grad_x: f32) {
+      state nothing: bool = false
+      lift false
+      combine(a, b) a || b
+      map grad_result[segment] * (2 * x)
+      laws commutative, idempotent
+    }
+    <BLANKLINE>
+    >>> by_x(grad_result=np.array([1.0, 10.0]), x=np.array([3.0, 1.0, 4.0]), offsets=np.array([0, 2, 3]))
+    array([ 6.,  2., 80.])
+    """
+    if not isinstance(operator, _segfold.Operator):
+        raise TypeError(f"gradient() takes an operator, as sf.standard.sum, and {operator!r} is given")
+    if not isinstance(wrt, str):
+        raise TypeError(f"wrt= takes the name of a column, and {wrt!r} is given")
+    return _gradient(operator, wrt)

@@ -1,0 +1,89 @@
+"""Gradients of folds in torch's graphs, by torch's own checks."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+X = np.array([1.5, -2.0, 0.25, 3.0, 0.5, -1.0, 2.0, 1.0, -0.5])
+
+
+@pytest.fixture
+def torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed, so that gradients in its graphs are not tried")
+    if not hasattr(torch.library, "custom_op"):
+        pytest.skip(f"torch {torch.__version__} has no torch.library.custom_op, which came with 2.4")
+    importlib.import_module("segfold.torch")
+    return torch
+
+
+def of_floats(found):
+    return tuple(part for part in (found if isinstance(found, tuple) else (found,)) if part.is_floating_point())
+
+
+@pytest.mark.parametrize("name", "mean log_sum_exp softmax mean_variance product affine top_four correlation".split())
+def test_torch_checks_gradients(torch, name):
+    op = getattr(sf.standard, name)
+    folded = sf.torch.function(op)
+    random = np.random.default_rng(3)
+    columns = [torch.from_numpy(random.uniform(0.3, 1.5, 14)).requires_grad_() for _ in op.parameters]
+    offsets = torch.tensor([0, 5, 9, 14])
+    assert torch.autograd.gradcheck(lambda *columns: of_floats(folded(*columns, offsets=offsets)), columns)
+
+
+@pytest.mark.parametrize("name", ["softmax", "max"])
+def test_torch_checks_gradients_over_all_segments(torch, name):
+    op = getattr(sf.standard, name)
+    x = torch.from_numpy(np.random.default_rng(4).uniform(0.3, 1.5, 9)).requires_grad_()
+    for words in (
+        {},
+        {"uniform": 3},
+        {"lengths": torch.tensor([2, 3, 4])},
+        {"keys": torch.tensor([5, 5, 2, 2, 2, 6, 6, 6, 6])},
+        {"flags": torch.tensor([1, 0, 1, 0, 0, 0, 0, 1, 0], dtype=torch.bool)},
+        {"ranges": (torch.tensor([5, 0]), torch.tensor([9, 3]))},
+    ):
+        assert torch.autograd.gradcheck(lambda x: of_floats(sf.torch.fold(op, x, **words)), [x]), words
+
+
+def test_torch_checks_gradients_of_rows(torch):
+    op = sf.operator(
+        "operator spread(x: row f64, w: f64) -> f64 { state { n: f64 = 0; s: f64 = 0; q: f64 = 0 } lift { n = w; s = w * x; q = w * x * x } "
+        "combine(a, b) { n = a.n + b.n; s = a.s + b.s; q = a.q + b.q } finish q - s * s / n }"
+    )
+    x = torch.from_numpy(np.random.default_rng(5).uniform(0.3, 1.5, (9, 4))).requires_grad_()
+    w = torch.linspace(0.5, 2, 9, dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda x: sf.torch.fold(op, x, w, uniform=3), [x])
+    with pytest.raises(RuntimeError, match="'w' has one number for a row of features"):
+        sf.torch.fold(op, x, w.requires_grad_(), uniform=3).sum().backward()
+
+
+def test_torch_compiles_forward_and_backward(torch):
+    folded, offsets = sf.torch.function(sf.standard.log_sum_exp), torch.tensor([0, 4, 9])
+    x = torch.from_numpy(X).requires_grad_()
+    plain = torch.autograd.grad(folded(x, offsets=offsets).square().sum(), x)[0]
+    compiled = torch.compile(lambda x: folded(x, offsets=offsets).square().sum(), fullgraph=True, backend="aot_eager")
+    assert torch.allclose(torch.autograd.grad(compiled(x), x)[0], plain)
+
+
+def test_torch_has_second_derivatives_at_fixed_gradients_of_results(torch):
+    x = torch.from_numpy(X).requires_grad_()
+    direction = torch.linspace(-1, 1, len(X), dtype=torch.float64)
+
+    def first(norm):
+        return torch.autograd.grad(norm(x).sum(), x, create_graph=True)[0]
+
+    of_fold = first(lambda x: sf.torch.fold(sf.standard.norm, x, uniform=3))
+    of_torch = first(lambda x: x.reshape(3, 3).square().sum(1).sqrt())
+    assert torch.allclose(of_fold, of_torch)
+    found, wanted = (torch.autograd.grad((gradient * direction).sum(), x)[0] for gradient in (of_fold, of_torch))
+    assert torch.allclose(found, wanted)
+
+
+def test_torch_is_told_of_second_derivatives_by_gradients_of_results(torch):
+    x = torch.from_numpy(X).requires_grad_()
+    (first,) = torch.autograd.grad(sf.torch.fold(sf.standard.norm, x, uniform=3).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="has no gradient by 'grad_result': this is a table"):
+        first.square().sum().backward()
