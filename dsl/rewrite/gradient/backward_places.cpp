@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "dsl/rewrite/gradient/backward.h"
-#include "dsl/rewrite/neutral_identity.h"
 #include "dsl/rewrite/gradient/reduced.h"
+#include "dsl/rewrite/neutral_identity.h"
 
 namespace segfold {
 namespace {
