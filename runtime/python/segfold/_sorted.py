@@ -66,13 +66,18 @@ def by_group(groups, num_groups, arrays):
     if largest >= count:
         wrong = groups >= count
         first = int((wrong.to(library.int8) if is_torch else wrong).argmax())
+        groups_text = "is 1 group" if count == 1 else f"are {count} groups"
         raise _segfold.InputError(
-            f"the number of the group of element {first} is {int(groups[first])}, and there are {count} groups: "
-            f"numbers go from 0 to {count - 1}, and a negative one means no group"
+            f"the number of the group of element {first} is {int(groups[first])}, and there {groups_text}: "
+            f"numbers are less than that, and a negative one means no group"
         )
     places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries sort stably anyway
     where = {"device": groups.device} if is_torch else {}
-    starts = library.searchsorted(groups[places], library.arange(count + 1, dtype=groups.dtype, **where))
+    # The number of groups may be too large for the type of their numbers; those of the last group are not.
+    last = library.arange(count, dtype=groups.dtype, **where)
+    behind = library.searchsorted(groups[places], last, side="right")
+    first = (groups < 0).sum().reshape(1)
+    starts = library.concatenate([first.astype(behind.dtype) if not is_torch else first.to(behind.dtype), behind])
     return (places, starts[:-1], starts[1:], *(_taken(array, places) for array in arrays))
 
 

@@ -62,6 +62,16 @@ def test_results_of_elements_stand_where_the_elements_do():
     assert y.shape == (400,) and (y[numbers < 0] == 0).all()
 
 
+@pytest.mark.parametrize("name", ["max", "mean", "product", "log_sum_exp"])  # by places, sums, two scans, totals
+def test_gradients_are_those_of_sorted_segments(name):
+    gradient, x, numbers, weights = sf.gradient(getattr(sf.standard, name), wrt="x"), rng.normal(size=60), drawn(60, 6, has_none=True), rng.normal(size=7)
+    order = np.argsort(numbers, kind="stable")
+    order = order[numbers[order] >= 0]
+    wanted = np.zeros(60)
+    wanted[order] = gradient(weights, x[order], offsets=np.searchsorted(numbers[order], np.arange(8)))
+    assert np.array_equal(gradient(weights, x, groups=numbers, num_groups=7), wanted)
+
+
 def test_rows_of_features_are_aggregated():
     x, numbers = rng.integers(-9, 9, (300, 5)), drawn(300, 20)
     wanted = np.zeros((20, 5), "i8")
@@ -275,5 +285,5 @@ def test_arrays_of_a_gpu_are_sorted_by_their_library(library):
     for g, wanted in enumerate([*members(numbers, 6), []]):
         assert np.asarray(moved)[int(begins[g]) : int(ends[g])].tolist() == list(wanted)
     assert np.array_equal(np.asarray(places), np.argsort(numbers, kind="stable"))
-    with pytest.raises(sf.InputError, match="and there are 2 groups: numbers go from 0 to 1"):
+    with pytest.raises(sf.InputError, match="and there are 2 groups: numbers are less than that"):
         _sorted.by_group(lib.asarray(numbers), 2, [])
