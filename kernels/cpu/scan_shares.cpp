@@ -96,18 +96,58 @@ struct Run {
     //% end
 }
 
+[[gnu::always_inline]] static inline State item_of(const Inputs& inputs, const Run& run, Index k)
+{
+    return load_item(inputs, run.index + step_of(k), run.position + step_of(k), run.segment);
+}
+
 // Scans item k of a run. `is_first` says that the scan enters its segment with it.
 [[gnu::always_inline]] static inline State scan_step(const Inputs& inputs, const Results& results,
                                                      const Run& run, Index k, State before, bool is_first)
 {
     const Index index = run.index + step_of(k);
     const Index position = run.position + step_of(k);
-    const State item = load_item(inputs, index, position, run.segment);
+    const State item = item_of(inputs, run, k);
     const State through = is_first ? item : joined(before, item);
     scan_item(inputs, results, before, through, index, position, run.segment);
     return through;
 }
 
+//% if associative && !costly_combine
+// A block of a long run is cut into pieces that are scanned side by side, so that few items wait for the one
+// before. First the pieces are folded, to know the state before each.
+constexpr int kPieces = sizeof(State) <= 8 ? 8 : 4;
+constexpr Index kPieceItems = 64;
+
+[[gnu::noinline]] static State scan_pieces(const Inputs& inputs, const Results& results, const Run& run,
+                                           Index first, State before)
+{
+    const Inputs columns = inputs;
+    const Results all = results;
+    State totals[kPieces];
+    #pragma GCC unroll 8
+    for (int piece = 0; piece < kPieces; ++piece)
+        totals[piece] = item_of(columns, run, first + piece * kPieceItems);
+    for (Index k = 1; k < kPieceItems; ++k) {
+        #pragma GCC unroll 8
+        for (int piece = 0; piece < kPieces; ++piece)
+            totals[piece] = joined(totals[piece], item_of(columns, run, first + piece * kPieceItems + k));
+    }
+    State states[kPieces];
+    states[0] = before;
+    #pragma GCC unroll 8
+    for (int piece = 1; piece < kPieces; ++piece)
+        states[piece] = joined(states[piece - 1], totals[piece - 1]);
+    for (Index k = 0; k < kPieceItems; ++k) {
+        #pragma GCC unroll 8
+        for (int piece = 0; piece < kPieces; ++piece)
+            states[piece] =
+                scan_step(columns, all, run, first + piece * kPieceItems + k, states[piece], false);
+    }
+    return states[kPieces - 1];
+}
+
+//% end
 // Scans the items `begin` to `end` - 1 of a segment, and returns the state behind them.
 static inline State scan_items(const Inputs& inputs, const Results& results, const Segments& segments,
                                Index segment, Index begin, Index end, State before)
@@ -124,7 +164,12 @@ static inline State scan_items(const Inputs& inputs, const Results& results, con
     const Index count = end - begin;
     if (is_first)
         before = scan_step(inputs, results, run, 0, before, true);
-    for (Index k = is_first ? 1 : 0; k < count; ++k)
+    Index k = is_first ? 1 : 0;
+    //% if associative && !costly_combine
+    for (; count - k >= kPieces * kPieceItems; k += kPieces * kPieceItems)
+        before = scan_pieces(inputs, results, run, k, before);
+    //% end
+    for (; k < count; ++k)
         before = scan_step(inputs, results, run, k, before, false);
     return before;
 }

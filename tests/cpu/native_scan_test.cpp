@@ -160,6 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
                     PlantedBug{"CarryLeftOut", false, "if (num_shares > 1)", "if (num_shares < 1)"},
                     PlantedBug{"StateKeptBehindAnEnd", false,
                                "        state = identity();\n        item = end;", "        item = end;"},
+                    PlantedBug{"PiecesBeforeLeftOut", false, "joined(states[piece - 1], totals[piece - 1])",
+                               "states[piece - 1]"},
                     PlantedBug{"OwnStateBefore", false, "share_states[share] = carry;",
                                "share_states[share] = own;"},
                     PlantedBug{"StoredBySharesBehind", true,
