@@ -6,7 +6,7 @@
 //     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
 //     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // more than memory holds
-//     auto backward = segfold::gradient(op, "x");                         // operators that give the gradient by x
+//     auto backward = segfold::gradient(op, "x");                         // operators of the gradient
 //     auto laws = session.prove(op);                                      // verdict, means and time of each
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
