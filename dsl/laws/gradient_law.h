@@ -18,17 +18,15 @@ struct WrongGradient {
 /// What a judgement of a gradient has found.
 struct GradientFinding {
     std::string op, parameter, means;
-    std::size_t num_points = 0;  ///< elements compared
-    std::size_t num_corners =
-        0;  ///< elements left out, because differences of several steps do not agree or are no number
+    std::size_t num_points = 0;   ///< elements compared
+    std::size_t num_corners = 0;  ///< elements left out, where differences of several steps do not agree
     std::optional<WrongGradient> wrong;  ///< the shortest segment found
 
     /// True if nothing is wrong and something was compared.
     [[nodiscard]] bool is_right() const { return !wrong && num_points > 0; }
 };
 
-/// Compares the gradient of a checked operator, or `found` in its place, with central differences at points
-/// by lot.
+/// Compares the gradient of a checked operator, or `found`, with central differences at points by lot.
 ///
 /// All is computed with f64 in place of the operator's floats, and results in long double. The gradients of
 /// results are drawn by lot too. Throws InputError if the operator has no gradient by `parameter`.

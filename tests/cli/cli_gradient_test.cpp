@@ -44,7 +44,7 @@ TEST(GradientVerbs, ListTheMeansOfAllStandardOperators)
     }
     EXPECT_GE(num_made, 100u);
     const auto table = folder.run({"operators", "--gradients"}).output;
-    EXPECT_NE(table.find("\nmean_variance          x         totals\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("\nmean_variance          x            totals\n"), std::string::npos) << table;
     EXPECT_EQ(folder.run({"operators", "sum", "--gradients"}).exit_code, 2);
     EXPECT_EQ(folder.run({"operators", "--gradient", "x"}).exit_code, 2);
 }

@@ -1,6 +1,7 @@
 // The operators in dsl/README.md are accepted, and the rules in its table are true.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "dsl/cpp/define.h"
 #include "dsl/printer.h"
+#include "dsl/rewrite/gradient/gradient.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "readme_example.h"
@@ -46,11 +48,17 @@ std::vector<std::string> blocks()
 TEST(DslReadme, ItsOperatorsAreAccepted)
 {
     const auto operators = blocks();
-    EXPECT_EQ(operators.size(), 9u);
+    EXPECT_EQ(operators.size(), 10u);
     for (const auto& text : operators) {
         const auto op = parse_operator("README.md", text);
         EXPECT_TRUE(same(parse_operator("printed", print(op)), op));
     }
+}
+
+TEST(DslReadme, ItsGradientIsWhatIsMade)
+{
+    const auto made = print(gradient(standard_operator("log_sum_exp", Type::f32), "x"));
+    EXPECT_TRUE(std::ranges::count(blocks(), made)) << made;
 }
 
 TEST(DslReadme, ItsOperatorsInCppEqualTheirTexts)

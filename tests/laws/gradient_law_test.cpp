@@ -46,6 +46,28 @@ TEST(GradientLaw, HoldsForOperatorsByLot)
         EXPECT_GE(means[name], 10) << name;
 }
 
+// The gradient of a result is a table that is read at [segment], so that gradients have gradients.
+TEST(GradientLaw, HoldsForGradientsOfGradients)
+{
+    int num_judged = 0;
+    for (const auto* name :
+         {"norm", "log_sum_exp", "mean_variance", "weighted_mean", "share", "max", "centre"}) {
+        const auto first = gradient(standard_operator(name, Type::f32), "x");
+        const auto& op = first.operators.back();
+        for (const auto& parameter : op.parameters) {
+            try {
+                (void)gradient(op, parameter.name);
+            } catch (const InputError&) {
+                continue;  // the gradient of a sum does not change with the element
+            }
+            const auto finding = judge_gradient(op, parameter.name, 20);
+            EXPECT_TRUE(finding.is_right()) << print(finding, op);
+            ++num_judged;
+        }
+    }
+    EXPECT_GE(num_judged, 12);
+}
+
 // By both ways, where both serve.
 TEST(GradientLaw, TwoScansServeForAllOperators)
 {

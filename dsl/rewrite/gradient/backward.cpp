@@ -51,6 +51,9 @@ bool is_of_counts(const Expression& term)
 Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), parameter_(std::move(parameter))
 {
     op_ = with_own_field_names(std::move(op_));
+    is_summed_ = std::ranges::find(op_.parameters, parameter_, &Parameter::name)->table;
+    const auto any_column = std::ranges::find(op_.parameters, false, &Parameter::table);
+    kept_ = is_summed_ && any_column != op_.parameters.end() ? any_column->name : parameter_;
     wide_ = type_of_derivatives(op_);
     result_ = unused_name(op_, "grad_" + parameter_);
     length_ = unused_name(op_, "num_elements");
@@ -69,15 +72,18 @@ Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), par
         add(field, false);
 }
 
-Expression Backward::column(TermGraph& terms) const
+Expression Backward::variable(TermGraph& terms) const
 {
-    return terms.name(parameter_, std::ranges::find(op_.parameters, parameter_, &Parameter::name)->type);
+    const auto& found = *std::ranges::find(op_.parameters, parameter_, &Parameter::name);
+    if (!found.table)
+        return terms.name(parameter_, found.type);
+    return terms.term(first_read(op_, parameter_).value(), {});
 }
 
-Derivative Backward::derivative_by_column(TermGraph& terms) const
+Derivative Backward::derivative_by_element(TermGraph& terms) const
 {
     Derivative found(terms, wide_);
-    found.set(column(terms), terms.number(1, wide_));
+    found.set(variable(terms), terms.number(1, wide_));
     return found;
 }
 
@@ -131,10 +137,10 @@ std::set<std::string> Backward::fields_that_count() const
         return derivative.of(term).has_value();
     };
     std::set<std::string> active, relevant;
-    auto by_column = derivative_by_column(terms);
+    auto by_element = derivative_by_element(terms);
     const auto elements = lifted(terms);
     for (const auto& field : op_.state) {
-        if (by_column.of(elements.at(field.name)).has_value())
+        if (by_element.of(elements.at(field.name)).has_value())
             active.insert(field.name);
         for (const auto& result : results)
             if (depends(result.second, total.at(field.name)))
@@ -198,14 +204,14 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
             terms.state_positive(total.at(field.name));
     }
     const auto after = combined(terms, total, element);
-    auto by_column = derivative_by_column(terms);
+    auto by_element = derivative_by_element(terms);
     Values found;
     for (auto left = counted; !left.empty();) {
         const auto before = left.size();
         for (const auto& field : counted) {
             if (!left.contains(field))
                 continue;
-            Expression sum = by_column.of(after.at(field)), own;
+            Expression sum = by_element.of(after.at(field)), own;
             bool is_solved = true;
             for (const auto& other : counted) {
                 Derivative by_total(terms, wide_);
@@ -222,7 +228,7 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
                 continue;
             if (!own.has_value() || !is_of_counts(own))
                 return std::nullopt;
-            found[field] = literal_value(own) == 1.0 ? sum : by_column.quotient(sum, own);
+            found[field] = literal_value(own) == 1.0 ? sum : by_element.quotient(sum, own);
             if (found[field].has_value())
                 terms.hint(found[field], "d_" + field);
             left.erase(field);
@@ -252,7 +258,6 @@ bool Backward::is_of_element(const Expression& term) const
     });
 }
 
-/// Splits a term into a factor that is the same for all elements of a segment, and the rest.
 std::pair<Expression, Expression> Backward::split(TermGraph& terms, const Expression& term) const
 {
     Derivative d(terms, wide_);
@@ -306,8 +311,8 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
         return found;
     };
     Parts parts;
-    auto by_column = derivative_by_column(terms);
-    if (const auto direct = of_outputs(by_column); direct.has_value())
+    auto by_element = derivative_by_element(terms);
+    if (const auto direct = of_outputs(by_element); direct.has_value())
         parts.gradient = terms.replaced(direct, by);
     for (const auto& field : op_.results) {
         const auto of_result = of_total.of(results.at(field.name));
@@ -329,7 +334,7 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
             parts.gradient = of_total.sum(parts.gradient, of_total.product(given, of_result));
     }
     if (!parts.gradient.has_value())
-        throw InputError(
+        throw ZeroGradient(
             "operator " + op_.name + " has no gradient by '" + parameter_ +
             "': no result of floats changes with it but by steps, where it is compared or rounded");
     return parts;

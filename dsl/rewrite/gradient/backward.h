@@ -10,7 +10,10 @@
 
 namespace segfold {
 
-/// Makes the backward of one operator by one column. Both must have been accepted by gradient().
+/// Makes the backward of one operator by one parameter. Both must have been accepted by gradient().
+///
+/// A table that is read at [segment] alone, and a scalar, are as columns whose elements are equal: the
+/// gradients by these are summed over each segment.
 ///
 /// With P the state of the elements before one element, S that of those behind it and L its own,
 /// total = combine(combine(P, L), S). The gradient is that of the results of this total by the element.
@@ -43,19 +46,23 @@ private:
         std::vector<Share> shares;
     };
 
+    // The parts of the operator as terms, by field or by result.
     [[nodiscard]] Values lifted(TermGraph& terms) const;
     [[nodiscard]] Values combined(TermGraph& terms, const Values& earlier, const Values& later) const;
     [[nodiscard]] Values finished(TermGraph& terms, const Values& total, const Expression& length) const;
+    /// The fields of an operand of combine, and those of the total as `map` sees them.
     [[nodiscard]] Values fields(TermGraph& terms, Operand operand) const;
     [[nodiscard]] Values totals_by_name(TermGraph& terms) const;
-    [[nodiscard]] Expression column(TermGraph& terms) const;
-    [[nodiscard]] Derivative derivative_by_column(TermGraph& terms) const;
+    /// What an element reads of the parameter: a column's name, or the entry of a table or a scalar.
+    [[nodiscard]] Expression variable(TermGraph& terms) const;
+    /// The derivative in whose direction only that changes.
+    [[nodiscard]] Derivative derivative_by_element(TermGraph& terms) const;
     /// The fields whose totals depend on the column, and on which results depend.
     [[nodiscard]] std::set<std::string> fields_that_count() const;
     /// Those that choose among values of one field, which no other field that counts reads.
     [[nodiscard]] std::set<std::string> fields_chosen_apart() const;
-    /// The operator with the places of some fields, whose derivatives it gives to `of_total`; none if one is
-    /// not chosen.
+    /// The operator with the places of chosen fields, whose derivatives it gives to `of_total`. None if a
+    /// field is computed.
     [[nodiscard]] std::optional<Operator> with_places(TermGraph& terms, const std::set<std::string>& chosen,
                                                       Derivative& of_total) const;
     /// The derivatives of totals, of the total and an element; none if they cannot be solved for.
@@ -63,9 +70,11 @@ private:
                                                              const std::set<std::string>& without) const;
     [[nodiscard]] std::optional<Values> derivatives_by_total() const;
 
+    /// The gradient of an element, from the total and its derivative.
     [[nodiscard]] Parts parts(TermGraph& terms, const Values& total, const Expression& length,
                               Derivative& of_total) const;
     [[nodiscard]] bool is_of_element(const Expression& term) const;
+    /// Splits a term into a factor that is the same for all elements of a segment, and the rest.
     [[nodiscard]] std::pair<Expression, Expression> split(TermGraph& terms, const Expression& term) const;
 
     /// The backward by a `map`, where `folded` computes the totals that `parts` reads.
@@ -79,16 +88,25 @@ private:
     /// The term with totals and the length read from tables that the totals operator has made.
     [[nodiscard]] Expression from_tables(TermGraph& terms, const Operator& totals,
                                          const Expression& term) const;
+    /// The operator with a field for each sum.
     [[nodiscard]] Operator with_shares(TermGraph& terms, Operator op, const std::vector<Share>& shares) const;
+    /// The operator with a name, the parameters that it reads and a description, checked.
     [[nodiscard]] Operator finished_operator(Operator op, const std::string& suffix,
                                              const std::string& description) const;
     /// The terms as a block of `op`.
     [[nodiscard]] Block block(const TermGraph& terms, const Operator& op,
                               const std::vector<std::pair<std::string, Expression>>& values) const;
+    /// Adds the last operator: that of the gradient of each element. For tables and scalars another one sums.
+    void add_last(std::vector<Operator>& operators, Operator op) const;
+    /// The output of that operator.
+    [[nodiscard]] ResultField output_of(TermGraph& terms) const;
+    /// The operators with the gradients of results that they take.
     [[nodiscard]] Gradient gradient_of(std::string means, std::vector<Operator> operators) const;
 
     Operator op_;
     std::string parameter_;
+    std::string kept_;  ///< the parameter if it is a column, else any column, which tells the elements
+    bool is_summed_ = false;
     Type wide_ = Type::f32;
     std::string result_, length_;                   ///< names: grad_x, and the table of lengths
     std::map<std::string, std::string> gradients_;  ///< result or output -> grad_NAME

@@ -119,7 +119,6 @@ Expression Backward::from_tables(TermGraph& terms, const Operator& totals, const
     return terms.replaced(term, by);
 }
 
-/// Adds a field for each sum of a share of the elements.
 Operator Backward::with_shares(TermGraph& terms, Operator op, const std::vector<Share>& shares) const
 {
     for (const auto& share : shares) {
@@ -148,13 +147,46 @@ Operator Backward::finished_operator(Operator op, const std::string& suffix,
     op.source.reset();
     op.identity_word.clear();
     op.parameters.insert(op.parameters.end(), given_.begin(), given_.end());
-    op = without_unread_parameters(std::move(op), parameter_);
+    op = without_unread_parameters(std::move(op), kept_);
     try {
         return check(std::move(op));
     } catch (const SpecError& error) {
         throw InputError("operator " + op_.name + " has no gradient by '" + parameter_ +
                          "' here: " + error.what());
     }
+}
+
+ResultField Backward::output_of(TermGraph& terms) const
+{
+    return {is_summed_ ? unused_name(op_, "part_of_" + result_) : result_,
+            is_summed_ ? wide_ : variable(terms)->type.value(),
+            {}};
+}
+
+void Backward::add_last(std::vector<Operator>& operators, Operator op) const
+{
+    const auto title = "Gradient of " + op_.name + " by " + parameter_;
+    const auto part = op.outputs.front();
+    const auto suffix = "_gradient_" + parameter_;
+    operators.push_back(finished_operator(std::move(op), is_summed_ ? suffix + "_parts" : suffix,
+                                          title + (is_summed_ ? ", of each element." : ".")));
+    if (!is_summed_)
+        return;
+    const auto& parameter = *std::ranges::find(op_.parameters, parameter_, &Parameter::name);
+    Operator sums;
+    sums.name = op_.name;
+    sums.parameters = {{part.name, part.type, false, {}, false, given_.front().row}};
+    sums.state = {{"sum", part.type, Expression(0), {}}};
+    sums.lift = {{}, {{"sum", make_name(part.name), {}}}, {}};
+    sums.combine = {
+        {}, {{"sum", make_field(Operand::earlier, "sum") + make_field(Operand::later, "sum"), {}}}, {}};
+    sums.results = {{result_, parameter.type, {}}};
+    if (parameter.type != part.type)
+        sums.finish = {
+            {}, {{result_, make_convert(parameter.type, make_field(Operand::state, "sum")), {}}}, {}};
+    sums.laws = {true, false};
+    sums = finished_operator(std::move(sums), suffix, title + ", of each segment.");
+    operators.push_back(std::move(sums));
 }
 
 Gradient Backward::gradient_of(std::string means, std::vector<Operator> operators) const
@@ -200,16 +232,16 @@ Gradient Backward::by_map(TermGraph& terms, const Operator& folded, Parts parts,
     op = with_shares(terms, std::move(op), parts.shares);
     give_a_state(op);
     op.keeps_results = false;
-    op.outputs = {{result_, column(terms)->type.value(), {}}};
-    op.map = block(terms, op, {{result_, terms.convert(*column(terms)->type, parts.gradient)}});
+    const auto output = output_of(terms);
+    op.outputs = {output};
+    op.map = block(terms, op, {{output.name, terms.convert(output.type, parts.gradient)}});
     if (!op.has_identity()) {
         op.empty.emplace();
         for (const auto& field : op.results)
             op.empty->assignments.push_back(
                 {field.name, field.type == Type::boolean ? Expression(false) : Expression(0), {}});
     }
-    operators.push_back(finished_operator(std::move(op), "_gradient_" + parameter_,
-                                          "Gradient of " + op_.name + " by " + parameter_ + "."));
+    add_last(operators, std::move(op));
     return gradient_of(std::move(means), std::move(operators));
 }
 
@@ -248,8 +280,8 @@ Gradient Backward::two_scans() const
     const auto total = inner.combined(terms, inner.combined(terms, before, inner.lifted(terms)),
                                       inner.fields(terms, Operand::earlier));
     const auto length = reads_length ? total.at(count) : terms.name("length", Type::i64);
-    auto by_column = derivative_by_column(terms);
-    auto found = inner.parts(terms, total, length, by_column);
+    auto by_element = derivative_by_element(terms);
+    auto found = inner.parts(terms, total, length, by_element);
 
     std::vector<Operator> operators;
     std::vector<Parameter> tables;
@@ -317,12 +349,11 @@ Gradient Backward::two_scans() const
         reverse.parameters.push_back({output.name, output.type, false, {}, false, given_.front().row});
     reverse.parameters.insert(reverse.parameters.end(), tables.begin(), tables.end());
     reverse.keeps_results = false;
-    reverse.outputs = {{result_, column(terms)->type.value(), {}}};
+    const auto output = output_of(terms);
+    reverse.outputs = {output};
     reverse.scan = Scan{unused_name(reverse, "suffix"), unused_name(reverse, "through"), true, {}};
-    reverse.scan->block =
-        block(terms, reverse, {{result_, terms.convert(*column(terms)->type, found.gradient)}});
-    operators.push_back(finished_operator(std::move(reverse), "_gradient_" + parameter_,
-                                          "Gradient of " + op_.name + " by " + parameter_ + "."));
+    reverse.scan->block = block(terms, reverse, {{output.name, terms.convert(output.type, found.gradient)}});
+    add_last(operators, std::move(reverse));
     return gradient_of(prefixes.empty() ? "reverse scan" : "two scans", std::move(operators));
 }
 

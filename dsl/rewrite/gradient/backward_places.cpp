@@ -130,7 +130,7 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
     const auto joined = combined(terms, a, b);
     const auto element = lifted(terms);
     const auto total = totals_by_name(terms);
-    auto by_column = derivative_by_column(terms);
+    auto by_element = derivative_by_element(terms);
     std::map<const ExpressionNode*, Expression> places;
     Derivative dependence(terms, wide_);
     std::map<std::string, std::string> names;
@@ -159,7 +159,7 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
         const auto place = ChosenPlace(terms, places, dependence, is_above_all(known)).of(joined.at(field));
         if (!place)
             return std::nullopt;
-        lift.emplace_back(names[field], lifted_place(terms, by_column.of(element.at(field))));
+        lift.emplace_back(names[field], lifted_place(terms, by_element.of(element.at(field))));
         combine.emplace_back(names[field], *place);
         folded.state.push_back({names[field],
                                 Type::i64,
@@ -169,7 +169,7 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
         // its own conditions need not be asked again.
         Expression of_element;
         for (const auto& origin : fields_behind(op_, {field}))
-            if (const auto other = where_not_zero(by_column.of(element.at(origin))); other.has_value()) {
+            if (const auto other = where_not_zero(by_element.of(element.at(origin))); other.has_value()) {
                 if (of_element.has_value() && &*of_element != &*other)
                     return std::nullopt;
                 of_element = other;

@@ -31,9 +31,6 @@ void refuse_gradient(const Operator& op, std::string_view parameter)
     const auto found = std::ranges::find(op.parameters, parameter, &Parameter::name);
     if (found == op.parameters.end())
         refuse("it has no such parameter; " + columns_of_floats(op));
-    if (found->table)
-        refuse(std::string("this is a ") + (found->scalar ? "scalar" : "table") +
-               ", and gradients are made by columns; " + columns_of_floats(op));
     if (!is_float(found->type))
         refuse("its type is " + std::string(name(found->type)) + ", and only floats have derivatives; " +
                columns_of_floats(op));
@@ -45,10 +42,18 @@ void refuse_gradient(const Operator& op, std::string_view parameter)
     const auto returned = returned_fields(op);
     if (std::ranges::none_of(returned, [](const ResultField& field) { return is_float(field.type); }))
         refuse("it returns no floats");
+    const auto read = found->table ? first_read(op, found->name) : std::nullopt;
+    if (found->table && !read)
+        refuse("neither lift nor map reads it");
+    if (found->table && !found->scalar &&
+        (read->argument(0)->kind != ExpressionKind::name || read->argument(0)->name != "segment" ||
+         reads_several_entries(op, found->name)))
+        refuse(
+            "this is a table that is read elsewhere than at [segment], and of tables gradients are made by "
+            "these");
     const bool has_rows = std::ranges::any_of(op.parameters, &Parameter::row);
     if (has_rows && !found->row)
-        refuse("'" + found->name +
-               "' has one number for a row of features, and gradients are made by columns of rows");
+        refuse("'" + found->name + "' has one number for a row of features, and gradients are made by rows");
 }
 
 }  // namespace

@@ -4,18 +4,21 @@
 #include <string_view>
 #include <vector>
 
+#include "dsl/error.h"
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// The backward of an operator by one of its columns.
+/// The backward of an operator by one of its parameters.
 ///
 /// The operators run in turn over the same segments. Each takes its parameters by name: the columns, tables
 /// and scalars of the forward, gradients of its results, and what operators before it returned; results of
-/// these are tables by segment. The last one returns `result`, a value for each element.
+/// these are tables by segment. The last one returns `result`: by a column a value for each element; by a
+/// table a value for each segment, which is that of its entry; by a scalar a value for each segment, which
+/// the caller adds up.
 struct Gradient {
     std::string means;      ///< "sums", "totals", "places", "reverse scan" or "two scans"
-    std::string parameter;  ///< the column
+    std::string parameter;  ///< a column, a table that is read at [segment] alone, or a scalar
     std::string result;     ///< the name of the gradient by it, as "grad_x"
     /// The results and outputs of the forward whose gradients are taken: of a result a table by segment, of
     /// an output a column.
@@ -24,19 +27,22 @@ struct Gradient {
     std::vector<std::string> names;  ///< of the arrays with these gradients, as "grad_mean"
 };
 
-/// Returns the backward of a checked operator by the column `parameter`, by the cheapest means that serve:
+/// Thrown where no result changes with the parameter but by steps: the gradient is 0.
+class ZeroGradient : public InputError {
+public:
+    using InputError::InputError;
+};
+
+/// Returns the backward of a checked operator by `parameter`, by the cheapest means that serve:
 ///
-/// - sums: the fields on which results depend are added up, so that the gradient of an element needs at most
-/// the total;
-/// - totals: the derivative depends on the total and the element alone, as in a variance or a softmax. That
-/// this holds
-///   is tried at points by lot;
-/// - places: each field is the value of one element, as in max. The state then also holds the index of that
-/// element;
-/// - two scans: one writes the state of the elements before each one, the other has the state of those behind
-/// it.
+///     sums          the fields on which results depend are added up
+///     places        each such field is that of one element, as in max; the state also holds its index
+///     totals        the derivative depends on the total and the element alone, as in a softmax
+///     reverse scan  it also depends on the elements behind the element
+///     two scans     and on those before it, whose state the first scan writes
 ///
-/// Throws InputError with the reason if there is no such column or no derivative by it.
+/// Totals are taken only if the gradient agrees with two scans at points by lot.
+/// Throws ZeroGradient if it is 0, and InputError with the reason if it cannot be made.
 [[nodiscard]] Gradient gradient(const Operator& op, std::string_view parameter);
 
 /// The same by scans, which serve for every operator that has a gradient.

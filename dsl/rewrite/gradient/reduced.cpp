@@ -78,6 +78,29 @@ void keep_assignments(Block& block, const std::set<std::string>& fields)
     }
 }
 
+void collect_reads(const Expression& expression, const std::string& table, std::vector<Expression>& reads)
+{
+    if (expression->kind == ExpressionKind::gather && expression->name == table)
+        reads.push_back(expression);
+    for (const auto& argument : expression->arguments)
+        collect_reads(argument, table, reads);
+}
+
+/// The expressions by which lift and map read a table.
+std::vector<Expression> reads_of(const Operator& op, const std::string& table)
+{
+    std::vector<Expression> found;
+    for (const auto* block : {&op.lift, op.map ? &*op.map : nullptr}) {
+        if (block == nullptr)
+            continue;
+        for (const auto& let : block->lets)
+            collect_reads(let.value, table, found);
+        for (const auto& assignment : block->assignments)
+            collect_reads(assignment.value, table, found);
+    }
+    return found;
+}
+
 std::set<std::string> fields_read(const Block& block)
 {
     std::set<std::string> read;
@@ -160,6 +183,18 @@ Operator with_own_field_names(Operator op)
                 rename(assignment.field);
     op.factors.reset();
     return check(std::move(op));
+}
+
+std::optional<Expression> first_read(const Operator& op, const std::string& table)
+{
+    const auto found = reads_of(op, table);
+    return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+bool reads_several_entries(const Operator& op, const std::string& table)
+{
+    const auto found = reads_of(op, table);
+    return std::ranges::any_of(found, [&](const Expression& read) { return !same(read, found.front()); });
 }
 
 Operator in_f64(Operator op)

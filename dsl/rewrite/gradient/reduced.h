@@ -1,5 +1,6 @@
 #pragma once
 // Takes parts of operators away, and changes their types.
+#include <optional>
 #include <set>
 #include <string>
 
@@ -19,6 +20,12 @@ namespace segfold {
 
 /// The operator with other names for the fields of its state that are called like a parameter.
 [[nodiscard]] Operator with_own_field_names(Operator op);
+
+/// The first expression by which lift or map reads a table or a scalar; none if they read none.
+[[nodiscard]] std::optional<Expression> first_read(const Operator& op, const std::string& table);
+
+/// True if lift or map reads the table at two places or more, as [segment] and [position].
+[[nodiscard]] bool reads_several_entries(const Operator& op, const std::string& table);
 
 /// The operator with f64 in place of each floating-point type.
 [[nodiscard]] Operator in_f64(Operator op);

@@ -1,5 +1,6 @@
 #include "dsl/rewrite/gradient/term_graph.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -52,6 +53,30 @@ bool reads_at_risk(const Expression& term)
     });
 }
 
+/// True for a term of numbers alone, which takes its type from where it stands.
+bool is_of_numbers(const Expression& term)
+{
+    switch (term->kind) {
+        case ExpressionKind::integer:
+        case ExpressionKind::real:
+        case ExpressionKind::constant: return true;
+        case ExpressionKind::conditional:
+            return is_of_numbers(term.argument(1)) && is_of_numbers(term.argument(2));
+        case ExpressionKind::unary:
+        case ExpressionKind::binary:
+        case ExpressionKind::call: return std::ranges::all_of(term->arguments, is_of_numbers);
+        default: return false;
+    }
+}
+
+/// True if the arguments of the node do not have its type.
+bool is_of_another_type(const ExpressionNode& node)
+{
+    return node.kind == ExpressionKind::convert ||
+           (node.kind == ExpressionKind::binary && is_comparison(node.symbol)) ||
+           (node.kind == ExpressionKind::call && find_function(node.name)->result);
+}
+
 /// True for terms that are worth a local if they are used twice.
 bool is_compound(const Expression& term)
 {
@@ -63,7 +88,8 @@ bool is_compound(const Expression& term)
         case ExpressionKind::conditional: return true;
         case ExpressionKind::convert:
         case ExpressionKind::unary: return is_compound(term.argument(0));
-        case ExpressionKind::gather: return term.argument(0)->kind != ExpressionKind::name;
+        case ExpressionKind::gather:
+            return term.argument(0)->kind != ExpressionKind::name && !literal_value(term.argument(0));
         default: return false;
     }
 }
@@ -405,8 +431,14 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
         ExpressionNode node = *term;
         if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
             node.type.reset();
-        for (auto& argument : node.arguments)
+        const bool has_no_type =
+            is_of_another_type(node) && std::ranges::all_of(node.arguments, is_of_numbers);
+        for (auto& argument : node.arguments) {
+            const auto type = *argument->type;
             argument = printed(argument);
+            if (has_no_type && type != Type::boolean)
+                argument = make_convert(type, argument);
+        }
         return Expression(std::move(node));
     };
     for (const auto& term : order) {

@@ -18,15 +18,15 @@ constexpr int kSegments = 40;
 
 /// One row of the table.
 struct TableRow {
-    std::string op, column, means, reason;
+    std::string op, parameter, means, reason;
 };
 
-/// A row for each column of floats of the operator, or one with the reason why it has none.
+/// A row for each parameter of floats of the operator.
 std::vector<TableRow> rows_of(const Operator& op)
 {
     std::vector<TableRow> rows;
     for (const auto& parameter : op.parameters) {
-        if (parameter.table || !is_float(parameter.type))
+        if (!is_float(parameter.type))
             continue;
         try {
             rows.push_back({op.name, parameter.name, gradient(op, parameter.name).means, ""});
@@ -52,7 +52,7 @@ void print_gradient(const Arguments& arguments)
     for (const auto& step : found.operators)
         operators.push_back(json_of(step));
     write_json("gradient", {{"operator", json_of(op)},
-                            {"column", found.parameter},
+                            {"parameter", found.parameter},
                             {"means", found.means},
                             {"result", found.result},
                             {"of", found.of},
@@ -63,7 +63,8 @@ void print_gradient(const Arguments& arguments)
 void print_gradient_table(const Arguments& arguments)
 {
     if (names_operator(arguments))
-        throw InputError("--gradients lists the standard operators; of one operator give --gradient COLUMN");
+        throw InputError(
+            "--gradients lists the standard operators; of one operator give --gradient PARAMETER");
     std::vector<TableRow> rows;
     for (const auto& known : standard_operators()) {
         const auto floats = std::ranges::find(known.types, Type::f32);
@@ -76,15 +77,15 @@ void print_gradient_table(const Arguments& arguments)
         Json list = Json::array();
         for (const auto& row : rows)
             list.push_back({{"operator", row.op},
-                            {"column", row.column},
+                            {"parameter", row.parameter},
                             {"means", row.reason.empty() ? Json(row.means) : Json()},
                             {"reason", row.reason.empty() ? Json() : Json(row.reason)}});
         write_json("gradients", {{"gradients", std::move(list)}});
         return;
     }
-    TextTable table({{"operator"}, {"column"}, {"means"}, {"reason"}});
+    TextTable table({{"operator"}, {"parameter"}, {"means"}, {"reason"}});
     for (const auto& row : rows)
-        table.add({row.op, row.column, row.means, row.reason});
+        table.add({row.op, row.parameter, row.means, row.reason});
     write_output(table.print());
 }
 
@@ -103,7 +104,7 @@ int check_gradient(const Arguments& arguments)
     const auto finding = judge_gradient(op, *arguments.value("gradient"), kSegments, seed);
     if (arguments.json())
         write_json("gradient_check", {{"operator", json_of(op)},
-                                      {"column", finding.parameter},
+                                      {"parameter", finding.parameter},
                                       {"means", finding.means},
                                       {"points", finding.num_points},
                                       {"corners", finding.num_corners},

@@ -5,16 +5,16 @@
 
 namespace segfold::cli {
 
-inline constexpr Flag kGradientFlag = {"gradient", "COLUMN"};
+inline constexpr Flag kGradientFlag = {"gradient", "PARAMETER"};
 
-/// Implements `operators OP --gradient COLUMN`: prints the operators of the gradient.
+/// Implements `operators OP --gradient PARAMETER`: prints the operators of the gradient.
 void print_gradient(const Arguments& arguments);
 
 /// Implements `operators --gradients`: prints the means of each standard operator's gradient, or why there is
 /// none.
 void print_gradient_table(const Arguments& arguments);
 
-/// Implements `check OP --gradient COLUMN`: compares the gradient with differences. Returns the exit code.
+/// Implements `check OP --gradient PARAMETER`: compares the gradient with differences. Returns the exit code.
 int check_gradient(const Arguments& arguments);
 
 }  // namespace segfold::cli

@@ -247,7 +247,7 @@ int verb_operators(const Words& words)
         return 0;
     }
     if (!names_operator(arguments)) {
-        arguments.refuse("gradient", "is a gradient of one operator; name it");
+        arguments.refuse("gradient", "belongs to one operator; name it");
         for (const auto& flag : kOperatorFlags)
             arguments.refuse(flag.name, "belongs to one operator; name it");
         list_operators(arguments.json());

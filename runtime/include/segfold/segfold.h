@@ -6,9 +6,9 @@
 //     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
 //     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // more than memory holds
-//     auto backward = segfold::gradient(op, "x");                         // operators that give the gradient
-//     by x auto laws = session.prove(op);                                      // verdict, means and time of
-//     each auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
+//     auto backward = segfold::gradient(op, "x");                         // operators of the gradient
+//     auto laws = session.prove(op);                                      // verdict, means and time of each
+//     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
 // Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for what is wrong with an
 // operator, InputError for arrays and options, DeviceError for device, driver and compilers, InternalError

@@ -185,6 +185,13 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     take_columns(op, columns);
     if (segments_.num_groups && segments_.kind != LayoutKind::groups)
         throw InputError("num_groups= is the number of groups that groups= numbers, and there is no groups=");
+    if (segments_word_ == "by") {
+        if (!words_.sorts_keys.value_or(true))
+            throw InputError(
+                "by= takes keys in any order, and sort_keys=False keys whose runs are segments; give keys=, "
+                "or leave sort_keys= out");
+        words_.sorts_keys = true;
+    }
     if (segments_.kind == LayoutKind::keys)
         take_key_columns();
     for (const auto& [label, object] : segment_objects_) {
@@ -310,14 +317,9 @@ void Call::take_word(std::string_view word, nb::handle value)
         take_segments(LayoutKind::lengths, word, value);
     else if (is("keys"))
         take_segments(LayoutKind::keys, word, value);
-    else if (is("by")) {
+    else if (is("by"))
         take_segments(LayoutKind::keys, word, value);
-        if (!value.is_none() && !words_.sorts_keys.value_or(true))
-            throw InputError(
-                "by= takes keys in any order, and sort_keys=False keys whose runs are segments; give keys=, "
-                "or leave sort_keys= out");
-        words_.sorts_keys = value.is_none() ? words_.sorts_keys : true;
-    } else if (is("groups"))
+    else if (is("groups"))
         take_segments(LayoutKind::groups, word, value);
     else if (is("flags"))
         take_segments(LayoutKind::flags, word, value);
@@ -354,13 +356,9 @@ void Call::take_word(std::string_view word, nb::handle value)
         words_.plan.validates_segments = value_of<bool>(word, value, "True or False");
     else if (is("trust_tables"))
         words_.plan.trusts_tables = value_of<bool>(word, value, "True or False");
-    else if (is("sort_keys")) {
+    else if (is("sort_keys"))
         words_.sorts_keys = value_of<bool>(word, value, "True or False");
-        if (segments_word_ == "by" && !*words_.sorts_keys)
-            throw InputError(
-                "by= takes keys in any order, and sort_keys=False keys whose runs are segments; give keys=, "
-                "or leave sort_keys= out");
-    } else if (is("sort"))
+    else if (is("sort"))
         words_.key_order =
             value_of<bool>(word, value, "True or False") ? KeyOrder::ascending : KeyOrder::first;
     else if (is("assume_finite"))

@@ -174,6 +174,17 @@ nb::tuple gradient_of(const PyOperator& op, const std::string& column)
                           nb::tuple(operators));
 }
 
+/// True if no result changes with the parameter but by steps.
+bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
+{
+    try {
+        (void)segfold::gradient(op.fixed().op, parameter);
+    } catch (const ZeroGradient&) {
+        return true;
+    }
+    return false;
+}
+
 nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
 {
     TuneOptions options;
@@ -317,6 +328,7 @@ void bind_verbs(nb::module_& module)
             "def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple"));
     module.def("gradient_of", &gradient_of, "operator"_a, "column"_a,
                nb::sig("def gradient_of(operator: Operator, column: str) -> tuple"));
+    module.def("has_zero_gradient", &has_zero_gradient, "operator"_a, "parameter"_a);
     module.def("factors_of_sum", &factors_of_sum, "operator"_a);
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);

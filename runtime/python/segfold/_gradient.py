@@ -7,15 +7,16 @@ from . import _segfold
 
 
 class Gradient:
-    """The backward of an operator by one column; :func:`segfold.gradient` makes it.
+    """The backward of an operator by one parameter; :func:`segfold.gradient` makes it.
 
     Printed, it is the text of its operators. A call runs them: it takes the gradients of the results, then what the operator
-    takes, and the segments, by position or by name, and returns the gradient by the column, one value for each element.
+    takes, and the segments, by position or by name. It returns the gradient: by a column a value for each element, by a table a
+    value for each segment, by a scalar one value.
     """
 
     def __init__(self, op: _segfold.Operator, wrt: str):
         self.operator = op  #: the operator
-        self.wrt = wrt  #: the column
+        self.wrt = wrt  #: the parameter
         self._name = f"gradient of {op.name} by {wrt}"
         self._of_type: typing.Dict[str, typing.Any] = {}
         made = self._made(_example(op))  # refused here, not in a call
@@ -53,7 +54,8 @@ class Gradient:
             found = step(*(given[name] for name, _, _ in step.parameters), **words)
             names = [name for name, _ in step.results]
             given.update(zip(names, found[-len(names) :] if isinstance(found, tuple) else [found]))
-        return given[self.result]
+        found = given[self.result]
+        return found.sum() if self.wrt in self.operator.scalars else found
 
     def _reads(self, name):
         return (name in (parameter for parameter, _, _ in step.parameters) for step in self.operators)
@@ -80,7 +82,9 @@ def _gradient(op, wrt):
 
 
 def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
-    """The gradient of an operator by the column ``wrt``, as operators that can be read and run.
+    """The gradient of an operator by the parameter ``wrt``, as operators that can be read and run.
+
+    That is a column of floats, a table of floats that is read at ``[segment]`` alone, or a scalar.
 
     ``means`` tells how it is made: by sums, by totals, by places of chosen elements, or by scans. Raises InputError with the
     reason if there is none.
@@ -105,5 +109,5 @@ def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
     if not isinstance(operator, _segfold.Operator):
         raise TypeError(f"gradient() takes an operator, as sf.standard.sum, and {operator!r} is given")
     if not isinstance(wrt, str):
-        raise TypeError(f"wrt= takes the name of a column, and {wrt!r} is given")
+        raise TypeError(f"wrt= takes the name of a parameter, and {wrt!r} is given")
     return _gradient(operator, wrt)

@@ -122,10 +122,10 @@ def function(op):
 def fold(op, *columns, **words):
     """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
-    Returns a tensor, or a named tuple of tensors. Gradients by columns of floats are those of :func:`segfold.gradient`, whose
-    operators run in ``backward()``. Sums of a column or of a product of two have second derivatives too, and gradients by a column
+    Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators run in
+    ``backward()``; these have gradients too, but for scans. Sums of a column or of a product of two also have gradients by a column
     of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the reason for a
-    gradient that is not made: by a table or a scalar, of an operator with a ``scan``, a second one of others, in forward mode.
+    gradient that is not made, as of an operator with a ``scan``, by a table that is not read at ``[segment]``, in forward mode.
     ``torch.func.vmap`` folds the entries of a batch in turn.
     """
     return function(op)(*columns, **words)
@@ -207,10 +207,12 @@ def _by_operators(ctx, op, gradients, arrays, segments):
     results = [name for name, _ in op.results]
     of_results = dict(zip(results, gradients[-len(results) :]))
     found = [None] * len(arrays)
-    for at, (name, _, _) in enumerate(op.parameters):
+    for at, (name, _, is_table) in enumerate(op.parameters):
         if not ctx.needs_input_grad[1][at]:
             continue
         try:
+            if _segfold.has_zero_gradient(op, name):
+                continue
             made = _gradient(op, name)
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
@@ -221,7 +223,12 @@ def _by_operators(ctx, op, gradients, arrays, segments):
             folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
             names = [result for result, _ in step.results]
             given.update(zip(names, folded[-len(names) :]))
-        found[at] = given[made.result]
+        gradient = given[made.result]
+        if name in op.scalars:
+            gradient = gradient.sum().reshape(arrays[at].shape)
+        elif is_table and len(gradient) < len(arrays[at]):  # entries behind those of the segments are not read
+            gradient = _torch.cat([gradient, gradient.new_zeros(len(arrays[at]) - len(gradient), *gradient.shape[1:])])
+        found[at] = gradient
     return found
 
 

@@ -132,7 +132,7 @@ def test_torch_knows_gradients_of_sums_of_rows(torch, folds):
     with pytest.raises(RuntimeError) as caught:
         folds.fold(sf.operator(table), torch.arange(9), x, uniform=3).sum().backward()
     assert str(caught.value) == (
-        "operator bag has no gradient by 't': this is a table, and gradients are made by columns; it has no column of floats"
+        "operator bag has no gradient by 't': this is a table that is read elsewhere than at [segment], and of tables gradients are made by these"
     )
 
 

@@ -87,7 +87,7 @@ def test_refusals_tell_the_reason():
         sf.gradient(sf.standard.dot, wrt="z")
     with pytest.raises(TypeError, match="takes an operator"):
         sf.gradient("sum", wrt="x")
-    with pytest.raises(TypeError, match="takes the name of a column"):
+    with pytest.raises(TypeError, match="takes the name of a parameter"):
         sf.gradient(sf.standard.sum, wrt=0)
     by_x = sf.gradient(sf.standard.sum, wrt="x")
     with pytest.raises(sf.InputError, match="gradient of sum by x has no array for 'x'; it takes grad_result, x and segments"):

@@ -82,8 +82,32 @@ def test_torch_has_second_derivatives_at_fixed_gradients_of_results(torch):
     assert torch.allclose(found, wanted)
 
 
-def test_torch_is_told_of_second_derivatives_by_gradients_of_results(torch):
+@pytest.mark.parametrize("name", ["norm", "softmax", "weighted_mean"])
+def test_torch_checks_second_derivatives(torch, name):
+    op = getattr(sf.standard, name)
+    columns = [torch.from_numpy(np.random.default_rng(6).uniform(0.3, 1.5, 7)).requires_grad_() for _ in op.parameters]
+    offsets = torch.tensor([0, 3, 7])
+    assert torch.autograd.gradgradcheck(lambda *columns: sf.torch.fold(op, *columns, offsets=offsets), columns)
+
+
+def test_torch_checks_gradients_by_scalars_and_tables(torch):
+    op = sf.operator(
+        "operator f(x: f64, k: scalar f64, t: table f64) -> f64 { state s: f64 = 0 lift pow(x, k) * t[segment] combine(a, b) a + b finish sqrt(s) }"
+    )
+    x, k = torch.from_numpy(np.abs(X)).requires_grad_(), torch.tensor([1.5], dtype=torch.float64, requires_grad=True)
+    t = torch.tensor([0.5, 2.0, 1.0, 9.0], dtype=torch.float64, requires_grad=True)  # one more than there are segments
+    assert torch.autograd.gradcheck(lambda *arrays: sf.torch.fold(op, *arrays, uniform=3), [x, k, t])
+
+
+def test_torch_gets_no_gradient_of_what_changes_by_steps_alone(torch):
     x = torch.from_numpy(X).requires_grad_()
-    (first,) = torch.autograd.grad(sf.torch.fold(sf.standard.norm, x, uniform=3).square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="has no gradient by 'grad_result': this is a table"):
+    op = sf.operator("operator whole(x: f64) -> f64 { state s: f64 = 0 lift floor(x) combine(a, b) a + b finish s / 2 }")
+    (sf.torch.fold(op, x, uniform=3).sum() + x.sum()).backward()
+    assert x.grad.tolist() == [1.0] * 9
+
+
+def test_torch_is_told_of_second_derivatives_by_scans(torch):
+    x = torch.from_numpy(X).requires_grad_()
+    (first,) = torch.autograd.grad(sf.torch.fold(sf.standard.product, x, uniform=3).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="operator product_gradient_x has no gradient by 'x': it has a scan"):
         first.square().sum().backward()

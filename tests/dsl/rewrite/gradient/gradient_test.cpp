@@ -240,10 +240,34 @@ TEST(Gradient, OfRowsIsOfRows)
     EXPECT_TRUE(made.operators.back().parameters.back().row);
     EXPECT_NE(print(made).find("let of_grad_result = grad_result[segment];"), std::string::npos)
         << print(made);
-    EXPECT_EQ(message_of<InputError>([&] { return gradient(op, "w"); }),
-              "operator f has no gradient by 'w': 'w' has one number for a row of features, and gradients "
-              "are made by "
-              "columns of rows");
+    EXPECT_EQ(
+        message_of<InputError>([&] { return gradient(op, "w"); }),
+        "operator f has no gradient by 'w': 'w' has one number for a row of features, and gradients are "
+        "made by rows");
+}
+
+TEST(Gradient, ByATableOrAScalarIsSummedOverTheSegment)
+{
+    const auto op = read(
+        "operator f(x: f64, k: scalar f64, t: table f64) -> f64 { state s: f64 = 0 lift x * k * t[segment] "
+        "combine(a, b) a + b finish s * s }");
+    for (const std::string parameter : {"k", "t"}) {
+        const auto made = gradient(op, parameter);
+        EXPECT_EQ(made.means, "sums");
+        ASSERT_EQ(made.operators.size(), 2u);
+        ArraysByName arrays;
+        arrays["x"] = doubles({1, 2, 3});
+        arrays["k"] = doubles({2});
+        arrays["t"] = doubles({1, 5});
+        arrays["grad_result"] = doubles({1, 10});
+        fold_few_in_turn(made.operators, arrays, std::vector<std::int64_t>{0, 2, 3});
+        const auto found = arrays.at(made.result).as<double>();
+        // s = (6, 30): 2 s (x0 + x1) t and 2 s x2 t by k; the same with k for t by t.
+        const auto wanted = parameter == "k" ? std::vector<double>{2 * 6 * 3 * 1, 10 * 2 * 30 * 3 * 5}
+                                             : std::vector<double>{2 * 6 * 3 * 2, 10 * 2 * 30 * 3 * 2};
+        EXPECT_EQ(std::vector<double>(found.begin(), found.end()), wanted) << print(made);
+    }
+    EXPECT_EQ(gradient(standard_operator("softmax_temperature", Type::f32), "temperature").means, "totals");
 }
 
 TEST(Gradient, IsRefusedWithTheReason)
@@ -258,14 +282,13 @@ TEST(Gradient, IsRefusedWithTheReason)
               "operator sum has no gradient by 'x': its type is i32, and only floats have derivatives; it "
               "has no column "
               "of floats");
-    EXPECT_EQ(message("spmv", Type::f32, "x"),
-              "operator spmv has no gradient by 'x': this is a table, and gradients are made by columns; its "
-              "columns of "
-              "floats are value");
-    EXPECT_EQ(message("rms_norm", Type::f32, "eps"),
-              "operator rms_norm has no gradient by 'eps': this is a scalar, and gradients are made by "
-              "columns; its "
-              "columns of floats are x");
+    EXPECT_EQ(
+        message("spmv", Type::f32, "x"),
+        "operator spmv has no gradient by 'x': this is a table that is read elsewhere than at [segment], "
+        "and of tables gradients are made by these");
+    EXPECT_EQ(message("cross_entropy", Type::f32, "label"),
+              "operator cross_entropy has no gradient by 'label': its type is i64, and only floats have "
+              "derivatives; its columns of floats are x");
     EXPECT_EQ(message("linear_recurrence", Type::f32, "input"),
               "operator linear_recurrence has no gradient by 'input': it has a scan, whose outputs depend on "
               "all elements "
@@ -276,6 +299,13 @@ TEST(Gradient, IsRefusedWithTheReason)
               "operator binned_sum has no gradient by 'x': no result of floats changes with it but by steps, "
               "where it is "
               "compared or rounded");
+}
+
+TEST(Gradient, OfStepsIsKnownToBeZero)
+{
+    EXPECT_THROW((void)gradient(standard_operator("binned_sum", Type::f32), "x"), ZeroGradient);
+    EXPECT_THROW((void)gradient(gradient(standard_operator("sum", Type::f32), "x").operators[0], "x"),
+                 ZeroGradient);
 }
 
 TEST(Reduced, KeepsTheFieldsBehindOthers)
