@@ -193,8 +193,9 @@ TEST(NativeBackend, StagesAreMeasuredBesideTheReadRate)
     ASSERT_EQ(entries.size(), Catalogue::native().stages().size());
     int chosen = 0;
     for (const auto& entry : entries) {
-        if (entry["name"] == "lane_per_feature" || entry["name"] == "scan_features") {
-            EXPECT_EQ(entry["outcome"], "left_out") << entry;  // the operator has no rows
+        const auto name = entry["name"].get<std::string>();
+        if (name == "lane_per_feature" || name.starts_with("scan_")) {
+            EXPECT_EQ(entry["outcome"], "left_out") << entry;  // the operator has no rows and no scan
             continue;
         }
         EXPECT_EQ(entry["outcome"], "measured") << entry;
