@@ -25,6 +25,8 @@ template <class Number>
 {
     const auto wrong = std::ranges::find_if(
         numbers, [&](Number number) { return std::cmp_greater_equal(number, num_groups); });
+    if (wrong == numbers.end())
+        throw InputError("the numbers of groups were changed while a fold read them");
     throw InputError(fmt::format("the number of the group of element {} is {}, and there {} {}: {}",
                                  wrong - numbers.begin(), *wrong, num_groups == 1 ? "is" : "are",
                                  count_text(num_groups, "group"),
