@@ -17,11 +17,14 @@ namespace cli {
 namespace {
 
 /// Sections of the README that users of the program need; the others are for developers.
-constexpr std::array<std::string_view, 7> kSections = {
-    "Parts",      "Functions, arrays, loops, scalars, products",
-    "Write-back", "Running results",
-    "Rows",       "Types and expressions",
-    "Grammar"};
+constexpr std::array<std::string_view, 8> kSections = {"Parts",
+                                                       "Functions, arrays, loops, scalars, products",
+                                                       "Write-back",
+                                                       "Running results",
+                                                       "Gradients",
+                                                       "Rows",
+                                                       "Types and expressions",
+                                                       "Grammar"};
 
 /// Returns the line with each link replaced by its text. A link to another site keeps its address in
 /// parentheses.
