@@ -309,7 +309,7 @@ class Stream:
 
     @property
     def names(self) -> list[str]:
-        """The result fields, without ``keys``."""
+        """The arrays of each tuple."""
 
     def warn_of_news(self) -> None:
         """Warns of what was not told yet."""
