@@ -230,7 +230,8 @@ int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
 int verb_regress(const Words& words)
 {
     const auto parse = [&] {
-        return Arguments("regress", words, join({kOperatorFlags, kScannedFlags, kBackendFlags, kRegressFlags}), 1);
+        return Arguments("regress", words,
+                         join({kOperatorFlags, kScannedFlags, kBackendFlags, kRegressFlags}), 1);
     };
     if (const auto ranks = mpi_world())
         return judge_by_ranks(words, *ranks,
