@@ -5,6 +5,7 @@
 
 #include "dsl/printer.h"
 #include "dsl/rewrite/gradient/reduced.h"
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/random_differentiable.h"
 
@@ -44,6 +45,56 @@ TEST(GradientLaw, HoldsForOperatorsByLot)
     }
     for (const auto* name : {"sums", "totals", "places", "two scans"})
         EXPECT_GE(means[name], 10) << name;
+}
+
+// Where the course changes at a constant, at a position or at NaN, only elements there show it.
+TEST(GradientLaw, HoldsWhereTheCourseChangesAtAConstant)
+{
+    const std::string stops =
+        " combine(a, b) { s = a.s + (a.stop ? 0 : b.s); stop = a.stop || b.stop } finish s }";
+    const std::string resets = " combine(a, b) { s = b.r ? b.s : a.s + b.s; r = a.r || b.r } finish s }";
+    const std::string state = " state { s: f64 = 0; stop: bool = false } lift ";
+    const std::string reset_state = " state { s: f64 = 0; r: bool = false } lift ";
+    const std::vector<std::pair<std::string, std::string>> texts = {
+        {"x", "operator o(x: f64, k: i64) -> f64 {" + state + "{ s = x; stop = k > 5 }" + stops},
+        {"x", "operator o(x: f64) -> f64 {" + state + "{ s = x; stop = x > 3 }" + stops},
+        {"x", "operator o(x: f64) -> f64 {" + state + "{ s = isnan(x) ? 0 : x; stop = isnan(x) }" + stops},
+        {"x", "operator o(x: f64, k: i64) -> f64 {" + reset_state + "{ s = x; r = k > 5 }" + resets},
+        {"x", "operator o(x: f64) -> f64 {" + reset_state + "{ s = x; r = position == 7 }" + resets},
+        // A large gradient of another result hides no wrong one.
+        {"x",
+         "operator o(x: f64) -> (s: f64, e: f64) { state { s: f64 = 0; stop: bool = false; e: f64 = 0 } "
+         "lift { s = x; stop = x > 1; e = exp(13 * x) } combine(a, b) { s = a.s + (a.stop ? 0 : b.s); stop = "
+         "a.stop || b.stop; e = a.e + b.e } finish { s = s; e = e } }"},
+        // What is chosen is not what decides.
+        {"x",
+         "operator o(x: f64) -> f64 { state { best: f64 = -inf; v: f64 = 0 } lift { best = abs(x); v = x } "
+         "combine(a, b) { best = max(a.best, b.best); v = a.best >= b.best ? a.v : b.v } finish v }"},
+        // Derivatives of two fields are equal by chance.
+        {"d",
+         "operator o(x: f64, d: f64) -> (r: f64, each y: f64) { state { s: f64 = 0; g: f64 = 1 } lift { s = "
+         "x; g "
+         "= d } combine(a, b) { s = a.s * b.g + b.s; g = a.g * b.g } finish { r = s - g } map x * r }"},
+        {"x", "operator o(x: f64) -> f64 { state s: f64 = 0 lift pow(x, 0) + x combine(a, b) a + b }"},
+    };
+    for (const auto& [parameter, text] : texts) {
+        const auto op = parse_operator("o.seg", text);
+        const auto finding = judge_gradient(op, parameter, 40);
+        EXPECT_TRUE(finding.is_right()) << print(finding, op);
+        EXPECT_GT(finding.num_points, 60) << text;
+    }
+}
+
+// A read of a table that a condition guards stays behind it.
+TEST(GradientLaw, GuardsOfTablesStay)
+{
+    const auto op = parse_operator("o.seg",
+                                   "operator o(x: f64, k: i64, t: table f64) -> f64 { state s: f64 = 0 lift "
+                                   "{ let w = k < 8 ? t[k] * x : 0; "
+                                   "s = k < 8 ? sin(w) * exp(w) : 0 } combine(a, b) a + b }");
+    const auto text = print(gradient(op, "x"));
+    EXPECT_EQ(text.find("let w"), std::string::npos) << text;
+    EXPECT_NE(text.find("map k < 8 ? "), std::string::npos) << text;
 }
 
 // The gradient of a result is a table that is read at [segment], so that gradients have gradients.
@@ -94,7 +145,7 @@ TEST(GradientLaw, FindsAWrongSignAndShowsIt)
 {
     const auto op = standard_operator("log_sum_exp", Type::f32);
     const auto made = changed(op, "exp(x - greatest) / sum", "exp(greatest - x) / sum");
-    const auto finding = judge_gradient(op, "x", 20, 1, &made);
+    const auto finding = judge_gradient(op, "x", 60, 1, &made);
     ASSERT_TRUE(finding.wrong);
     EXPECT_FALSE(finding.is_right());
     const auto text = print(finding, op);

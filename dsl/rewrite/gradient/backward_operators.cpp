@@ -291,7 +291,8 @@ Gradient Backward::two_scans() const
         const auto totals = inner.totals_by_name(outer);
         Derivative of_total(outer, wide_);
         for (const auto& field : fields_that_count())
-            of_total.set(totals.at(field), of_total.one());
+            of_total.set(totals.at(field),
+                         outer.name("d_" + field + "?", wide_));  // no name: nothing cancels
         auto sums = inner.parts(outer, totals, outer.name("length", Type::i64), of_total).shares;
         std::set<std::string> read;
         bool has_length = false;

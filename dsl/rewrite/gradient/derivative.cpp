@@ -261,7 +261,7 @@ Expression Derivative::of_call(const Expression& term)
         const auto lower = power == 2.0 ? x
                            : power      ? terms_.call("pow", {x, terms_.number(*power - 1, *y->type)})
                                         : terms_.call("pow", {x, binary("-", y, terms_.number(1, *y->type))});
-        auto by_base = product(d, binary("*", widened(y), widened(lower)));
+        auto by_base = power == 0.0 ? Expression() : product(d, binary("*", widened(y), widened(lower)));
         if (!power)
             by_base = chosen(binary("==", y, terms_.number(0, *y->type)), {}, by_base);
         const auto logarithm = terms_.call("log", {wide});

@@ -14,8 +14,9 @@ struct GradientCase {
 };
 
 /// Makes a case. Floats lie between -2 and 2, or between 0.25 and 2 if `is_positive`, in steps of 2^-20 at
-/// most; integers between 0 and 3. A segment has 1 to 6 elements, a table as many entries as there are
-/// elements, and 8 or more.
+/// most; integers between 0 and 3. Some of both lie beside a constant of the operator's text instead, and
+/// some floats are NaN if the text asks for it. A segment has 1 to 6 elements, every second one up to as many
+/// as the constants name positions; a table has as many entries as there are elements, and 8 or more.
 [[nodiscard]] GradientCase gradient_case(const Operator& op, const Gradient& gradient, std::uint64_t seed,
                                          bool is_positive, int num_segments);
 

@@ -444,8 +444,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
     for (const auto& term : order) {
         const bool is_read_first = term->kind == ExpressionKind::gather && unconditional.contains(term->name);
         const auto hinted = hint_of(term);
-        if (!is_read_first &&
-            (uses[&*term] < 2 || !is_compound(term) || (hinted.empty() && reads_at_risk(term))))
+        if (!is_read_first && (uses[&*term] < 2 || !is_compound(term) || reads_at_risk(term)))
             continue;
         const auto base = !hinted.empty() ? hinted : is_read_first ? "of_" + term->name : "part";
         auto name = base;

@@ -55,7 +55,10 @@ class Gradient:
             names = [name for name, _ in step.results]
             given.update(zip(names, found[-len(names) :] if isinstance(found, tuple) else [found]))
         found = given[self.result]
-        return found.sum() if self.wrt in self.operator.scalars else found
+        if self.wrt not in self.operator.scalars:
+            return found
+        is_narrow = str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16")
+        return found.astype("float32").sum() if is_narrow and hasattr(found, "astype") else found.float().sum() if is_narrow else found.sum()
 
     def _reads(self, name):
         return (name in (parameter for parameter, _, _ in step.parameters) for step in self.operators)
