@@ -70,6 +70,10 @@ void sort_by_digits(std::vector<Item>& items, KeyOf key_of)
     }
 }
 
+/// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Successive keys
+/// get distant hashes. A hash has 64 - `shift` bits.
+std::size_t hash_of_key(std::uint64_t key, int shift) { return key * 0x9E3779B97F4A7C15U >> shift; }
+
 /// A Bloom filter with one hash. It has at least 16 bits for each key.
 class BitTable {
 public:

@@ -11,13 +11,6 @@
 
 namespace segfold {
 
-/// Fibonacci hashing: D. E. Knuth, "The Art of Computer Programming", volume 3, section 6.4. Successive keys
-/// get distant hashes. A hash has 64 - `shift` bits.
-[[nodiscard]] inline std::size_t hash_of_key(std::uint64_t key, int shift)
-{
-    return key * 0x9E3779B97F4A7C15U >> shift;
-}
-
 /// Number of distinct keys, of any type. Keys are equal if their bits are.
 ///
 /// If keys rise or fall strictly, this takes one pass over them. Otherwise it takes two more, and sorts

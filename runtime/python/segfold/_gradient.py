@@ -57,8 +57,9 @@ class Gradient:
         found = given[self.result]
         if self.wrt not in self.operator.scalars:
             return found
-        is_narrow = str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16")
-        return found.astype("float32").sum() if is_narrow and hasattr(found, "astype") else found.float().sum() if is_narrow else found.sum()
+        if str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16"):  # the sum may be beyond their range
+            found = found.astype("float32") if hasattr(found, "astype") else found.float()
+        return found.sum()
 
     def _reads(self, name):
         return (name in (parameter for parameter, _, _ in step.parameters) for step in self.operators)

@@ -98,3 +98,9 @@ def test_refusals_tell_the_reason():
         by_x(GRADIENT, X, X, offsets=OFFSETS)
     with pytest.raises(sf.InputError, match="table 'grad_result' has 2 entries"):
         by_x(GRADIENT[:2], X, offsets=OFFSETS)
+
+
+def test_the_gradient_by_a_scalar_of_f16_is_summed_in_f32():
+    op = sf.operator("operator s(x: f16, p: scalar f16) -> f32 { state s: f32 = 0 lift f32(x) * f32(p) combine(a, b) a + b }")
+    found = sf.gradient(op, wrt="p")(np.ones(6000, "f4"), np.ones(120_000, "f2"), np.float16(1), uniform=20)
+    assert found == 120_000
