@@ -76,6 +76,11 @@ TEST(GradientLaw, HoldsWhereTheCourseChangesAtAConstant)
          "x; g "
          "= d } combine(a, b) { s = a.s * b.g + b.s; g = a.g * b.g } finish { r = s - g } map x * r }"},
         {"x", "operator o(x: f64) -> f64 { state s: f64 = 0 lift pow(x, 0) + x combine(a, b) a + b }"},
+        // As many paths as 2^26 lead through few terms.
+        {"x",
+         "operator o(x: f64, y: f64) -> f64 { state s: f64 = -inf lift { let v[0] = x; for h in 0..26 { let "
+         "v[h + "
+         "1] = y > f64(h) ? max(v[h], y) : min(v[h], 3.0) } s = v[26] } combine(a, b) max(a, b) }"},
     };
     for (const auto& [parameter, text] : texts) {
         const auto op = parse_operator("o.seg", text);

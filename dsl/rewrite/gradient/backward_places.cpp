@@ -72,15 +72,20 @@ bool is_chosen_in_order(const Expression& value)
                         [](const ExpressionNode& node) { return node.kind == ExpressionKind::conditional; });
 }
 
-/// The index of an element; none where the derivative of its field is 0.
-Expression lifted_place(TermGraph& terms, const Expression& derivative)
+/// The index of an element; none where the derivative of its field is 0. `known` holds the places of shared
+/// terms, of which there are few, while the paths to them may be as many as 2 to the power of their depth.
+Expression lifted_place(TermGraph& terms, const Expression& derivative,
+                        std::map<const ExpressionNode*, Expression>& known)
 {
     if (!derivative.has_value() || literal_value(derivative) == 0.0)
         return no_place(terms);
-    if (derivative->kind == ExpressionKind::conditional)
-        return terms.select(derivative.argument(0), lifted_place(terms, derivative.argument(1)),
-                            lifted_place(terms, derivative.argument(2)));
-    return terms.name("index", Type::i64);
+    if (derivative->kind != ExpressionKind::conditional)
+        return terms.name("index", Type::i64);
+    if (const auto found = known.find(&*derivative); found != known.end())
+        return found->second;
+    const auto yes = lifted_place(terms, derivative.argument(1), known);
+    const auto no = lifted_place(terms, derivative.argument(2), known);
+    return known[&*derivative] = terms.select(derivative.argument(0), yes, no);
 }
 
 /// The derivative at elements where it is not 0.
@@ -159,7 +164,8 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
         const auto place = ChosenPlace(terms, places, dependence, is_above_all(known)).of(joined.at(field));
         if (!place)
             return std::nullopt;
-        lift.emplace_back(names[field], lifted_place(terms, by_element.of(element.at(field))));
+        std::map<const ExpressionNode*, Expression> places_of;
+        lift.emplace_back(names[field], lifted_place(terms, by_element.of(element.at(field)), places_of));
         combine.emplace_back(names[field], *place);
         folded.state.push_back({names[field],
                                 Type::i64,
