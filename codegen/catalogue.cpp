@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "codegen/embedded_kernels.h"
+#include "codegen/order/stage_order.h"
 #include "codegen/weave/comment.h"
 #include "codegen/weave/mention.h"
 #include "dsl/check/rows.h"
@@ -391,21 +392,32 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
     return rule_of_thumb_by(plan_facts(problem, shape), problem);
 }
 
+std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Problem& problem) const
+{
+    constexpr double kMeasured = 90;  // stages that rows have measured rank up to it
+    const auto& order = StageOrder::standard();
+    const auto asked = order_facts(facts);
+    std::vector<RankedStage> all;
+    for (const auto& stage : stages()) {
+        if (stage.is_rung || !serves(stage, problem, facts))
+            continue;
+        RankedStage one{&stage};
+        if (stage.suits)
+            one.rank = static_cast<double>(rank(stage, facts));
+        else if ((one.expected_share = order.expected_share(stage.name, asked)))
+            one.rank = kMeasured * *one.expected_share;
+        else if (const auto share = order.expected_share(stage.name, as_offsets(asked)))
+            one.rank = kMeasured * (*share - 1);  // behind all that rows have measured
+        all.push_back(one);
+    }
+    std::ranges::stable_sort(all, std::greater(), &RankedStage::rank);
+    return all;
+}
+
 const Stage& Catalogue::rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const
 {
-    const Stage* best = nullptr;
-    std::int64_t best_rank = 0;
-    for (const auto& stage : stages()) {
-        if (stage.is_rung)
-            continue;
-        const auto its_rank = rank(stage, facts);
-        if ((best == nullptr || its_rank > best_rank) && serves(stage, problem, facts)) {
-            best = &stage;
-            best_rank = its_rank;
-        }
-    }
-    if (best != nullptr)
-        return *best;
+    if (const auto all = ranked(facts, problem); !all.empty())
+        return *all.front().stage;
     std::string reasons;
     for (const auto& stage : stages())
         if (!stage.is_rung)

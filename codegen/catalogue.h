@@ -18,6 +18,15 @@ namespace segfold {
 /// True if a stage maps elements itself after it folds them. It then needs no second launch for the map.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
+/// A stage with its rank among those that can serve.
+struct RankedStage {
+    const Stage* stage = nullptr;
+    /// The value of `suits`; for a stage without it 90 times the share of the best stage's rate that it is
+    /// expected to reach, so that a stage above 90 says that it is better than any that was measured.
+    double rank = 0;
+    std::optional<double> expected_share = {};  ///< of the best stage's rate; none where `suits` ranks
+};
+
 class Catalogue {
 public:
     /// The stages embedded in the program.
@@ -58,9 +67,10 @@ public:
     /// Throws InputError unless `stage` can serve `problem`. The message gives the reason and the stages that
     /// can.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The default stage: the stage that can serve and whose `suits` gives the greatest rank. If ranks are
-    /// equal, the first in stages() wins. Rungs of the ladder do not count. Throws InputError if no stage can
-    /// serve.
+    /// The stages that can serve, without rungs of the ladder, best first. `facts` are plan_facts(). Of equal
+    /// ones the first in stages() comes first.
+    [[nodiscard]] std::vector<RankedStage> ranked(const FormulaNames& facts, const Problem& problem) const;
+    /// The default stage: the first that is ranked(). Throws InputError if no stage can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
     /// Returns rule_of_thumb() for a problem whose plan_facts() are known.
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;

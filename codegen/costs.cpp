@@ -30,7 +30,9 @@ std::int64_t operations(const Expression& expression)
     return count;
 }
 
-std::int64_t combine_operations(const Operator& op)
+}  // namespace
+
+std::int64_t combine_cost(const Operator& op)
 {
     std::int64_t count = 0;
     for (const auto& let : op.combine.lets)
@@ -40,18 +42,16 @@ std::int64_t combine_operations(const Operator& op)
     return count;
 }
 
-}  // namespace
-
 bool is_costly(const Operator& op)
 {
     constexpr std::int64_t kCheap = 12;
-    return combine_operations(op) > kCheap;
+    return combine_cost(op) > kCheap;
 }
 
 bool is_called(const Operator& op)
 {
     constexpr std::int64_t kMostInline = 128;  // per field, because a call moves all fields
-    return combine_operations(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
+    return combine_cost(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
 }
 
 bool has_mixed_fields(const Operator& op)

@@ -1,8 +1,13 @@
 #pragma once
 // Estimates the cost of an operator's combine(). Emitted texts and the choice of a stage depend on it.
+#include <cstdint>
+
 #include "dsl/operator.h"
 
 namespace segfold {
+
+/// Cost of combine() in additions; a division or a call of the C library counts as eight.
+std::int64_t combine_cost(const Operator& op);
 
 /// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.
 bool is_costly(const Operator& op);

@@ -69,6 +69,7 @@ FormulaNames operator_facts(const Operator& op)
             {"rows", has_rows(op)},
             {"rows_by_place", reads_rows_by_place(op)},
             {"gathers_rows", gathers_rows(op)},
+            {"combine_cost", combine_cost(op)},
             {"costly_combine", is_costly(op)},
             {"calls_library", combine_calls_library(op)},
             {"mixed_fields", has_mixed_fields(op)},

@@ -5,21 +5,6 @@
 //% layout  offsets
 //% needs   associative, state_bytes <= 16, !uses_position, !uses_segment
 //% let     is_light = element_bytes <= 8 && state_bytes <= 4
-//% let     is_mild = longest_length <= 2048 * mean_length
-//% let     most_light = is_mild && element_bytes > 1 ? 4194304 : 3145728
-//% let     most = state_bytes <= 4 ? most_light : mean_length < 4 ? 2097152 : state_bytes <= 8 && element_bytes >= 8 ? 1835008 : 1048576
-//% let     is_small = num_elements <= most && num_segments >= 32 && longest_length > 0 && longest_length <= 65536
-//% let     are_short = !costly_combine && element_bytes <= 4 && mean_length <= 40 && num_segments > 8192
-//% let     are_tiny = num_elements <= 106496 && 2 * padded_elements > 3 * num_elements
-//% let     are_alike = mean_length <= 71 && longest_length <= 124 * mean_length
-//% let     are_wide = are_alike && num_elements <= 1441792 && num_segments > 4096
-//% let     are_little = num_elements <= 1048576 && num_segments > 43008
-//% let     are_few = num_elements <= (state_bytes <= 8 ? 1835008 : 393216) && longest_length <= 16384
-//% let     general = is_small && !are_tiny ? (state_bytes <= 4 || are_few || are_short || are_wide || are_little ? 65 : 50) : 15
-//% let     is_uneven = 10 * padded_elements >= 72 * num_elements && 10 * padded_elements <= 82 * num_elements
-//% let     has_short_tail = is_uneven && longest_length <= 110 * num_elements / max(1, num_segments)
-//% let     are_drawn = has_short_tail && 10 * num_elements >= 28 * num_segments && mean_length <= 10 && num_elements <= 786432
-//% suits   gathers ? (num_elements > 262144 ? 75 : 15) : are_drawn ? 82 : general
 //% tune    block_threads = 160, 96, 288
 //% tune    items_per_thread = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 6, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 20

@@ -3,8 +3,6 @@
 //% source  Harris 2007, kernel 7, with the last block of the CUDA sample threadFenceReduction
 //% layout  whole, uniform
 //% needs   associative
-//% let     is_dear = !commutative && state_bytes >= 16 && num_segments > 512
-//% suits   whole ? 100 : mean_length > (element_bytes >= 8 ? 20480 : 30720) && !is_dear ? 65 : 5
 //% tune    block_threads = 256, 128, 512
 //% tune    items_per_thread = 8, 4, 16, 32
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16

@@ -4,16 +4,9 @@
 //% source  Groups and warps by length: Greathouse & Daga 2014 (CSR-Adaptive), without its first pass
 //% layout  uniform, offsets
 //% needs   associative
-//% let     is_wider = costly_combine || element_bytes > 0 && state_bytes > element_bytes
-//% let     is_thin = element_bytes > 0 && element_bytes <= 2 || state_bytes >= 16
 //% let     are_mixed = padded_elements > 2 * num_elements
 //% let     few_alike = state_bytes == 8 && num_elements > 1048576 ? 24576 : 8192
 //% let     most = are_mixed ? 98304 : padded_elements == 0 ? 32768 : few_alike
-//% let     is_few = num_elements <= (costly_combine ? 2621440 : 3145728) && num_segments <= most
-//% let     is_small = num_elements <= 4194304
-//% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin
-//% let     most_alike = costly_combine ? 2097152 : is_thin ? 4194304 : 6291456
-//% suits   uniform && num_elements <= most_alike || offsets && (is_few || has_giant) ? 60 : 0
 //% tune    block_threads = 128, 64, 256, 512
 //% tune    items_per_thread = 8, 2, 4
 //% tune    lanes_per_segment = 4, 2, 8, 16, 32

@@ -6,51 +6,6 @@
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_plain = !is_wider && element_bytes > 2 && state_bytes < 16
-//% let     is_broad = state_bytes >= 16
-//% let     is_narrow = element_bytes <= 2 && !costly_combine && !is_broad
-//% let     is_few = num_elements <= 2097152
-//% let     dear_few = num_segments > 4096 ? 192 : is_broad ? 48 : 128
-//% let     light_few = num_segments >= 1024 ? 1536 : element_bytes >= 8 ? 255 : 768
-//% let     other_few = is_narrow ? 1536 : is_broad ? 96 : state_bytes > element_bytes ? 255 : light_few
-//% let     few_alike = costly_combine ? dear_few : other_few
-//% let     narrow_alike = element_bytes == 1 ? 2944 : num_elements > 16777216 ? 4096 : 1024
-//% let     dear_alike = costly_combine ? 400 : element_bytes >= 8 ? 448 : 768
-//% let     many_alike = is_narrow ? narrow_alike : is_broad ? 192 : dear_alike
-//% let     is_ragged = is_few && element_bytes < 8 && mean_length > 504 && mean_length != 512 && mean_length < 704
-//% let     is_over = mean_length > 256 && mean_length < 264 && num_segments > 4096
-//% let     is_alike = uniform && !is_ragged && !is_over && mean_length <= (is_few ? few_alike : many_alike)
-//% let     are_loose_pairs = 2 * padded_elements > 3 * num_elements
-//% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? (are_loose_pairs ? 64 : 20) : 4
-//% let     are_most = num_elements > (element_bytes == 1 ? 33554432 : 16777216)
-//% let     many_light = element_bytes <= 2 && are_most ? 2048 : element_bytes == 2 && num_elements <= 6291456 ? 224 : 512
-//% let     light_most = is_few ? 560 : many_light
-//% let     heavy_most = num_segments <= 16384 || is_broad ? 384 : 480
-//% let     most = gathers ? 64 : is_plain || is_narrow ? light_most : heavy_most
-//% let     is_apt = mean_length >= least && mean_length <= most
-//% let     fills = num_segments >= (costly_combine && is_few ? 8192 : 128) && (is_few || !is_broad)
-//% let     are_near = longest_length <= max(4 * mean_length, mean_length + 16)
-//% let     is_small = num_elements <= 4194304
-//% let     most_padding = is_small || mean_length >= 96 && num_elements <= 50331648 ? 5 : 3
-//% let     are_told = padded_elements > 0 || is_small
-//% let     are_padded = are_told && padded_elements <= most_padding * num_elements
-//% let     are_many = num_segments >= 8192 && (is_plain && !gathers || is_small)
-//% let     has_short_tail = longest_length <= 28 * num_elements / max(1, num_segments) && padded_elements <= 7 * num_elements
-//% let     are_memoryless = has_short_tail && 10 * padded_elements >= 39 * num_elements
-//% let     small_skew = are_memoryless ? 18 : 14
-//% let     are_loose = are_many && are_padded && longest_length <= (is_small ? small_skew : 32) * mean_length
-//% let     least_long = costly_combine ? 48 : element_bytes <= 2 ? 84 : is_wider || element_bytes >= 8 && num_elements <= 1048576 ? 64 : is_plain ? 190 : 150
-//% let     are_long = are_memoryless && num_segments >= 3072 && mean_length >= least_long
-//% let     are_tight = padded_elements <= 5 * num_elements
-//% let     are_some = is_plain && num_elements <= 33554432 || is_narrow && mean_length >= 40 && num_elements <= 17825792
-//% let     are_half = num_elements >= 917504 && is_small && mean_length <= 40 && !costly_combine
-//% let     is_memoryless = are_memoryless && num_segments >= 8192 && (are_tight ? are_some : are_half)
-//% let     are_threes = costly_combine && are_memoryless && are_tight && mean_length >= 2 && mean_length <= 3 && !is_small
-//% let     ranges_spread = is_few && !is_plain ? 8 : 32
-//% let     are_light = ranges && num_segments >= 8192 && is_small && mean_length < 64
-//% let     is_even = fills && (are_near || (are_loose || is_memoryless) && !are_long) || are_light && longest_length <= ranges_spread * mean_length
-//% let     is_known = (offsets || ranges) && longest_length > 0
-//% let     are_few_each = costly_combine && longest_length <= 16 && padded_elements > 16 * num_elements
-//% suits   is_alike || is_known && (is_apt && is_even || are_few_each || are_threes) ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8

@@ -6,38 +6,6 @@
 //% let     least_own = 32 * (8 * (element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
-//% let     is_wide = element_bytes > 2 && state_bytes <= 4
-//% let     is_sorted = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 32 * mean_length
-//% let     are_lognormal = longest_length > 0 && longest_length <= 4096 && padded_elements >= 7 * num_elements && padded_elements <= 9 * num_elements
-//% let     least_mean = are_lognormal ? 1 : element_bytes > 1 ? (longest_length > 0 && longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
-//% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
-//% let     is_long = is_wide ? mean_length >= (is_sorted ? 1 : 4) : mean_length >= least_mean && mean_length <= most_mean
-//% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
-//% let     is_fit = element_bytes > 4 ? are_sparse && padded_elements > 8 * num_elements && mean_length < 1 : mean_length < 1 || are_sparse || is_long
-//% let     fewest = element_bytes > 2 ? 3538944 : element_bytes == 2 ? 2097152 : 393216
-//% let     most_skew = element_bytes > 2 ? (state_bytes > 4 ? 5120 : 14336) : num_elements <= 4194304 || padded_elements >= 2 * num_elements ? 65536 : 14336
-//% let     is_skewed = mean_length > 0 && longest_length > most_skew * mean_length && !(is_sorted && element_bytes == 4 && state_bytes <= 4)
-//% let     falls = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 65536 && mean_length >= 6 && state_bytes > 4
-//% let     is_lean = !falls && !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
-//% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
-//% let     are_drawn = mean_length >= 6 && padded_elements >= 5 * num_elements && padded_elements <= 9 * num_elements
-//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 || are_drawn : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements || are_drawn
-//% let     is_dear = costly_combine && !falls && state_bytes <= 12 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
-//% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
-//% let     rich_mean = keys && state_bytes < 24 && num_elements < 33554432 ? 8 : 4
-//% let     richest_elements = mean_length >= 8 ? 1835008 : 4194304
-//% let     richer_elements = mean_length < 16 ? 6291456 : keys && state_bytes > 12 ? 3538944 : 4718592
-//% let     rich_elements = state_bytes >= 24 ? richest_elements : element_bytes >= 8 ? 8388608 : richer_elements
-//% let     is_rich = state_bytes >= 12 && state_bytes > element_bytes && num_elements >= rich_elements && mean_length >= rich_mean
-//% let     paired_mean = flags || num_elements >= 67108864 ? 8 : 14
-//% let     is_paired = state_bytes >= 8 && element_bytes <= 4 && num_elements >= 12582912 && mean_length >= paired_mean
-//% let     narrow_mean = element_bytes == 1 ? (keys ? 20 : 6) : keys ? 24 : 8
-//% let     is_narrow = element_bytes <= 2 && num_elements >= 31457280 && mean_length >= narrow_mean
-//% let     has_room = num_elements <= 268435456
-//% let     are_seen = flags || longest_length > 0
-//% let     over_found = !gathers && has_room && (is_rich || are_seen && (is_paired || is_narrow)) ? 105 : 15
-//% let     over_offsets = gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
-//% suits   flags || keys ? over_found : over_offsets
 //% tune    block_threads = 256, 32, 64, 128, 224, 320, 384, 512, 640
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1

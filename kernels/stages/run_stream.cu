@@ -4,7 +4,6 @@
 //% source  Merrill & Garland 2016 (look-back); Merrill & Garland 2016, merge-based SpMV (carries)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 64, !uses_position, !uses_segment
-//% suits   100
 //% tune    block_threads = 256, 128
 //% tune    items_per_thread = 16, 8, 4
 //% tune    slices_per_warp = 4, 1, 2, 3, 5, 6, 7, 8, 10, 12, 14, 16

@@ -17,7 +17,6 @@
 //% let     most_rich = state_bytes > 16 ? most_widest : state_bytes > 12 ? most_sixteens : most_twelves
 //% let     most_wide = state_bytes <= 24 ? most_rich : keys ? 1310720 : 1048576
 //% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? most_pairs : most_wide
-//% suits   num_elements > 0 && num_elements <= most ? 110 : 5
 //% tune    block_threads = 256, 128, 288, 320, 352, 384, 416, 448, 512
 //% tune    items_per_thread = 16, 8, 4, 24, 32
 //% tune    copies = 0, 1

@@ -4,7 +4,6 @@
 //% source  Sengupta, Harris, Zhang & Owens 2007, section 3; Blelloch 1990
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, state_bytes <= 64
-//% suits   30
 //% tune    block_threads = 256, 64, 128
 //% tune    items_per_thread = 8, 4, 16
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)

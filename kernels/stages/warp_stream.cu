@@ -7,7 +7,6 @@
 //% let     least_bytes = 32 * (8 * (tiles * element_bytes + state_bytes) + state_bytes + 4) + 1024 * 8
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_bytes <= 46000
-//% suits   gathers && offsets ? 62 : 40
 //% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
 //% tune    ring_offsets = 512, 256, 1024

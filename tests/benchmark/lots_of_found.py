@@ -3,7 +3,7 @@
     python3 tests/benchmark/lots_of_found.py build/portable/runtime/segfold SEED COUNT RATES.csv [--small]
 
 draws COUNT equal lengths and numbers of elements for each operator and form, appends a row of rates for each to the
-file, as tests/data/lot has them, and prints how near the plan of the rule of thumb comes to the best. Lengths are 3 to
+file, as kernels/ranks/rows has them, and prints how near the plan that a run takes comes to the best. Lengths are 3 to
 300, elements 2^22 to 2^28; with --small 3 to 2^20, and 2^16 to 2^23. Records of the tuner are left aside. 100 workloads
 take three minutes.
 """

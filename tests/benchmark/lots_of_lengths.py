@@ -3,7 +3,7 @@
     python3 tests/benchmark/lots_of_lengths.py build/portable/runtime/segfold SEED COUNT RATES.csv [--large]
 
 draws COUNT layouts and numbers of elements for each operator, appends a row of rates for each to the file, as
-tests/data/lot has them, and prints how near the plan of the rule of thumb comes to the best stage. Lengths are
+kernels/ranks/rows has them, and prints how near the plan that a run takes comes to the best stage. Lengths are
 geometric, Poisson, log-normal, or half of them empty, with means of 2 to 512; elements 2^16 to 2^25, with --large 2^25
 to 2^28. Kernels are compiled first, by seven processes side by side. Records of the tuner are left aside. 100
 workloads take two minutes.

@@ -40,7 +40,7 @@ protected:
     {
         auto text = replaced(embedded("stages/thread_per_segment.cu"), "//% stage   thread_per_segment",
                              "//% stage   leap");
-        return replaced(text, "? 100 : 10", "? 1000 : uniform ? 1000 : 0");
+        return replaced(text, "//% tune", "//% suits   uniform ? 1000 : 0\n//% tune");
     }
 
     [[nodiscard]] std::string output(const std::vector<std::string>& words) const
@@ -143,10 +143,9 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
     const auto segment = replaced(leap(), "? 1000 :", "? 10000 / num_segment :");
     (void)folder_.write("own/stages/leap.cu", segment);
     const auto refused = refusal({"emit", "sum_i32", "--layout", "uniform=4", "--kernels", "own"});
-    EXPECT_TRUE(refused.starts_with(place_of(segment, "//% suits") + ": in 'is_alike || ")) << refused;
-    EXPECT_TRUE(
-        refused.ends_with(" ? 10000 / num_segment : uniform ? 1000 : 0': unknown name 'num_segment'; did "
-                          "you mean 'num_segments'?\n"))
+    EXPECT_TRUE(refused.starts_with(place_of(segment, "//% suits") + ": in 'uniform ? ")) << refused;
+    EXPECT_TRUE(refused.ends_with(
+        "10000 / num_segment : 0': unknown name 'num_segment'; did you mean 'num_segments'?\n"))
         << refused;
     const auto scan = replaced(leap(), "//% stage   leap", "//% stage   tile_scan");
     (void)folder_.write("own/stages/leap.cu", scan);

@@ -15,6 +15,7 @@
 #include "runtime/measure/bench/agreement.h"
 #include "runtime/measure/bench/ladder.h"
 #include "runtime/measure/bench/markdown.h"
+#include "runtime/measure/bench/plans.h"
 #include "runtime/measure/bench/record_json.h"
 #include "runtime/measure/bench/workloads/cases.h"
 #include "runtime/measure/bench/workloads/sweep.h"
@@ -43,6 +44,21 @@ TEST(BenchStatistics, QuartilesInterpolate)
     EXPECT_THROW((void)quartiles({}), InternalError);
     EXPECT_DOUBLE_EQ(geometric_mean(std::array{2.0, 8.0}), 4);
     EXPECT_DOUBLE_EQ(geometric_mean({}), 0);
+}
+
+/// States of 56 bytes leave no room for a tile of gather_tiles, however it is configured.
+TEST(BenchPlans, AStageThatCannotServeNeedsNoConfiguration)
+{
+    SessionOptions options;
+    options.backend = "simt";
+    Session session(options);
+    const Problem problem(standard_operator("linear_regression_f64"), SegmentForm::offsets);
+    std::vector<std::string> warnings;
+    const auto plans = bench::ladder_plans(session, problem, {1 << 16, 1 << 11, 64}, {}, {}, warnings);
+    const auto found =
+        std::ranges::find_if(plans, [](const auto& plan) { return plan.stage->name == "gather_tiles"; });
+    ASSERT_NE(found, plans.end());
+    EXPECT_TRUE(found->objection.starts_with("needs state_bytes <= 16")) << found->objection;
 }
 
 TEST(BenchTraffic, CountsWhatMustMove)

@@ -330,8 +330,8 @@ TEST(Lookup, ABorderOfTheRuleBetweenShapesStands)
         const auto& stage = Catalogue::standard().rule_of_thumb(own, at);
         return Point{stage.name, default_configuration(stage, plan_facts(own, at))};
     };
-    const Shape near{17476 * 960, 17476, 960}, asked{29852 * 562, 29852, 562},
-        closer{22369 * 750, 22369, 750};
+    const Shape near{8388 * 2000, 8388, 2000}, asked{16384 * 1024, 16384, 1024},
+        closer{11184 * 1500, 11184, 1500};
     ASSERT_EQ(rule(near).stage, "warp_per_segment");
     ASSERT_EQ(rule(asked).stage, "group_per_segment");
     const auto ask_uniform = [&](const Shape& measured) {

@@ -1,116 +1,16 @@
-// The stage that a run takes if nobody chooses: the `suits` lines of the stages decide.
+// What a run takes if nobody chooses: `suits` lines of stages for the host, `prefer` lines of all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <map>
 #include <numeric>
-#include <sstream>
 
 #include "codegen/catalogue.h"
 #include "codegen/configuration.h"
-#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/shape.h"
-#include "tests/common/files.h"
 
 namespace segfold::rule_of_thumb_test {
 namespace {
-
-/// Makes operators that are not standard; perhaps only the simplest stage can serve them.
-Operator own_operator(const std::string& name)
-{
-    const auto read = [&](const std::string& text) { return parse_operator(name + ".seg", text); };
-    if (name == "by_position")
-        return read(
-            "operator by_position(x: i64) -> i64 { state s: i64 = 0 lift x * position combine(a, b) a + b }");
-    if (name == "by_segment")
-        return read(
-            "operator by_segment(x: i8) -> i64 { state s: i64 = 0 lift i64(x) * segment combine(a, b) a + b "
-            "laws commutative }");
-    // Operators with many columns of f64, too wide for some stages. "costly" ones have more than twelve
-    // operations.
-    const bool costly = name.starts_with("costly_");
-    const int count = std::stoi(name.substr(name.find('_') + 1));
-    std::string parameters, state, lift, combine;
-    for (int i = 0; i < count; ++i) {
-        const auto n = std::to_string(i);
-        parameters += (i == 0 ? "x" : ", x") + n + ": f64";
-        state += "s" + n + ": f64 = 0; ";
-        lift += "s" + n + " = x" + n + "; ";
-        combine += "s" + n + " = a.s" + n + " + b.s" + n +
-                   (costly ? " + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0" : "") + "; ";
-    }
-    return read("operator " + name + "(" + parameters + ") { state { " + state + "} lift { " + lift +
-                "} combine(a, b) { " + combine + "} }");
-}
-
-const std::vector<std::string> kOperators = {
-    "sum_f32",         "sum_f16",          "sum_i8",        "sum_f64",
-    "count_i64",       "affine_u32",       "argmax_f32",    "trace_u64",
-    "affine_f64",      "keep_first_i32",   "keep_first_i8", "welford_mean_variance_f32",
-    "log_sum_exp_f32", "max_subarray_i32", "by_position",   "by_segment",
-    "wide_3",          "wide_12",          "costly_4",      "costly_8"};
-
-Operator operator_of(const std::string& name)
-{
-    return is_standard_operator(name) ? standard_operator(name) : own_operator(name);
-}
-
-constexpr SegmentForm kForms[] = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
-                                  SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
-
-struct Case {
-    std::string op;
-    SegmentForm form = SegmentForm::offsets;
-    std::string refuted;  ///< the law that is refuted: "associative", "commutative" or ""
-    Shape shape;
-};
-
-Problem problem_of(const Case& c, const Operator& op)
-{
-    Problem problem(op, c.form);
-    if (c.refuted == "commutative")
-        problem.laws.commutative = false;
-    if (c.refuted == "associative")
-        problem.laws = {false, false, false};
-    return problem;
-}
-
-/// tests/data/rule_of_thumb.csv holds shapes near the borders of stages' `suits` lines, with the stage to
-/// take.
-TEST(RuleOfThumb, TakesTheStagesOfTheTable)
-{
-    std::map<std::string, Operator> operators;
-    for (const auto& name : kOperators)
-        operators.emplace(name, operator_of(name));
-    std::ifstream table(SEGFOLD_SOURCE_DIR "/tests/data/rule_of_thumb.csv");
-    std::string row;
-    std::getline(table, row);
-    ASSERT_EQ(row, "operator,form,refuted,elements,segments,longest,stage");
-    std::map<std::string, int> taken;
-    while (std::getline(table, row)) {
-        std::istringstream cells(row);
-        Case c;
-        std::string form, stage;
-        char comma = 0;
-        std::getline(cells, c.op, ',');
-        std::getline(cells, form, ',');
-        std::getline(cells, c.refuted, ',');
-        cells >> c.shape.num_elements >> comma >> c.shape.num_segments >> comma >> c.shape.longest >> comma >>
-            stage;
-        ASSERT_TRUE(cells && operators.contains(c.op)) << row;
-        const auto* known = std::ranges::find(kForms, form, [](SegmentForm f) { return name(f); });
-        ASSERT_NE(known, std::end(kForms)) << row;
-        c.form = *known;
-        EXPECT_EQ(Catalogue::standard().rule_of_thumb(problem_of(c, operators.at(c.op)), c.shape).name, stage)
-            << row;
-        ++taken[stage];
-    }
-    EXPECT_EQ(taken.size(), 12u);
-    for (const auto& [stage, count] : taken)
-        EXPECT_GE(count, 14) << stage;
-}
 
 /// Returns the stage for segments by offsets. Padding in slices makes `padded` elements of the segments'
 /// `elements`.
@@ -121,116 +21,11 @@ std::string taken(const std::string& op, std::int64_t elements, std::int64_t seg
     return Catalogue::standard().rule_of_thumb(problem, {elements, segments, longest, 0, padded}).name;
 }
 
-TEST(RuleOfThumb, AsksWhetherLengthsAreSorted)
-{
-    EXPECT_EQ(taken("sum_f64", 1040000, 43000, 17000, 18000000), "group_or_grid");
-    EXPECT_EQ(taken("sum_f64", 1040000, 43000, 17000, 1300000), "gather_tiles");
-    EXPECT_EQ(taken("sum_f64", 1000000, 30000, 17000, 0), "group_or_grid") << "as if shuffled, unknown";
-    EXPECT_EQ(taken("sum_f32", 20000000, 6000000, 20000, 20500000), "lean_stream");
-    EXPECT_EQ(taken("sum_f32", 20000000, 6000000, 20000, 60000000), "warp_stream") << "are not sorted";
-}
-
-TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
-{
-    // All slices need 7 rounds, or 8.
-    EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 19250000), "thread_per_segment");
-    EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 22000000), "group_per_segment");
-    EXPECT_EQ(taken("welford_mean_variance_f32", 11000000, 2750000, 8, 22000000), "thread_per_segment")
-        << "lanes join what they have, which is dear";
-    // One segment of nine has elements, so slices are mostly empty.
-    EXPECT_EQ(taken("sum_f32", 8000000, 16000000, 13, 144000000), "thread_per_segment");
-    EXPECT_EQ(taken("sum_f32", 8000000, 16000000, 14, 144000000), "lean_stream") << "some are long";
-    EXPECT_EQ(taken("sum_f32", 10000000, 20000000, 13, 180000000), "lean_stream") << "of more elements";
-    EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 60, 250000000), "lean_stream");
-}
-
-TEST(RuleOfThumb, LeavesVectorsOfNarrowElementsToGroups)
-{
-    EXPECT_EQ(taken("sum_i8", 1 << 24, 1 << 20, 16, 1 << 24), "group_per_segment");
-    EXPECT_EQ(taken("sum_i8", 15 << 20, 1 << 20, 15, 15 << 20), "thread_per_segment");
-    const Problem placed(own_operator("by_segment"), SegmentForm::offsets);
-    EXPECT_EQ(Catalogue::standard().rule_of_thumb(placed, {1 << 24, 1 << 20, 16, 0, 1 << 24}).name,
-              "thread_per_segment")
-        << "which groups cannot serve";
-}
-
-TEST(RuleOfThumb, LetsGroupsTakeWhatIsNearlyEven)
-{
-    EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 512, 3 << 23), "group_per_segment");
-    EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "group_per_segment")
-        << "long ones are many times the mean, and lanes wait little";
-    EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "warp_per_segment");
-    EXPECT_EQ(taken("argmax_f32", 1 << 25, 1 << 18, 1800, 4 << 25), "lean_stream");
-    EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 400, 3 << 23), "group_per_segment");
-    EXPECT_EQ(taken("argmax_f32", 1 << 20, 1 << 13, 1900, 3 << 19), "warp_per_segment")
-        << "all warps run at once";
-}
-
-TEST(RuleOfThumb, LetsTilesTakeSmallIrregularProblems)
-{
-    EXPECT_EQ(taken("sum_f32", 1 << 22, 1 << 18, 10000, 1 << 25), "gather_tiles");
-    EXPECT_EQ(taken("sum_f32", (1 << 22) + 1, 1 << 18, 10000, 1 << 25), "lean_stream");
-    EXPECT_EQ(taken("sum_f32", 1 << 20, 1 << 16, 4000, 1 << 24), "gather_tiles") << "not groups or a grid";
-    EXPECT_EQ(taken("sum_f64", 1 << 20, 1 << 18, 10000, 1 << 24), "gather_tiles");
-    EXPECT_EQ(taken("sum_f64", 1 << 21, 1 << 18, 10000, 1 << 24), "warp_stream") << "states of eight bytes";
-    EXPECT_EQ(taken("sum_f32", 1 << 20, 1 << 13, 2000, 1 << 23), "warp_per_segment") << "one wave of warps";
-    EXPECT_NE(taken("sum_f32", 1 << 20, 1 << 16, 65537, 1 << 24), "gather_tiles")
-        << "its tiles are joined one after the other";
-}
-
-TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
-{
-    const auto chosen = [](const std::string& op, SegmentForm form, std::int64_t elements) {
-        const Problem problem(operator_of(op), form);
-        return Catalogue::standard().rule_of_thumb(problem, {elements, elements / 8}).name;
-    };
-    for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
-        const bool has_flags = form == SegmentForm::flags;
-        for (const auto& [op, most] :
-             std::map<std::string, std::int64_t>{{"sum_f32", has_flags ? 3670016 : 4325376},
-                                                 {"max_f32", 3670016},
-                                                 {"sum_f16", has_flags ? 6291456 : 4718592},
-                                                 {"argmax_f32", has_flags ? 6291456 : 5242880},
-                                                 {"sum_f64", 3244032},
-                                                 {"max_f64", has_flags ? 2621440 : 2162688},
-                                                 {"welford_mean_variance_f32", 6291456},
-                                                 {"max_subarray_f32", has_flags ? 3145728 : 4980736},
-                                                 {"wide_3", 2621440}}) {
-            EXPECT_EQ(chosen(op, form, most), "run_tiles") << op;
-            EXPECT_EQ(chosen(op, form, most + 1),
-                      op == "welford_mean_variance_f32" ? "lean_stream" : "run_stream")
-                << op;
-            EXPECT_EQ(chosen(op, form, 0), "run_stream") << op << ", of a number of elements nobody knows";
-        }
-    }
-}
-
 TEST(RuleOfThumb, CountsAsFarAsMemoryGoes)
 {
     constexpr std::int64_t kGiant = 3100000000;
     for (const std::string op : {"sum_i8", "sum_f32", "welford_mean_variance_f32"})
         EXPECT_FALSE(taken(op, 2 * kGiant, kGiant, kGiant, 33 * kGiant).empty());
-}
-
-TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
-{
-    const auto& catalogue = Catalogue::standard();
-    const auto chosen = [&](const std::string& op, std::int64_t mean, std::int64_t longest) {
-        const Problem problem(standard_operator(op), SegmentForm::offsets);
-        return catalogue.rule_of_thumb(problem, {mean << 16, 1 << 16, longest}).name;
-    };
-    EXPECT_EQ(chosen("sum_i32", 4096, 8000), "block_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 2047, 8000), "warp_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 256, 1024), "group_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 256, 1025), "warp_per_segment") << "one more than four times the mean";
-    EXPECT_EQ(chosen("sum_i32", 256, 5120), "warp_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 256, 5121), "lean_stream") << "one more than twenty times the mean";
-    EXPECT_EQ(chosen("sum_i32", 2046, 8185), "lean_stream") << "with many elements, than four times";
-    EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
-    EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_per_segment") << "shares of a block are read slower";
-    EXPECT_EQ(chosen("trace_u64", 1024, 1024), "warp_per_segment");
-    EXPECT_EQ(chosen("trace_u64", 4096, 8000), "warp_stream") << "joining lanes once a row is dear";
-    EXPECT_EQ(chosen("sum_i32", 128, 128), "group_per_segment");
 }
 
 /// All tiles run at once: a second wave of blocks would be half empty.
@@ -279,7 +74,8 @@ TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
     const auto plan = [&](const std::string& op, std::int64_t elements,
                           SegmentForm form = SegmentForm::keys) {
         const Shape shape{elements, elements / 32, 32};
-        const auto chosen = default_configuration(stage, plan_facts(Problem(operator_of(op), form), shape));
+        const auto chosen =
+            default_configuration(stage, plan_facts(Problem(standard_operator(op), form), shape));
         return fmt::format("{} copies, {} slices, {} warps", chosen.at("copies"),
                            chosen.at("slices_per_warp"), chosen.at("block_threads") / 32 - 1);
     };
@@ -299,42 +95,6 @@ TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
     EXPECT_EQ(plan("sum_f32", 40 * kSlices, SegmentForm::flags), "0 copies, 1 slices, 11 warps");
     EXPECT_EQ(plan("sum_f64", 40 * kSlices, SegmentForm::flags), "1 copies, 2 slices, 10 warps");
     EXPECT_EQ(plan("max_f32", 40 * kSlices), "0 copies, 1 slices, 11 warps") << "lift tells NaN from numbers";
-}
-
-TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
-{
-    const auto chosen = [](const std::string& op, SegmentForm form, std::int64_t elements,
-                           std::int64_t mean) {
-        return Catalogue::standard()
-            .rule_of_thumb(Problem(standard_operator(op), form), {elements, elements / mean, mean})
-            .name;
-    };
-    const auto border = [&](const std::string& op, SegmentForm form, std::int64_t elements, std::int64_t mean,
-                            const std::string& below = "run_stream") {
-        EXPECT_EQ(chosen(op, form, elements, mean - 1), below) << op << " " << mean;
-        EXPECT_EQ(chosen(op, form, elements, mean), "lean_stream") << op << " " << mean;
-    };
-    constexpr std::int64_t kMany = std::int64_t{1} << 27, kLess = std::int64_t{1} << 24;
-    border("welford_mean_variance_f32", SegmentForm::flags, kMany, 4);
-    border("welford_mean_variance_f32", SegmentForm::keys, kMany, 4);
-    border("welford_mean_variance_f32", SegmentForm::keys, kLess, 8);
-    border("welford_mean_variance_f64", SegmentForm::keys, kLess, 4);
-    border("argmax_f32", SegmentForm::flags, kMany, 8);
-    border("argmax_f32", SegmentForm::keys, kLess, 14);
-    border("sum_i8", SegmentForm::flags, kMany, 6);
-    border("sum_i8", SegmentForm::keys, kMany, 20);
-    border("sum_f16", SegmentForm::flags, kMany, 8);
-    border("sum_f16", SegmentForm::keys, kMany, 24);
-    EXPECT_EQ(chosen("welford_mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_tiles")
-        << "one launch";
-    border("welford_mean_variance_f32", SegmentForm::flags, 6000000, 16, "run_tiles");
-    border("welford_mean_variance_f32", SegmentForm::keys, 4718593, 16, "run_tiles");
-    EXPECT_EQ(chosen("welford_mean_variance_f32", SegmentForm::flags, 4718591, 64), "run_tiles")
-        << "one launch, not three";
-    EXPECT_EQ(chosen("welford_mean_variance_f64", SegmentForm::flags, 1 << 22, 64), "lean_stream");
-    EXPECT_EQ(chosen("sum_f32", SegmentForm::flags, kMany, 64), "run_stream") << "one pass";
-    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291456, 64), "run_tiles");
-    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291457, 64), "run_stream");
 }
 
 /// On the host, such states fold along segments: loops over lanes would not become vector code, or copies of

@@ -108,6 +108,7 @@ WorkloadRecord record_of(double chosen, double other)
 {
     WorkloadRecord record;
     record.op = "sum";
+    record.facts = {4, 4, 1, 1, 0};
     record.form = SegmentForm::offsets;
     record.num_elements = 1000;
     record.num_segments = 10;
@@ -137,9 +138,11 @@ TEST(LotCases, HoldTheChosenPlanAgainstTheBestStage)
     EXPECT_EQ(bench::chosen_shares(records), (std::vector<double>{1.0, 0.5}));
     EXPECT_NE(bench::print_deciles({1.0, 0.25}).find("geometric mean 0.500, worst 0.250"), std::string::npos);
     EXPECT_EQ(bench::print_deciles({}), "");
-    EXPECT_EQ(bench::print_rates({records[0]}, true),
-              "operator,form,elements,segments,longest,padded,rates\n"
-              "sum_f32,offsets,1000,10,400,4000,tile_scan=0.5 warp_stream=0.25\n");
+    EXPECT_EQ(
+        bench::print_rates({records[0]}, "GPU", true),
+        "device,operator,element_bytes,state_bytes,combine_cost,commutative,gathers,form,elements,segments,"
+        "longest,padded,rates\n"
+        "GPU,sum_f32,4,4,1,1,0,offsets,1000,10,400,4000,tile_scan=0.5 warp_stream=0.25\n");
 }
 
 }  // namespace

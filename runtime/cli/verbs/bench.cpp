@@ -229,7 +229,8 @@ public:
         : is_json_(arguments.json()),
           is_markdown_(arguments.has("markdown")),
           is_lot_(arguments.value("sweep").value_or("").starts_with("lot")),
-          with_operators_(with_operators)
+          with_operators_(with_operators),
+          device_(machine.device)
     {
         if (const auto path = arguments.value("log")) {
             open(log_, *path);
@@ -335,7 +336,7 @@ private:
     void write_rates(const std::vector<WorkloadRecord>& records, bool titles)
     {
         errno = 0;
-        rates_ << bench::print_rates(records, titles) << std::flush;
+        rates_ << bench::print_rates(records, device_, titles) << std::flush;
         if (!rates_)
             refuse_to_write(rates_path_ + ": ", errno);
     }
@@ -354,6 +355,7 @@ private:
     }
 
     bool is_json_, is_markdown_, is_lot_, with_operators_;
+    std::string device_;
     std::string log_path_, rates_path_;
     std::ofstream log_, rates_;
     Json document_;

@@ -70,6 +70,9 @@ public:
         record_.op = request.problem.op.name;
         if (!request.problem.op.parameters.empty())
             record_.element_type = request.problem.op.parameters.front().type;
+        const auto facts = problem_facts(request.problem);
+        record_.facts = {facts.at("element_bytes"), facts.at("state_bytes"), facts.at("combine_cost"),
+                         facts.at("commutative"), facts.at("gathers")};
         record_.layout = request.layout;
         record_.form = segments_.form;
         record_.num_elements = segments_.num_elements;

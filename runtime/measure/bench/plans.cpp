@@ -46,9 +46,13 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
     const auto form = read_form(problem, catalogue);
     for (const auto& stage : catalogue.stages()) {
         if (served_form(stage, problem.form) == form && &stage != chosen.stage.get() &&
-            (!stage.is_rung || selection.with_rungs))
-            plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
-                             catalogue.unmet(stage, problem).value_or("")});
+            (!stage.is_rung || selection.with_rungs)) {
+            // A stage that cannot serve may have no configuration that fits.
+            const auto unmet = catalogue.unmet(stage, problem);
+            plans.push_back(
+                {&stage, unmet ? Configuration() : default_configuration(stage, plan_facts(problem, shape)),
+                 false, unmet.value_or("")});
+        }
     }
     return plans;
 }

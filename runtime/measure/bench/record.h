@@ -73,6 +73,10 @@ struct WorkloadRecord {
     std::string op;
     Type element_type = Type::f32;  ///< type of the first parameter
     std::string layout;
+    /// What the order of stages knows of the operator; see operator_facts().
+    struct {
+        std::int64_t element_bytes = 0, state_bytes = 0, combine_cost = 0, commutative = 0, gathers = 0;
+    } facts = {};
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "dsl/error.h"
@@ -38,16 +39,22 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
 std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
                                         const Catalogue& catalogue)
 {
-    const auto facts = plan_facts(problem, shape);
-    std::vector<std::pair<std::int64_t, const Stage*>> ranked;
-    for (const auto& stage : catalogue.stages())
-        if (!stage.is_rung && !catalogue.unmet(stage, problem))
-            ranked.emplace_back(rank(stage, facts), &stage);
-    std::ranges::stable_sort(ranked, std::greater(), &std::pair<std::int64_t, const Stage*>::first);
     std::vector<const Stage*> stages;
-    for (const auto& [its_rank, stage] : ranked)
-        stages.push_back(stage);
+    for (const auto& one : catalogue.ranked(plan_facts(problem, shape), problem))
+        stages.push_back(one.stage);
     return stages;
+}
+
+/// "warp_stream 0.98, lean_stream 0.95, gather_tiles 0.80 of the best stage's rate"
+std::string expected_text(const std::vector<RankedStage>& ranked)
+{
+    constexpr std::size_t kNamed = 3;
+    std::string text;
+    for (const auto& one : std::span(ranked).first(std::min(kNamed, ranked.size())))
+        if (one.expected_share)
+            text +=
+                fmt::format("{}{} {:.2f}", text.empty() ? "" : ", ", one.stage->name, *one.expected_share);
+    return text.empty() ? text : text + " of the best stage's rate";
 }
 
 /// Whether an emitted text reads the segments in the form in which they lie on the device.
@@ -207,8 +214,11 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
     const auto& point = explanation.lookup.point;
     const auto& plan = chosen.plan.emplace(choose_plan(request, problem, shape, laws, catalogue,
                                                        point ? &*point : nullptr, room, chooser.texts.get()));
-    const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    explanation.rule = print(Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
+    const auto facts = plan_facts(problem, shape);
+    const auto ranked = catalogue.ranked(facts, problem);
+    const auto& rule = *ranked.front().stage;
+    explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});
+    explanation.expected = expected_text(ranked);
     explanation.taken = fmt::format("{}, {}", plan.text(), plan.chosen_by());
     explanation.without_identity = laws.without_identity.value_or("");
     explanation.traffic = traffic;

@@ -39,13 +39,15 @@ struct PlanChoice {
     /// "warp_stream block_threads=256 items_per_thread=32"
     [[nodiscard]] std::string text() const { return print(Point{stage->name, emitted.configuration}); }
 
-    /// "asked for", "tuning record", "rule of thumb", "next best: ..."
+    /// "asked for", "tuning record", "next best: ..."; "rule of thumb" of a stage that ranks itself, else
+    /// "measured rows".
     [[nodiscard]] std::string chosen_by() const
     {
         return is_asked               ? "asked for"
                : !passed_over.empty() ? "next best: " + passed_over
                : is_tuned             ? "tuning record"
-                                      : "rule of thumb";
+               : stage->suits         ? "rule of thumb"
+                                      : "measured rows";
     }
 };
 

@@ -48,6 +48,8 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
                                                               {"lookup", std::string(name(lookup.match))},
                                                               {"why", lookup.reason},
                                                               {"rule of thumb", explanation.rule}};
+    if (!explanation.expected.empty())
+        facts.emplace_back("expected", explanation.expected);
     if (!explanation.resized.empty())
         facts.emplace_back("resized", explanation.resized);
     if (!explanation.without_identity.empty())

@@ -18,6 +18,9 @@ struct Explanation {
     Lookup lookup;
     /// The plan of the rule of thumb, or the reason why the rule did not choose.
     std::string rule;
+    /// The first three stages of the measured order with the shares of the best stage's rate that they are
+    /// expected to reach; empty if rows did not rank them.
+    std::string expected = {};
     std::string taken;                  ///< the plan that runs, and the source of the choice
     Traffic traffic;                    ///< compulsory bytes
     std::int64_t scratch_bytes = 0;     ///< memory on the GPU beside the arrays; 0 on the host

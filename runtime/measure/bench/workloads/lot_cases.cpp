@@ -95,9 +95,12 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records)
     return shares;
 }
 
-std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
+std::string print_rates(const std::vector<WorkloadRecord>& records, const std::string& device, bool titles)
 {
-    std::string text = titles ? "operator,form,elements,segments,longest,padded,rates\n" : "";
+    std::string text =
+        titles ? "device,operator,element_bytes,state_bytes,combine_cost,commutative,gathers,form,"
+                 "elements,segments,longest,padded,rates\n"
+               : "";
     for (const auto& record : records) {
         std::string rates;
         for (const auto& entry : record.entries) {
@@ -108,9 +111,11 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
             rates += fmt::format(" {}={:.4g}", plan, entry.fraction);
         }
         if (!rates.empty())
-            text += fmt::format("{}_{},{},{},{},{},{},{}\n", record.op, name(record.element_type),
-                                name(record.form), record.num_elements, record.num_segments,
-                                record.longest_length, record.padded_elements, rates.substr(1));
+            text += fmt::format(
+                "{},{}_{},{},{},{},{},{},{},{},{},{},{},{}\n", device, record.op, name(record.element_type),
+                record.facts.element_bytes, record.facts.state_bytes, record.facts.combine_cost,
+                record.facts.commutative, record.facts.gathers, name(record.form), record.num_elements,
+                record.num_segments, record.longest_length, record.padded_elements, rates.substr(1));
     }
     return text;
 }

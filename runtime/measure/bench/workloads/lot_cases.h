@@ -31,12 +31,12 @@ std::vector<Case> lot_cases(const Lot& lot);
 /// Returns the chosen plan's rate / the best plan's rate for each record that has both rates.
 std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 
-/// Prints one row per record: operator and type, form, elements, segments, longest segment, padded elements
-/// if known, and each plan's share of the ceiling.
+/// Prints one row per record, as kernels/ranks/rows has them: device, operator and type with its facts, form,
+/// elements, segments, longest segment, padded elements if known, and each plan's share of the ceiling.
 ///
 /// Shares read "tile_scan=0.46" or "tile_scan:block_threads=128;items_per_thread=8=0.51". `titles` adds a
 /// title line.
-std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles);
+std::string print_rates(const std::vector<WorkloadRecord>& records, const std::string& device, bool titles);
 
 /// Prints geometric mean, worst and deciles of chosen_shares() in a line or two; "" if there are none.
 std::string print_deciles(std::vector<double> shares);

@@ -1,0 +1,59 @@
+#pragma once
+// The order in which stages are tried, grown from measured rows by kernels/ranks/grow.py.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/weave/formula_names.h"
+
+namespace segfold {
+
+/// What the order asks, one number for each of FACTS in kernels/ranks/grow.py.
+using OrderFacts = std::array<int, 18>;
+
+/// Returns `facts` of flags or keys as those of the offsets that a kernel makes of them.
+OrderFacts as_offsets(OrderFacts facts);
+
+/// Returns what the order asks of plan_facts(). Unknown sizes count as 2^24 elements in segments of 64.
+OrderFacts order_facts(const FormulaNames& plan_facts);
+
+/// Expects which share of the best stage's rate each stage reaches.
+///
+/// A stage has boosted trees. A tree asks whole numbers, so that nothing rounds and every machine decides
+/// alike. Source: Friedman 2001, Greedy Function Approximation: A Gradient Boosting Machine.
+class StageOrder {
+public:
+    /// The order in kernels/ranks/order.txt, which is part of the program.
+    static const StageOrder& standard();
+
+    /// Reads the text that grow.py writes. Throws SpecError that names the line.
+    explicit StageOrder(std::string_view text);
+
+    /// Returns the share that `stage` is expected to reach, at most 1; none if no row has the stage and the
+    /// form of segments.
+    [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
+
+private:
+    /// A question, or a leaf. The branch for numbers up to `number` stands behind the question.
+    struct Node {
+        std::int16_t fact;    ///< -1: a leaf
+        std::int16_t number;  ///< of a leaf: thousandths of a logarithm
+        std::int32_t above;   ///< the branch for greater numbers
+    };
+    struct Trees {
+        int base = 0;        ///< thousandths of the logarithm of the mean share
+        unsigned forms = 0;  ///< a bit for each form that rows have
+        std::vector<std::int32_t> roots;
+    };
+
+    void add_tree(std::string_view line, int line_number, Trees& trees);
+
+    std::vector<Node> nodes_;
+    std::map<std::string, Trees, std::less<>> stages_;
+};
+
+}  // namespace segfold

@@ -1,0 +1,109 @@
+// The order of stages that is grown from measured rows: its text, and what it asks.
+#include "codegen/order/stage_order.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "codegen/catalogue.h"
+#include "codegen/facts.h"
+#include "dsl/error.h"
+#include "dsl/text/standard_operators.h"
+#include "tests/common/message_of.h"
+
+namespace segfold::stage_order_test {
+namespace {
+
+double share(const std::string& text, const OrderFacts& facts)
+{
+    return StageOrder(text).expected_share("s", facts).value();
+}
+
+TEST(StageOrder, WalksATreeByWholeNumbers)
+{
+    // a <= 3 ? (c <= -2 ? -10 : -20) : (b <= 7 ? -30 : -40)
+    const std::string text = "# a comment\nstage s -100 uniform\na3 c-2 -10 -20 b7 -30 -40\n";
+    OrderFacts facts{};
+    const auto at = [&](int a, int b, int c) {
+        facts[0] = a;
+        facts[1] = b;
+        facts[2] = c;
+        return std::lround(1000 * std::log(share(text, facts)));
+    };
+    EXPECT_EQ(at(3, 0, -2), -110);
+    EXPECT_EQ(at(3, 0, -1), -120);
+    EXPECT_EQ(at(4, 7, -2), -130);
+    EXPECT_EQ(at(4, 8, 5), -140);
+}
+
+TEST(StageOrder, AddsTreesAndExpectsNoMoreThanTheBest)
+{
+    EXPECT_NEAR(share("stage s -100 uniform\n-50\n-150\n", {}), std::exp(-0.3), 1e-12);
+    EXPECT_EQ(share("stage s -100 uniform\n250\n", {}), 1.0);
+    const StageOrder order("stage s -100 uniform keys\n-50\n");
+    EXPECT_FALSE(order.expected_share("t", {}));
+    OrderFacts facts{};
+    facts[6] = 2;
+    EXPECT_FALSE(order.expected_share("s", facts)) << "no row has flags";
+    facts[6] = 3;
+    EXPECT_TRUE(order.expected_share("s", facts));
+    EXPECT_EQ(as_offsets(facts)[6], 1);
+}
+
+TEST(StageOrder, SaysWhereItsTextIsWrong)
+{
+    const auto message = [](const std::string& text) {
+        return test::message_of<SpecError>([&] { return StageOrder(text); });
+    };
+    EXPECT_EQ(message("-50\n"), "kernels/ranks/order.txt:1: a tree stands before the first stage");
+    EXPECT_EQ(message("stage s -1 uniform\na3 -10\n"),
+              "kernels/ranks/order.txt:2: the tree does not end with the line");
+    EXPECT_EQ(message("stage s -1 uniform\na3 -10 -20 5\n"),
+              "kernels/ranks/order.txt:2: the tree ends before the line does");
+    EXPECT_EQ(message("stage s -1 uniform\nz3 -10 -20\n"),
+              "kernels/ranks/order.txt:2: 'z3' asks a fact that is not known");
+    EXPECT_EQ(message("stage s 1 rows\n"), "kernels/ranks/order.txt:1: 'rows' is no form of segments");
+    EXPECT_EQ(message("stage s x\n"), "kernels/ranks/order.txt:1: 'x' is not a number of 16 bits");
+    EXPECT_EQ(message("stage s 1 uniform\na40000 1 2\n"),
+              "kernels/ranks/order.txt:2: '40000' is not a number of 16 bits");
+}
+
+OrderFacts facts_of(SegmentForm form, const Shape& shape, const std::string& op = "sum_f32")
+{
+    return order_facts(plan_facts(Problem(standard_operator(op), form), shape));
+}
+
+TEST(StageOrder, AsksLogarithmsInSixteenthsOfAnOctave)
+{
+    // 2^20 elements in 2^10 segments; the longest is four times the mean; padding makes it one half more.
+    const auto facts = facts_of(SegmentForm::offsets, {1 << 20, 1 << 10, 1 << 12, 0, 3 << 19});
+    EXPECT_EQ(facts,
+              (OrderFacts{320, 160, 160, 32, -128, 9, 1, 0, 32, 32, 0, 1, 0, 352, 192, 192, 192, 192}));
+    EXPECT_EQ(facts_of(SegmentForm::ranges, {1 << 20, 1 << 10, 1 << 12, 0, 3 << 19}), facts);
+    const auto equal = facts_of(SegmentForm::uniform, {1000 * 999, 1000, 999});
+    EXPECT_EQ(equal[6], 0);
+    EXPECT_EQ(equal[7], 4) << "bytes at which rows of 999 numbers of f32 are aligned";
+    EXPECT_EQ(facts_of(SegmentForm::whole, {1 << 20, 1, 1 << 20}),
+              facts_of(SegmentForm::uniform, {1 << 20, 1, 1 << 20}));
+    EXPECT_EQ(facts_of(SegmentForm::flags, {})[0], 16 * 24) << "unknown sizes";
+    EXPECT_EQ(facts_of(SegmentForm::keys, {})[2], 16 * 6);
+}
+
+TEST(StageOrder, RanksEveryStageThatFoldsColumns)
+{
+    for (const auto& stage : Catalogue::standard().stages())
+        if (!stage.is_rung && !stage.suits) {
+            const auto facts = facts_of(stage.forms.back(), {1 << 20, 1 << 15, 64});
+            EXPECT_TRUE(StageOrder::standard().expected_share(stage.name, facts)) << stage.name;
+        }
+    EXPECT_FALSE(StageOrder::standard().expected_share("warp_stream", facts_of(SegmentForm::keys, {})))
+        << "no row has keys, which it reads as offsets";
+    const auto ranked = Catalogue::standard().ranked(
+        plan_facts(Problem(standard_operator("sum_f32"), SegmentForm::whole), {1 << 28, 1, 1 << 28}),
+        Problem(standard_operator("sum_f32"), SegmentForm::whole));
+    EXPECT_EQ(ranked.front().stage->name, "grid_reduce");
+    EXPECT_GT(*ranked.front().expected_share, 0.9);
+}
+
+}  // namespace
+}  // namespace segfold::stage_order_test
