@@ -116,7 +116,11 @@ StageOrder::StageOrder(std::string_view text)
         text.remove_prefix(std::min(text.size(), line.size() + 1));
         if (line.empty() || line.starts_with('#'))
             continue;
-        if (line.starts_with("stage ")) {
+        if (line.starts_with("rows ")) {
+            take_word(line);
+            const int count = number_of(take_word(line), number);
+            rows_.emplace(line, count);
+        } else if (line.starts_with("stage ")) {
             take_word(line);
             trees = &stages_[std::string(take_word(line))];
             trees->base = number_of(take_word(line), number);

@@ -37,6 +37,9 @@ public:
     /// form of segments.
     [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
 
+    /// How many measured rows each device has, by its name.
+    [[nodiscard]] const std::map<std::string, int>& rows() const { return rows_; }
+
 private:
     /// A question, or a leaf. The branch for numbers up to `number` stands behind the question.
     struct Node {
@@ -52,6 +55,7 @@ private:
 
     void add_tree(std::string_view line, int line_number, Trees& trees);
 
+    std::map<std::string, int> rows_;
     std::vector<Node> nodes_;
     std::map<std::string, Trees, std::less<>> stages_;
 };

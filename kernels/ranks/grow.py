@@ -10,6 +10,7 @@ learn its share of the best stage's rate from whole numbers: logarithms in steps
 leave nothing to rounding, so the program that reads the order decides as this one does.
 """
 
+import collections
 import csv
 import math
 import pathlib
@@ -130,12 +131,14 @@ def value(tree, numbers):
     return tree
 
 
-def text_of(order, num_rows):
-    lines = [f"# The order in which stages are tried, grown by kernels/ranks/grow.py from {num_rows} measured rows; not for editing.",
+def text_of(order, rows):
+    lines = ["# The order in which stages are tried, grown by kernels/ranks/grow.py from measured rows, so many of each device; not for editing.",
              "# A stage, the logarithm of its mean share of the best rate in thousandths, the forms of segments that its rows have, and",
              "# its trees, one a line: a letter asks a fact and takes the next branch where it is at most the number behind it, else the",
              "# one after; other numbers are leaves."]
     lines += [f"# {chr(ord('a') + i)}: {fact}" for i, fact in enumerate(FACTS)]
+    devices = collections.Counter(row["device"] for row in rows)
+    lines += [f"rows {count} {device}" for device, count in sorted(devices.items())]
     for stage, (base, forms, trees) in order.items():
         lines.append(f"stage {stage} {base} {' '.join(forms)}")
         lines += [" ".join(words_of(tree)) for tree in trees]
@@ -184,7 +187,7 @@ if __name__ == "__main__":
     if "--judge" in sys.argv[1:]:
         judge(all_rows)
     else:
-        text = text_of(grow(all_rows), len(all_rows))
+        text = text_of(grow(all_rows), all_rows)
         if "-" in sys.argv[1:]:
             sys.stdout.write(text)
         else:

@@ -370,8 +370,8 @@ TEST_F(RunTest, WrongResultsEndWithOne)
         text[at + start.size() - 2] = '1';
     (void)folder_.write("wrong/stages/thread_per_segment.cu", text);
     write_npy(folder_.file("i.npy"), make_array<std::int32_t>(Type::i32, {1, 2, 3, 4, 5, 6, 7, 8}));
-    const auto result =
-        run({"run", "sum_i32", "--input", "i.npy", "--layout", "uniform=4", "--kernels", "wrong", "--check"});
+    const auto result = run({"run", "sum_i32", "--input", "i.npy", "--layout", "uniform=4", "--kernels",
+                             "wrong", "--stage", "thread_per_segment", "--check"});
     EXPECT_EQ(result.exit_code, 1);
     const std::string expected =
         "reference  2 of 2 segments are wrong, the first one:\n"
@@ -397,7 +397,9 @@ TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
     EXPECT_EQ(explanation["plan"], "tile_scan block_threads=256 items_per_thread=8, asked for");
     EXPECT_EQ(explanation["lookup"], "none");
     EXPECT_EQ(explanation["reason"], "--stage chooses, and no record is asked");
-    EXPECT_TRUE(std::string(explanation["rule_of_thumb"]).starts_with("thread_per_segment "));
+    const std::string rule = explanation["rule_of_thumb"];
+    EXPECT_EQ(explanation["expected"].get<std::string>().substr(0, rule.find(' ') + 1),
+              rule.substr(0, rule.find(' ') + 1));
     EXPECT_EQ(explanation["compulsory_bytes"], 440);
     EXPECT_EQ(explanation["scratch_bytes"], 0) << "on the host";
     const auto emulated = run({"run", "sum_i32", "--elements", "100", "--backend", "simt", "--explain"});

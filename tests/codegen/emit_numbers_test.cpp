@@ -101,9 +101,8 @@ TEST(EmitNumbers, RoomIsOfTheConfigurationsThatThereAre)
 TEST(EmitNumbers, ConfigurationsShareTexts)
 {
     for (const auto& [name, most] :
-         {std::pair{"warp_stream", 6u}, std::pair{"group_or_grid", 3u}, std::pair{"tile_scan", 1u},
-          std::pair{"warp_per_segment", 4u}, std::pair{"group_per_segment", 12u},
-          std::pair{"thread_per_segment", 4u}}) {
+         {std::pair{"warp_stream", 6u}, std::pair{"tile_scan", 1u}, std::pair{"warp_per_segment", 4u},
+          std::pair{"group_per_segment", 12u}, std::pair{"thread_per_segment", 4u}}) {
         const auto& stage = Catalogue::standard().stage(name);
         const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
         std::set<std::string> texts;

@@ -50,6 +50,13 @@ TEST(StageOrder, AddsTreesAndExpectsNoMoreThanTheBest)
     EXPECT_EQ(as_offsets(facts)[6], 1);
 }
 
+TEST(StageOrder, TellsHowManyRowsADeviceHas)
+{
+    const StageOrder order("rows 12 NVIDIA H100\nrows 3 NVIDIA H200\nstage s -1 uniform\n0\n");
+    EXPECT_EQ(order.rows(), (std::map<std::string, int>{{"NVIDIA H100", 12}, {"NVIDIA H200", 3}}));
+    EXPECT_GT(StageOrder::standard().rows().at("NVIDIA H200"), 2000);
+}
+
 TEST(StageOrder, SaysWhereItsTextIsWrong)
 {
     const auto message = [](const std::string& text) {

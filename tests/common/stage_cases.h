@@ -162,25 +162,6 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_ca
             {"lengths of every kind", mixed}};
 }
 
-/// Lengths of neighbouring segments, some longer than a slice of the items and than `long_items`. Long
-/// segments begin and end at the borders of slices, and two of them share a slice.
-inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> piece_cases(std::int64_t slice,
-                                                                                  std::int64_t long_items)
-{
-    std::vector<std::int64_t> many(400, 3);
-    many[200] = 50 * slice;
-    many[201] = 45;  // longer than a row of lanes of a group
-    many[399] = 36 * slice;
-    return {{"one", {70 * slice + 1}},
-            {"at the borders of slices", {slice, 3 * slice, 2 * slice, slice + 1, slice - 1}},
-            {"behind the borders", {1, 3 * slice, 2 * slice, 0, 0, 4 * slice, 5}},
-            {"two in a slice", {slice + 9, slice + 1, slice + 2, slice + 3, 2, 3, 4 * slice}},
-            {"as long as is not long",
-             {long_items, 1, long_items, long_items - 1, long_items + 1, 7, long_items}},
-            {"long among empty ones", {0, 0, 40 * slice, 0, 0, 0, 40 * slice + 3, 0}},
-            {"among many short ones", many}};
-}
-
 /// Ranges that leave gaps, overlap, repeat and come in descending order.
 inline Segments scattered_ranges(const std::vector<std::int64_t>& lengths)
 {

@@ -129,7 +129,7 @@ TEST_F(CompileBatch, ResourcesAreThoseOfSingleCompilation)
     for (const char* op : {"sum_f32", "affine_u32", "mean_variance_f32"}) {
         std::vector<Variant> variants;
         for (const char* name : {"thread_per_segment", "warp_per_segment", "block_per_segment", "tile_scan",
-                                 "group_or_grid", "warp_stream", "tree_async", "tree_cluster"}) {
+                                 "warp_stream", "tree_async", "tree_cluster"}) {
             const auto& stage = Catalogue::standard().stage(name);
             const Problem problem(standard_operator(op), SegmentForm::offsets);
             ASSERT_FALSE(Catalogue::standard().unmet(stage, problem)) << name;

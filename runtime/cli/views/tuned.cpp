@@ -17,6 +17,7 @@ Json json_of(const Explanation& explanation)
                      {"lookup", name(lookup.match)},
                      {"reason", lookup.reason},
                      {"rule_of_thumb", explanation.rule},
+                     {"expected", explanation.expected},
                      {"record", lookup.record},
                      {"considered", std::move(considered)},
                      {"ignored", lookup.ignored},

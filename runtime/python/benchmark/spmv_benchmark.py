@@ -247,7 +247,7 @@ def matrices(words):
 
 
 STAGES = ("thread_per_segment", "group_per_segment", "warp_per_segment", "block_per_segment", "warp_stream", "lean_stream",
-          "gather_tiles", "tile_scan", "group_or_grid")  # fmt: skip
+          "gather_tiles", "tile_scan")  # fmt: skip
 
 
 def main(arguments=None):

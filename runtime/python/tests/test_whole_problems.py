@@ -13,7 +13,7 @@ import pytest
 import segfold as sf
 
 TYPES = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
-STAGES = ("thread_per_segment", "warp_per_segment", "group_per_segment", "block_per_segment", "group_or_grid", "tile_scan",
+STAGES = ("thread_per_segment", "warp_per_segment", "group_per_segment", "block_per_segment", "tile_scan",
           "warp_stream", "lean_stream", "gather_tiles", "run_stream", "run_tiles", "grid_reduce", "pairs_cascade", "tree_last_block", None)
 BORDERS = (0, 0, 1, 1, 2, 3, 7, 31, 32, 33, 64, 127, 128, 129, 255, 256, 257, 600, 1025)
 
