@@ -122,6 +122,19 @@ Operator told()
         })");
 }
 
+/// The same of an operator that commutes.
+Operator told_sum()
+{
+    return parse_operator("told_sum", R"(
+        operator told_sum(x: u32) -> each u64 {
+            state sum: u64 = 0
+            lift u64(x) * 0x9e3779b97f4a7c15
+            combine(p, q) p + q
+            map sum * 31 + u64(x) + u64(index * 3 + position * 5 + segment * 7 + length * 11)
+            laws commutative
+        })");
+}
+
 /// Write-back by a table of the segments, one of the places in them, and a scalar.
 Operator told_looked()
 {
@@ -284,6 +297,7 @@ Operator operator_of(const std::string& name)
            : name == "five_bytes"      ? five_bytes()
            : name == "told"            ? told()
            : name == "told_looked"     ? told_looked()
+           : name == "told_sum"        ? told_sum()
            : name == "scan_trace"      ? scan_of_trace(name, {})
            : name == "scan_back"       ? scan_of_trace(name, {.exclusive = true, .reverse = true})
            : name == "scan_kept"       ? scan_operator({.lifts_places = true})
