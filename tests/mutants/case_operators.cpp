@@ -116,7 +116,7 @@ Operator told()
     return parse_operator("told", R"(
         operator told(x: u32) -> (a: u32, b: u32, each told: u64) {
             state { a: u32 = 1; b: u32 = 0 }
-            lift { a = x * 2 + 1; b = x }
+            lift { a = x * 2 + 1; b = x * x + 3 }
             combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
             map (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + u64(x) + u64(index * 3 + position * 5 + segment * 7 + length * 11)
         })");
@@ -141,7 +141,7 @@ Operator told_looked()
     return parse_operator("told_looked", R"(
         operator told_looked(x: u32, t: table u64, weight: table u32, scale: scalar u64) -> (a: u32, b: u32, each told: u64) {
             state { a: u32 = 1; b: u32 = 0 }
-            lift { a = x * 2 + 1; b = x }
+            lift { a = x * 2 + 1; b = x * x + 3 }
             combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
             map {
                 let factor = t[segment] * scale + 1;
