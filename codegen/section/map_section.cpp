@@ -375,7 +375,7 @@ std::vector<Piece> map_tile_section(const Problem& problem)
     const auto needed = names_of_map(*op.map);
     const auto lifted = lifted_columns(op);
     Holes holes{{}, {{"held", {}}, {"loaded", {}}}};
-    for (const auto* name : {"tile", "inputs", "item", "index", "count"})
+    for (const auto* name : {"tile", "step", "inputs", "item", "index", "count"})
         holes.values[name] = "";
     for (const auto& column : op.parameters) {
         if (column.table || !needed.contains(column.name))
@@ -385,13 +385,16 @@ std::vector<Piece> map_tile_section(const Problem& problem)
         array.values["bytes"] = std::to_string(size_bytes(column.type));
         holes.lists[is_held ? "held" : "loaded"].push_back(array);
         if (is_held)
-            holes.values["tile"] = " tile", holes.values["item"] = " item";
+            for (const auto* name : {"tile", "step", "item"})
+                holes.values[name] = std::string(" ") + name;
         else
             for (const auto* name : {"inputs", "index", "count"})
                 holes.values[name] = std::string(" ") + name;
     }
-    return {{"take_map_items", break_lines(vocabulary("map.cuh", "take_map_items", holes)),
-             Piece::Kind::declaration}};
+    std::vector<Piece> pieces;
+    for (const auto* name : {"take_map_items", "map_items_of"})
+        pieces.push_back({name, break_lines(vocabulary("map.cuh", name, holes)), Piece::Kind::declaration});
+    return pieces;
 }
 
 }  // namespace segfold

@@ -85,6 +85,32 @@ __device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inpu
     return items;
 }
 
+//% piece map_items_of
+// The elements of a step, as map takes them; kStepItems must be kMapItems. The first of them is the element at
+// `index`. Columns that lift does not read are loaded from memory, `count` elements of each.
+__device__ __forceinline__ MapItems map_items_of(const Items&@step@, const Inputs&@inputs@, Index@index@, int@count@)
+{
+    MapItems items = {};
+//% each held
+    #pragma unroll
+    for (int k = 0; k < kMapItems; ++k)
+        items.@name@[k / @chunk_items@].at[k % @chunk_items@] = step.@name@[k / @chunk_items@].at[k % @chunk_items@];
+//% end
+//% each loaded
+    if (count >= kMapItems && (unsigned long long)(inputs.@name@ + index) % alignof(@map_chunk@) == 0) {
+//% each chunk
+        items.@name@[@i@] = *(const @map_chunk@*)(inputs.@name@ + index@plus_items@);
+//% end
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
+    }
+//% end
+    return items;
+}
+
 //% piece map_item
 // Maps element k of `items` with the results of its segment.
 //% each without_tables

@@ -104,7 +104,7 @@ std::vector<Golden> find_goldens()
             all.push_back({&stage,
                            stage.name == "fused_row_groups" ? std::string(kShownMapped) : "softmax_f32", form,
                            ""});
-        if (stage.name == "fused_tiles")
+        if (stage.name == "fused_tiles" || stage.name == "fused_blocks")
             all.push_back(
                 {&stage, std::string(kMapsByTables), form, "_mapped", Numbers::constant, {"weight", "bias"}});
         if (stage.name.starts_with("row_")) {

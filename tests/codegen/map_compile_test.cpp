@@ -18,7 +18,8 @@ TEST_F(MapCompile, TablesAreReadInSilence)
 {
     std::vector<cuda::CompileRequest> requests;
     for (const auto& op : {test::told_by_tables(true), test::rows_by_tables()})
-        for (const auto* name : {"thread_per_segment", "fused_tiles", "row_groups", "fused_row_groups"})
+        for (const auto* name :
+             {"thread_per_segment", "fused_tiles", "fused_blocks", "row_groups", "fused_row_groups"})
             for (const auto form : {SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
                 for (const bool is_checked : {false, true}) {
                     const auto& stage = Catalogue::standard().stage(name);

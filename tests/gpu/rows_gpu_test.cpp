@@ -79,6 +79,29 @@ TEST_F(RowsOnGpu, TilesAreMapped)
         }
 }
 
+/// Kept in registers by lanes of a warp, by a warp and by blocks, and longer than they can keep.
+TEST_F(RowsOnGpu, SegmentsInRegistersAreMapped)
+{
+    const auto& stage = Catalogue::standard().stage("fused_blocks");
+    for (const auto& op : {told_back(true), told_back(false), standard_operator("softmax_f32")})
+        for (const int threads : {4, 16, 32, 64, 512}) {
+            const Problem problem(op, SegmentForm::offsets, threads == 32 ? 64 : 32);
+            auto configuration = default_configuration(stage, plan_facts(problem));
+            configuration["segment_threads"] = threads;
+            configuration["items_per_thread"] = 16;
+            configuration["block_threads"] = std::max(64, threads);
+            const auto emitted = emit(problem, stage, configuration);
+            for (const auto& lengths : tile_lists(threads * 16)) {
+                auto segments = segments_in_form(SegmentForm::offsets, lengths);
+                const auto workload =
+                    make_workload(op, with_index_bits(std::move(segments), problem.index_bits), 7);
+                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                ASSERT_TRUE(comparison.agrees()) << op.name << ", " << threads << " threads, "
+                                                 << total(lengths) << " elements: " << print(comparison);
+            }
+        }
+}
+
 /// Vectors want rows at multiples of 16 bytes; one number further each is loaded alone.
 TEST_F(RowsOnGpu, ArraysMayBeginAnywhere)
 {

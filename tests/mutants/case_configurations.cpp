@@ -26,6 +26,8 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     set("run_stream", "items_per_thread", 16);
     set("run_stream", "slices_per_warp", 2);
     set("run_tiles", "items_per_thread", 16);
+    set("fused_blocks", "segment_threads", 64);
+    set("fused_blocks", "block_threads", 64);
     set("grid_reduce", "blocks_per_multiprocessor", 2);
     set("warp_stream", "block_threads", 64);
     set("warp_stream", "blocks_per_multiprocessor", 3);

@@ -116,9 +116,22 @@ Operator told()
     return parse_operator("told", R"(
         operator told(x: u32) -> (a: u32, b: u32, each told: u64) {
             state { a: u32 = 1; b: u32 = 0 }
-            lift { a = x * 2 + 1; b = x }
+            lift { a = x * 2 + 1; b = x * x + 3 }
             combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
             map (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + u64(x) + u64(index * 3 + position * 5 + segment * 7 + length * 11)
+        })");
+}
+
+/// The same of an operator that commutes.
+Operator told_sum()
+{
+    return parse_operator("told_sum", R"(
+        operator told_sum(x: u32) -> each u64 {
+            state sum: u64 = 0
+            lift u64(x) * 0x9e3779b97f4a7c15
+            combine(p, q) p + q
+            map sum * 31 + u64(x) + u64(index * 3 + position * 5 + segment * 7 + length * 11)
+            laws commutative
         })");
 }
 
@@ -128,7 +141,7 @@ Operator told_looked()
     return parse_operator("told_looked", R"(
         operator told_looked(x: u32, t: table u64, weight: table u32, scale: scalar u64) -> (a: u32, b: u32, each told: u64) {
             state { a: u32 = 1; b: u32 = 0 }
-            lift { a = x * 2 + 1; b = x }
+            lift { a = x * 2 + 1; b = x * x + 3 }
             combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
             map {
                 let factor = t[segment] * scale + 1;
@@ -284,6 +297,7 @@ Operator operator_of(const std::string& name)
            : name == "five_bytes"      ? five_bytes()
            : name == "told"            ? told()
            : name == "told_looked"     ? told_looked()
+           : name == "told_sum"        ? told_sum()
            : name == "scan_trace"      ? scan_of_trace(name, {})
            : name == "scan_back"       ? scan_of_trace(name, {.exclusive = true, .reverse = true})
            : name == "scan_kept"       ? scan_operator({.lifts_places = true})

@@ -160,12 +160,13 @@ private:
             halves();
         if (stage_.name == "thread_per_segment" && level == 1)
             full_block();
-        if ((stage_.name == "thread_per_segment" || stage_.name == "fused_tiles") && level == 0)
+        if ((stage_.name == "thread_per_segment" || stage_.name.starts_with("fused_")) && level == 0)
             for (const auto* op : {"told", "told_looked"})
                 maps(op);
-        if (stage_.name.find("row_groups") != std::string::npos || stage_.name == "row_stream")
-            if (level == 0)
-                rows();
+        if (stage_.name == "fused_blocks" && level == 0)
+            segments_of_lanes();
+        if (level == 0 && (stage_.name.ends_with("row_groups") || stage_.name == "row_stream"))
+            rows();
         if (std::ranges::all_of(stage_.forms, is_found))
             for (auto& [c, what] : run_cases(stage_))
                 if (c.level == level)
@@ -288,6 +289,17 @@ private:
                 op, form, 0, looping(op, form),
                 [&stage = stage_, form] { return mapped_shapes(stage, form); }, {{1, 1, 1, 0}, {2, 3, 1, 1}},
                 "mapped");
+    }
+
+    /// Segments of some lanes; threads that take neighbouring vectors, and those that do not.
+    void segments_of_lanes()
+    {
+        const auto form = SegmentForm::offsets;
+        for (const auto* op : {"told_sum", "told"})
+            for (const auto& configuration : {smallest(op, form), looping(op, form)})
+                add_special(
+                    op, form, 0, configuration, [&stage = stage_] { return mapped_shapes(stage, form); },
+                    {{2, 3, 1, 1}}, "mapped by lanes");
     }
 
     /// Rows over several lanes.

@@ -21,6 +21,48 @@ std::string taken(const std::string& op, std::int64_t elements, std::int64_t seg
     return Catalogue::standard().rule_of_thumb(problem, {elements, segments, longest, 0, padded}).name;
 }
 
+/// Segments that some threads or a block can keep are read once; giants among others are left to two
+/// launches.
+TEST(RuleOfThumb, KeepsSegmentsInRegistersUntilTheyAreMapped)
+{
+    const auto of_one_length = [](std::int64_t length, std::int64_t segments) {
+        const Problem problem(standard_operator("softmax_f32"), SegmentForm::uniform);
+        return Catalogue::standard().rule_of_thumb(problem, {length * segments, segments, length, 0, 0}).name;
+    };
+    EXPECT_EQ(of_one_length(63, 100000), "fused_tiles");
+    for (const std::int64_t length : {64, 100, 1001, 32768})
+        EXPECT_EQ(of_one_length(length, 300), "fused_blocks") << length;
+    EXPECT_EQ(of_one_length(262144, 1024), "fused_blocks");
+    EXPECT_NE(of_one_length(262144, 300), "fused_blocks") << "which are too few for a block each";
+    EXPECT_NE(of_one_length(262145, 1024), "fused_blocks");
+    EXPECT_EQ(taken("softmax_f32", 1000000, 1000, 2000, 0), "fused_blocks");
+    EXPECT_EQ(taken("softmax_f32", 1000000, 1000, 65536, 0), "fused_blocks");
+    EXPECT_NE(taken("softmax_f32", 1000000, 1000, 65537, 0), "fused_blocks") << "one block would work alone";
+    EXPECT_EQ(taken("softmax_f32", 1000000, 10000, 200, 0), "fused_blocks");
+    EXPECT_EQ(taken("softmax_f32", 1000000, 10000, 201, 0), "fused_tiles") << "which packs short ones";
+}
+
+/// Threads of a segment, and elements that each keeps.
+TEST(RuleOfThumb, GivesASegmentAsManyThreadsAsKeepIt)
+{
+    const auto& stage = Catalogue::standard().stage("fused_blocks");
+    const auto kept = [&](const char* op, SegmentForm form, const Shape& shape) {
+        const auto configuration =
+            default_configuration(stage, plan_facts(Problem(standard_operator(op), form), shape));
+        return std::pair(configuration.at("segment_threads"), configuration.at("items_per_thread"));
+    };
+    const auto of_one_length = [&](const char* op, std::int64_t length) {
+        return kept(op, SegmentForm::uniform, {length * 1000, 1000, length, 0, 0});
+    };
+    EXPECT_EQ(of_one_length("softmax_f32", 100), std::pair(4, 32));
+    EXPECT_EQ(of_one_length("softmax_f32", 1024), std::pair(32, 32));
+    EXPECT_EQ(of_one_length("softmax_f32", 4100), std::pair(128, 32)) << "and read four elements again";
+    EXPECT_EQ(of_one_length("softmax_f32", 5000), std::pair(256, 24)) << "so that more blocks are at work";
+    EXPECT_EQ(of_one_length("softmax_f32", 100000), std::pair(1024, 32));
+    EXPECT_EQ(of_one_length("softmax_f64", 1024), std::pair(64, 16));
+    EXPECT_EQ(kept("softmax_f32", SegmentForm::offsets, {1000000, 1000, 9000, 0, 0}), std::pair(64, 16));
+}
+
 TEST(RuleOfThumb, CountsAsFarAsMemoryGoes)
 {
     constexpr std::int64_t kGiant = 3100000000;

@@ -1,0 +1,463 @@
+// fused_blocks: A block, or lanes of a warp, folds one segment, keeps it in registers, and maps it
+// Segments given as offsets, 32-bit indices.
+// block_threads = 128
+// items_per_thread = 24
+// segment_threads = 4
+//
+// Softmax of each segment: exponentials that add up to 1,
+//     scaled by the greatest value so that nothing overflows.
+// operator softmax(x: f32) -> each f32 {
+//   state { greatest: f32 = -inf; sum: f32 = 0 }
+//   lift {
+//     greatest = isnan(x) ? -inf : x;
+//     sum = isnan(x) ? nan : 1;
+//   }
+//   combine(a, b) {
+//     let ahead = b.greatest - a.greatest;
+//     let scale = exp(min(ahead > 0 ? -ahead : ahead, 0));
+//     greatest = max(a.greatest, b.greatest);
+//     sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale;
+//   }
+//   map {
+//     let share = 1 / sum;
+//     result = exp(x - greatest) * share;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/fused_blocks.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 128;
+constexpr int kItemsPerThread = 24;
+constexpr int kSegmentThreads = 4;
+constexpr int kResidentBlocks = 8;
+constexpr int kBlockSegments = 32;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+// Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
+__device__ __forceinline__ float opaque_f32(float x)
+{
+    auto bits = __builtin_bit_cast(int, x);
+    asm("" : "+r"(bits));
+    return __builtin_bit_cast(float, bits);
+}
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* greatest;
+    float* sum;
+    float* result;  // of each element
+};
+
+struct State {
+    float greatest;
+    float sum;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {-kInfinity, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {isnan(x) ? -kInfinity : x, isnan(x) ? kNan : 1.0f};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const float ahead = b.greatest - a.greatest;
+    const float scale = expf(fminf(opaque_f32(ahead > 0.0f ? -ahead : ahead), 0.0f));
+    return {fmaxf(a.greatest, b.greatest), ahead > 0.0f ? a.sum * scale + b.sum : a.sum + b.sum * scale};
+}
+
+// The results of one segment.
+struct RowResult {
+    float greatest;
+    float sum;
+};
+
+__device__ __forceinline__ RowResult finish_row(Index, Index, State state)
+{
+    return {state.greatest, state.sum};
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    state.greatest = __shfl_sync(kFullMask, state.greatest, lane);
+    state.sum = __shfl_sync(kFullMask, state.sum, lane);
+    return state;
+}
+
+constexpr int kMapItems = 4;
+
+// The outputs of one element.
+struct Mapped {
+    float result;
+};
+
+struct alignas(16) MapChunk_x {
+    float at[4];
+};
+
+// kMapItems consecutive elements of the columns that map reads.
+struct MapItems {
+    MapChunk_x x[1];
+};
+
+// Loads `count` elements from the element at `index` on; the others become zero.
+__device__ __forceinline__ MapItems load_map_items(const Inputs& inputs, Index index, int count)
+{
+    MapItems items = {};
+    if (count == kMapItems && (unsigned long long)(inputs.x + index) % alignof(MapChunk_x) == 0) {
+        items.x[0] = *(const MapChunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// The values of a segment that map needs.
+struct SegmentValues {
+    float greatest;
+    float share;
+};
+
+// The values of a segment whose elements combine to `state`. No result of a user can have this name, because
+// it is a keyword.
+__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
+{
+    const RowResult results = finish_row(segment, length, state);
+    const float greatest = results.greatest;
+    const float sum = results.sum;
+    const float share = 1.0f / sum;
+    return {greatest, share};
+}
+
+// What an element gets, from the values of its segment.
+__device__ __forceinline__ Mapped map_with_values(float x, float greatest, float share)
+{
+    return {expf(x - greatest) * share};
+}
+
+// Maps element k of `items` with the values of its segment.
+__device__ __forceinline__ Mapped map_tile_item(const MapItems& items, int k, const SegmentValues& values,
+                                                Index, Index, Index,
+                                                Index)
+{
+    return map_with_values(items.x[k / 4].at[k % 4], values.greatest, values.share);
+}
+
+struct alignas(16) OutputChunk_result {
+    float at[4];
+};
+
+// The outputs of kMapItems consecutive elements.
+struct MapOutputs {
+    OutputChunk_result result[1];
+};
+
+__device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Mapped& mapped)
+{
+    outputs.result[k / 4].at[k % 4] = mapped.result;
+}
+
+// True if store_vectors() may be called.
+__device__ __forceinline__ bool outputs_are_aligned(const Results& results)
+{
+    return (unsigned long long)results.result % alignof(OutputChunk_result) == 0;
+}
+
+// Writes the outputs of all kMapItems elements from the element at `index` on. `index` must be a multiple of
+// kMapItems, and all elements must exist.
+__device__ __forceinline__ void store_vectors(const Results& results, Index index, const MapOutputs& outputs)
+{
+    *(OutputChunk_result*)(results.result + index) = outputs.result[0];
+}
+
+// Writes the outputs of element k alone, which is the element at `index`.
+__device__ __forceinline__ void store_output(const Results& results, Index index, const MapOutputs& outputs,
+                                             int k)
+{
+    results.result[index] = outputs.result[k / 4].at[k % 4];
+}
+
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    float at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// Loads `count` items from the element at `index` on; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
+        items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// True if load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs& inputs)
+{
+    return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
+}
+
+// Loads the kStepItems items from the element at `index` on. `index` must be a multiple of kStepItems, and
+// all items must exist.
+__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
+{
+    Items items;
+    items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    return items;
+}
+
+// Lifts item k of a step, which is the element at `index`.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// The elements of a step, as map takes them; kStepItems must be kMapItems. The first of them is the element at
+// `index`. Columns that lift does not read are loaded from memory, `count` elements of each.
+__device__ __forceinline__ MapItems map_items_of(const Items& step, const Inputs&, Index, int)
+{
+    MapItems items = {};
+    #pragma unroll
+    for (int k = 0; k < kMapItems; ++k)
+        items.x[k / 4].at[k % 4] = step.x[k / 4].at[k % 4];
+    return items;
+}
+
+constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps
+constexpr int kStride = kSegmentThreads * kStepItems;   // from one vector of a thread to its next
+constexpr int kAhead = 2;                               // vectors under way of those that it does not keep
+constexpr int kEdgeItems = kStepItems - 1;
+constexpr int kGroupLanes = kSegmentThreads < kWarpThreads ? kSegmentThreads : kWarpThreads;
+
+// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the segment's
+// first vector and behind its last one.
+struct Part {
+    Index begin;  // of the segment
+    Index length;
+    Index first;        // its first vector
+    Index num_vectors;  // of this thread
+    Index edge;         // its first element there
+    int num_at_edge;
+};
+
+// Vectors begin at multiples of kStepItems. The first thread takes what lies before the first one, the last
+// thread what lies behind the last one.
+__device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread)
+{
+    Part part;
+    part.begin = segment_first(segments, segment);
+    part.length = segment_length(segments, segment);
+    const int before = int(min(part.length, -part.begin & Index(kStepItems - 1)));
+    const int behind = int((part.length - before) & Index(kStepItems - 1));
+    const Index num_vectors = (part.length - before) / kStepItems;
+    const Index mine = thread;
+    part.num_vectors = (num_vectors - thread + kSegmentThreads - 1) / kSegmentThreads;
+    part.first = part.begin + before + mine * kStepItems;
+    const bool is_last = thread == kSegmentThreads - 1;
+    part.edge = is_last ? part.begin + part.length - behind : part.begin;
+    part.num_at_edge = is_last ? behind : thread == 0 ? before : 0;
+    return part;
+}
+
+// Appends the first `count` elements of a vector to `run`.
+__device__ __forceinline__ State fold_vector(State run, const Inputs& inputs, const Items& items, Index index,
+                                             int count)
+{
+    #pragma unroll
+    for (int k = 0; k < kStepItems; ++k)
+        if (k < count)
+            run = combine(run, lift_item(inputs, items, k, index + k));
+    return run;
+}
+
+// Joins what lanes side by side have, 2, 4, ... of them, in order. Each gets the total of all, and all the
+// same bits, because each joins the same states.
+__device__ __forceinline__ State join_lanes(State state, int num_lanes)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int delta = 1; delta < num_lanes; delta *= 2) {
+        const State other = shuffle(state, lane ^ delta);
+        const bool is_later = (lane & delta) != 0;
+        state = combine(is_later ? other : state, is_later ? state : other);
+    }
+    return state;
+}
+
+// Joins what the threads of a segment have, in their order. Each gets the total.
+__device__ __forceinline__ State join_threads(State state)
+{
+    state = join_lanes(state, kGroupLanes);
+    return state;
+}
+
+// Where the elements of a segment are mapped to, and with what.
+struct Target {
+    SegmentValues values;
+    Index segment;
+    bool is_aligned;
+};
+
+// Maps the first `count` elements of a vector.
+__device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& results, const Target& target,
+                                           const Part& part, const MapItems& items, Index index, int count)
+{
+    MapOutputs outputs = {};
+    #pragma unroll
+    for (int k = 0; k < kMapItems; ++k)
+        if (k < count)
+            keep_output(outputs, k,
+                        map_tile_item(items, k, target.values, index + k, index + k - part.begin,
+                                      target.segment, part.length));
+    if (count == kMapItems && target.is_aligned) {
+        store_vectors(results, index, outputs);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                store_output(results, index + k, outputs, k);
+    }
+}
+
+// Folds what a thread has behind the vectors that it keeps.
+__device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, const Part& part)
+{
+    #pragma unroll 1
+    for (Index from = kVectors; from < part.num_vectors; from += kAhead) {
+        Items items[kAhead];
+        #pragma unroll
+        for (int v = 0; v < kAhead; ++v)
+            if (from + v < part.num_vectors)
+                items[v] = load_items(inputs, part.first + (from + v) * kStride, kStepItems);
+        #pragma unroll
+        for (int v = 0; v < kAhead; ++v)
+            if (from + v < part.num_vectors)
+                run = fold_vector(run, inputs, items[v], part.first + (from + v) * kStride, kStepItems);
+    }
+    return run;
+}
+
+// Maps what fold_rest() has folded, the last first: what has been read most lately may still be in the caches.
+__device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& results, const Target& target,
+                                         const Part& part)
+{
+    #pragma unroll 1
+    for (Index end = part.num_vectors; end > kVectors; end -= kAhead) {
+        MapItems items[kAhead];
+        #pragma unroll
+        for (int v = 1; v <= kAhead; ++v)
+            if (end - v >= kVectors)
+                items[v - 1] = load_map_items(inputs, part.first + (end - v) * kStride, kMapItems);
+        #pragma unroll
+        for (int v = 1; v <= kAhead; ++v)
+            if (end - v >= kVectors)
+                map_vector(inputs, results, target, part, items[v - 1], part.first + (end - v) * kStride,
+                           kMapItems);
+    }
+}
+
+// kSegmentThreads threads take a segment. Each loads kVectors vectors at once and keeps them in registers,
+// joins what it has with the others, and maps what it has kept: an element comes from memory once, whole
+// vectors of it.
+// Threads side by side have vectors side by side.
+// What a segment has beyond that is folded vector by vector, and read once more.
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentBlocks)
+reduce(Inputs inputs, Segments segments, Results results)
+{
+    const int thread = threadIdx.x % kSegmentThreads;
+    const Index wanted = Index(blockIdx.x) * kBlockSegments + threadIdx.x / kSegmentThreads;
+    // All lanes of a warp meet in the shuffles. Those that have no segment fold the last one, and store nothing.
+    const Index segment = min(wanted, segments.num_segments - 1);
+    const Part part = part_of(segments, segment, thread);
+    const int num_at_edge = min(part.num_at_edge, kEdgeItems);
+    const Items at_edge = load_items(inputs, part.edge, num_at_edge);
+    Items kept[kVectors];
+    if (is_aligned(inputs)) {
+        #pragma unroll
+        for (int v = 0; v < kVectors; ++v)
+            if (v < part.num_vectors)
+                kept[v] = load_vectors(inputs, part.first + v * kStride);
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kVectors; ++v)
+            if (v < part.num_vectors)
+                kept[v] = load_items(inputs, part.first + v * kStride, kStepItems);
+    }
+    // Columns that lift does not read are asked for here, too.
+    MapItems map_items[kVectors];
+    #pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+        if (v < part.num_vectors)
+            map_items[v] = map_items_of(kept[v], inputs, part.first + v * kStride, kMapItems);
+    State total = identity();
+    #pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+        if (v < part.num_vectors)
+            total = fold_vector(total, inputs, kept[v], part.first + v * kStride, kStepItems);
+    total = fold_rest(total, inputs, part);
+    if (num_at_edge > 0) {
+        const State edge = fold_vector(identity(), inputs, at_edge, part.edge, num_at_edge);
+        total = combine(thread == 0 ? edge : total, thread == 0 ? total : edge);
+    }
+    total = join_threads(total);
+    if (segment != wanted)
+        return;
+
+    const SegmentValues values = segment_values(segment, part.length, total);
+    const Target target = {values, segment, outputs_are_aligned(results)};
+    map_rest(inputs, results, target, part);
+    #pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+        if (v < part.num_vectors)
+            map_vector(inputs, results, target, part, map_items[v], part.first + v * kStride, kMapItems);
+    if (num_at_edge > 0)
+        map_vector(inputs, results, target, part, map_items_of(at_edge, inputs, part.edge, num_at_edge),
+                   part.edge, num_at_edge);
+}
