@@ -273,7 +273,7 @@ void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle valu
         return;
     if (!segments_word_.empty())
         throw InputError(
-            fmt::format("segments are given by {} and by {}; give them once", segments_word_, word));
+            fmt::format("segments are given twice, as {} and as {}; give them once", segments_word_, word));
     segments_word_ = word;
     segments_.kind = kind;
     if (kind == LayoutKind::uniform) {

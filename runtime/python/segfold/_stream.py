@@ -94,7 +94,7 @@ def stream(
     layouts = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
     if len(layouts) + (uniform is not None) > 1:
         words = [word for word, _ in layouts] + ["uniform"] * (uniform is not None)
-        raise _segfold.InputError(f"segments are given by {words[0]} and by {words[1]}; give them once")
+        raise _segfold.InputError(f"segments are given twice, as {words[0]} and as {words[1]}; give them once")
     layout, marks = layouts[0] if layouts else ("whole" if uniform is None else "uniform", None)
     if layout in ("offsets", "lengths") and not _is_array(marks) and _source(marks)[0] == "chunks":
         raise _segfold.InputError(

@@ -77,7 +77,7 @@ def function(op):
         for name, value in zip(_LAYOUTS, (offsets, lengths, keys, flags, ranges)):
             if value is not None:
                 if layout != "whole":
-                    raise _segfold.InputError(f"segments are given by {layout} and by {name}; give them once")
+                    raise _segfold.InputError(f"segments are given twice, as {layout} and as {name}; give them once")
                 layout, segments = name, list(value) if name == "ranges" else [value]
         if layout == "ranges" and len(segments) != 2:
             raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
@@ -91,7 +91,7 @@ def function(op):
             if isinstance(uniform, int) and uniform < 1:
                 raise _segfold.InputError(f"uniform is {uniform}; it is the length of each segment, 1 or more")
             if layout != "whole":
-                raise _segfold.InputError(f"segments are given by {layout} and by uniform; give them once")
+                raise _segfold.InputError(f"segments are given twice, as {layout} and as uniform; give them once")
             layout = "uniform"
         for i in places:
             _require_tensor(arrays[i], parameters[i])

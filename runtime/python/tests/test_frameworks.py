@@ -286,7 +286,7 @@ def test_wrong_calls_of_a_function_of_tensors(torch, folds):
     total = folds.function(sf.standard.dot)
     with pytest.raises(sf.InputError, match="operator dot has no array for 'y'"):
         total(x)
-    with pytest.raises(sf.InputError, match="segments are given by offsets and by uniform; give them once"):
+    with pytest.raises(sf.InputError, match="segments are given twice, as offsets and as uniform; give them once"):
         total(x, x, offsets=torch.from_numpy(OFFSETS), uniform=3)
     with pytest.raises(TypeError, match="nothing is called 'ofsets'"):
         total(x, x, ofsets=x)

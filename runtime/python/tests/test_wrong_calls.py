@@ -152,7 +152,7 @@ CASES = [
     (lambda: GATHER(np.array([0, 3], np.int32), np.ones(3, np.float32), backend="reference"), sf.InputError,
      "table 't' has 3 entries; element 1 reads t[3], and indices run from 0 to 2"),
     # Segments.
-    (lambda: SUM(X, offsets=OFFSETS, uniform=3), sf.InputError, "segments are given by offsets and by uniform; give them once"),
+    (lambda: SUM(X, offsets=OFFSETS, uniform=3), sf.InputError, "segments are given twice, as offsets and as uniform; give them once"),
     (lambda: SUM(X, offsets=np.array([0, 5, 3, 9])), sf.InputError,
      "offsets decrease at segment 1: 3 after 5; offsets must be non-decreasing"),
     (lambda: SUM(X, offsets=np.array([0, 3])), sf.InputError,

@@ -101,7 +101,7 @@ def test_a_check_compares_groups_with_the_reference():
         ({"groups": [0.0, 1, 2]}, "the numbers of groups are f64; they are integers"),
         ({"groups": [0, 1, 2], "num_groups": -1}, "num_groups is -1; it is the number of groups, 0 or more"),
         ({"num_groups": 3}, "num_groups= is the number of groups that groups= numbers, and there is no groups="),
-        ({"groups": [0, 1, 2], "offsets": [0, 3]}, "segments are given by groups and by offsets; give them once"),
+        ({"groups": [0, 1, 2], "offsets": [0, 3]}, "segments are given twice, as groups and as offsets; give them once"),
     ],
 )
 def test_wrong_groups_are_refused_in_words(words, message):
@@ -180,7 +180,7 @@ def test_columns_of_other_libraries_are_keys():
         ({"by": ()}, "'by' is an empty tuple; a tuple of keys has at least one array"),
         ({"by": (np.zeros((3, 2)), np.zeros(3))}, r"'by\[0\]' has entries that are arrays; a key is a number, a text or a date"),
         ({"sort": False}, "sort=False says how groups of by= are ordered, and no keys are in any order; leave it out"),
-        ({"by": np.array([1, 2, 3]), "uniform": 1}, "segments are given by by and by uniform; give them once"),
+        ({"by": np.array([1, 2, 3]), "uniform": 1}, "segments are given twice, as by and as uniform; give them once"),
         ({"by": np.zeros((3, 0))}, r"'by' has shape \(3, 0\); a row has at least one key"),
         ({"by": np.zeros((2, 3))}, "'by' has 2 keys for 3 elements"),
         ({"by": np.array(["a", "b"])}, "'by' has 2 keys for 3 elements"),
