@@ -156,6 +156,34 @@ TEST(Gradient, GoesToTheFirstOfEqualValues)
         (std::vector<double>{0, 10, 0}));
 }
 
+// One rule, with an identity and without: of equal values the one with the lowest index is chosen.
+TEST(Gradient, GoesToTheFirstOfEqualValuesWithoutIdentity)
+{
+    const auto at = [](const std::string& text, std::vector<double> x) {
+        const auto op = read("operator f(x: f64) -> f64 { " + text + " }");
+        EXPECT_EQ(gradient(op, "x").means, "places") << text;
+        const auto end = static_cast<std::int64_t>(x.size());
+        return gradient_at(op, {{"x", std::move(x)}, {"grad_result", {10}}}, {0, end});
+    };
+    const std::vector<double> first = {0, 10, 0};
+    EXPECT_EQ(at("state m: f64 lift x combine(a, b) min(a, b)", {2, 1, 1}), first);
+    EXPECT_EQ(at("state m: f64 lift x combine(a, b) max(a, b)", {1, 2, 2}), first);
+    const std::string argmin = "state { v: f64; w: f64 } lift { v = floor(x); w = x } combine(a, b) ";
+    EXPECT_EQ(at(argmin + "{ v = min(a.v, b.v); w = b.v < a.v ? b.w : a.w } finish w", {2, 1, 1}), first);
+    EXPECT_EQ(at(argmin + "{ v = max(a.v, b.v); w = b.v > a.v ? b.w : a.w } finish w", {1, 2, 2}), first);
+    // Of the two least, and of the two greatest: the second is the next one.
+    const std::string two = "state { p: f64; q: f64 } lift { p = x; q = ";
+    const std::vector<double> second = {0, 0, 10};
+    EXPECT_EQ(
+        at(two + "inf } combine(a, b) { p = min(a.p, b.p); q = min(max(a.p, b.p), min(a.q, b.q)) } finish q",
+           {2, 1, 1}),
+        second);
+    EXPECT_EQ(
+        at(two + "-inf } combine(a, b) { p = max(a.p, b.p); q = max(min(a.p, b.p), max(a.q, b.q)) } finish q",
+           {1, 2, 2}),
+        second);
+}
+
 TEST(Gradient, ByTwoScansIsExact)
 {
     const auto op = standard_operator("product", Type::f64);
