@@ -248,8 +248,14 @@ Expression Derivative::of_call(const Expression& term)
     if (name == "min" || name == "max") {
         const auto y = term.argument(1);
         const auto d_y = of(y);
-        const bool is_number = literal_value(x) || literal_value(y) || y->kind == ExpressionKind::constant;
-        return chosen(is_number ? binary(name == "min" ? "<=" : ">=", x, y) : binary("==", term, x), d, d_y);
+        const auto is_number = [](const Expression& of) {
+            return literal_value(of) || (of->kind == ExpressionKind::constant && of->name == "inf");
+        };
+        if (is_number(y))
+            return chosen(binary(name == "min" ? "<=" : ">=", x, y), d, d_y);
+        if (is_number(x))  // not true where y is NaN, as x is the value there
+            return chosen(binary(name == "min" ? "<" : ">", y, x), d_y, d);
+        return chosen(binary("==", term, x), d, d_y);
     }
     if (name == "fma") {
         const auto y = term.argument(1);
