@@ -46,6 +46,22 @@ bool is_of_counts(const Expression& term)
     });
 }
 
+/// True for narrow integers that are computed: elements may be so many that these wrap, and an element that
+/// joins once more changes them otherwise than the trials by few elements show.
+bool may_wrap(const StateField& field, const Expression& joined)
+{
+    return is_integer(field.type) && size_bytes(field.type) < 4 &&
+           any_subterm(joined, [&](const ExpressionNode& node) {
+               return node.kind == ExpressionKind::binary && is_integer(*node.type);
+           });
+}
+
+/// True if no segment has so many elements that the sum of a number for each of them wraps.
+bool counts_exactly(const StateField& field, std::optional<double> number)
+{
+    return is_integer(field.type) && size_bytes(field.type) >= 4 && number == 1.0;
+}
+
 }  // namespace
 
 Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), parameter_(std::move(parameter))
@@ -186,8 +202,11 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
     const auto total = totals_by_name(terms);
     const auto a = fields(terms, Operand::earlier), b = fields(terms, Operand::later);
     const auto joined = combined(terms, a, b);
+    const auto behind = fields_behind(op_, counted);
     for (const auto& field : op_.state) {
         const auto &x = a.at(field.name), &y = b.at(field.name), &value = joined.at(field.name);
+        if (behind.contains(field.name) && may_wrap(field, value))
+            return std::nullopt;
         const auto is = [&](const Expression& one, const Expression& other) {
             return &*value == &*one || &*value == &*other;
         };
@@ -197,10 +216,11 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
         if (is(terms.call("min", {x, y}), terms.call("min", {y, x})))
             terms.state_order(total.at(field.name), element.at(field.name));
         const auto lifted = literal_value(element.at(field.name));
-        const bool is_count = is_integer(field.type) && is(terms.binary("+", x, y), terms.binary("+", y, x));
+        const bool is_count =
+            counts_exactly(field, lifted) && is(terms.binary("+", x, y), terms.binary("+", y, x));
         const bool is_flag =
             field.type == Type::boolean && is(terms.binary("||", x, y), terms.binary("||", y, x));
-        if ((is_count || is_flag) && lifted && *lifted > 0)
+        if (is_count || (is_flag && lifted == 1.0))
             terms.state_positive(total.at(field.name));
     }
     const auto after = combined(terms, total, element);

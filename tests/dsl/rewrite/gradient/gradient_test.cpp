@@ -184,6 +184,25 @@ TEST(Gradient, GoesToTheFirstOfEqualValuesWithoutIdentity)
         second);
 }
 
+// At 255 elements a count of u8 is still exact, but with one element more it is 0.
+TEST(Gradient, TakesNoTotalsBesideACountThatMayWrap)
+{
+    const auto with_count = [](const std::string& type) {
+        return read(
+            "operator f(x: f64) -> f64 { state { n: " + type +
+            " = 0; mean: f64 = 0 } lift { n = 1; mean = x } combine(a, b) { let total = a.n + b.n; let "
+            "share = total == 0 ? 0.0 : f64(b.n) / f64(total); n = total; mean = a.mean + (b.mean - "
+            "a.mean) * share } finish mean }");
+    };
+    EXPECT_EQ(gradient(with_count("i64"), "x").means, "totals");
+    for (const auto* type : {"u8", "i16"})
+        EXPECT_EQ(gradient(with_count(type), "x").means, "two scans") << type;
+    const auto found = gradient_at(with_count("u8"),
+                                   {{"x", std::vector<double>(255, 1.5)}, {"grad_result", {255}}}, {0, 255});
+    for (const auto value : found)
+        EXPECT_NEAR(value, 1, 1e-12);
+}
+
 TEST(Gradient, ByTwoScansIsExact)
 {
     const auto op = standard_operator("product", Type::f64);
