@@ -1,6 +1,7 @@
 #include "dsl/rewrite/gradient/backward.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
@@ -44,6 +45,15 @@ bool is_of_counts(const Expression& term)
         return node.type && is_float(*node.type) &&
                (node.kind == ExpressionKind::name || node.kind == ExpressionKind::gather);
     });
+}
+
+/// Adds the conditions that `symbol` joins.
+void add_conditions(const Expression& joined, const char* symbol, std::vector<Expression>& conditions)
+{
+    if (joined->kind != ExpressionKind::binary || joined->symbol != symbol)
+        return conditions.push_back(joined);
+    for (const auto& argument : joined->arguments)
+        add_conditions(argument, symbol, conditions);
 }
 
 /// True for narrow integers that are computed: elements may be so many that these wrap, and an element that
@@ -278,32 +288,39 @@ bool Backward::is_of_element(const Expression& term) const
     });
 }
 
-std::pair<Expression, Expression> Backward::split(TermGraph& terms, const Expression& term) const
+Backward::Factors Backward::split(TermGraph& terms, const Expression& term, KnownFactors& known) const
+{
+    if (const auto found = known.find(&*term); found != known.end())
+        return found->second;
+    return known[&*term] = split_once(terms, term, known);
+}
+
+Backward::Factors Backward::split_once(TermGraph& terms, const Expression& term, KnownFactors& known) const
 {
     Derivative d(terms, wide_);
     if (!is_of_element(term))
         return {term, d.one()};
     if (term->kind == ExpressionKind::unary) {
-        const auto [common, rest] = split(terms, term.argument(0));
+        const auto [common, rest] = split(terms, term.argument(0), known);
         return {d.negated(common), rest};
     }
     if (term->kind == ExpressionKind::binary && (term->symbol == "*" || term->symbol == "/")) {
-        const auto [common, rest] = split(terms, term.argument(0));
-        const auto [other, other_rest] = split(terms, term.argument(1));
+        const auto [common, rest] = split(terms, term.argument(0), known);
+        const auto [other, other_rest] = split(terms, term.argument(1), known);
         return term->symbol == "*" ? std::pair(d.product(common, other), d.product(rest, other_rest))
                                    : std::pair(d.quotient(common, other), d.quotient(rest, other_rest));
     }
     if (term->kind == ExpressionKind::conditional)
         for (const bool is_yes : {true, false})
             if (literal_value(term.argument(is_yes ? 2 : 1)) == 0.0) {
-                const auto [common, rest] = split(terms, term.argument(is_yes ? 1 : 2));
-                const auto gated = [&](const Expression& value) {
-                    return d.chosen(term.argument(0), is_yes ? value : Expression(),
-                                    is_yes ? Expression() : value);
-                };
-                if (is_of_element(term.argument(0)))
-                    return {common, gated(rest)};
-                return {gated(common), rest};
+                auto [common, rest] = split(terms, term.argument(is_yes ? 1 : 2), known);
+                std::vector<Expression> conditions;
+                add_conditions(term.argument(0), is_yes ? "&&" : "||", conditions);
+                for (const auto& condition : conditions | std::views::reverse) {
+                    auto& gated = is_of_element(condition) ? rest : common;
+                    gated = d.chosen(condition, is_yes ? gated : Expression(), is_yes ? Expression() : gated);
+                }
+                return {common, rest};
             }
     return {d.one(), term};
 }
@@ -345,7 +362,8 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
         Derivative by_result(terms, wide_);
         by_result.set(names.names.at(field.name), by_result.one());
         if (const auto share = of_outputs(by_result); share.has_value()) {
-            const auto [common, rest] = split(terms, share);
+            KnownFactors known;
+            const auto [common, rest] = split(terms, share, known);
             parts.shares.push_back({unused_name(op_, "sum_by_" + field.name), terms.replaced(rest, by)});
             given = of_total.sum(given, of_total.product(terms.name(parts.shares.back().name, wide_),
                                                          terms.replaced(common, by)));

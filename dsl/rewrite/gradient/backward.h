@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "dsl/rewrite/gradient/derivative.h"
 #include "dsl/rewrite/gradient/gradient.h"
@@ -34,6 +35,8 @@ public:
 
 private:
     using Values = std::map<std::string, Expression>;
+    using Factors = std::pair<Expression, Expression>;
+    using KnownFactors = std::map<const ExpressionNode*, Factors>;
 
     /// A sum over the elements of a segment, by which outputs of `map` depend on a result.
     struct Share {
@@ -75,7 +78,8 @@ private:
                               Derivative& of_total) const;
     [[nodiscard]] bool is_of_element(const Expression& term) const;
     /// Splits a term into a factor that is the same for all elements of a segment, and the rest.
-    [[nodiscard]] std::pair<Expression, Expression> split(TermGraph& terms, const Expression& term) const;
+    [[nodiscard]] Factors split(TermGraph& terms, const Expression& term, KnownFactors& known) const;
+    [[nodiscard]] Factors split_once(TermGraph& terms, const Expression& term, KnownFactors& known) const;
 
     /// The backward by a `map`, where `folded` computes the totals that `parts` reads.
     [[nodiscard]] Gradient by_map(TermGraph& terms, const Operator& folded, Parts parts,

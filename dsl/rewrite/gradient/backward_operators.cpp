@@ -10,13 +10,6 @@
 namespace segfold {
 namespace {
 
-bool reads_name(const Expression& term, const std::string& name)
-{
-    return any_subterm(term, [&](const ExpressionNode& node) {
-        return node.kind == ExpressionKind::name && node.name == name;
-    });
-}
-
 std::set<std::string> fields_in(const Expression& term, Operand operand)
 {
     std::set<std::string> found;

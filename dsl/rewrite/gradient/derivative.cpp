@@ -70,8 +70,19 @@ Expression Derivative::sum(const Expression& left, const Expression& right)
         return chosen(left.argument(0), sum(left.argument(1), right.argument(1)),
                       sum(left.argument(2), right.argument(2)));
     std::vector<SignedTerm> all, rest;
-    add_terms(left, false, all);
-    add_terms(right, false, all);
+    // Sums of shared sums have exponentially many terms. Those with many stay whole.
+    constexpr int kMostTerms = 32;
+    const auto num_terms = [&](const Expression& term) {
+        const auto found = sums_.find(&*(is_negation(term) ? term.argument(0) : term));
+        return found == sums_.end() ? 1 : found->second;
+    };
+    const int num_all = std::min(num_terms(left) + num_terms(right), kMostTerms + 1);
+    if (num_all <= kMostTerms) {
+        add_terms(left, false, all);
+        add_terms(right, false, all);
+    } else {
+        all = {{left, false}, {right, false}};
+    }
     double number = 0;
     for (const auto& item : all) {
         if (const auto value = literal_value(item.term)) {
@@ -96,7 +107,7 @@ Expression Derivative::sum(const Expression& left, const Expression& right)
             return;
         }
         found = terms_.binary(is_negative ? "-" : "+", found, term);
-        sums_.insert(&*found);
+        sums_.emplace(&*found, num_all);
     };
     for (const auto& item : rest)
         add(item.term, item.is_negative);
@@ -161,12 +172,12 @@ Expression Derivative::chosen(const Expression& condition, const Expression& yes
         return {};
     const auto left = terms_.assuming(value_or_zero(yes), condition, true);
     const auto right = terms_.assuming(value_or_zero(no), condition, false);
-    const auto joined = [&](const Expression& inner) {  // c ? (d ? x : 0) : 0
-        return terms_.select(terms_.binary("&&", condition, inner.argument(0)), inner.argument(1),
-                             value_or_zero({}));
-    };
-    if (is_zero(right) && is_gated(left) && is_zero(left.argument(2)))
-        return without_zero(joined(left));
+    if (is_zero(right) && is_gated(left) && is_zero(left.argument(2)))  // c ? (d ? x : 0) : 0
+        return without_zero(
+            terms_.select(terms_.binary("&&", condition, left.argument(0)), left.argument(1), right));
+    if (is_zero(left) && is_gated(right) && is_zero(right.argument(1)))  // c ? 0 : (d ? 0 : x)
+        return without_zero(
+            terms_.select(terms_.binary("||", condition, right.argument(0)), left, right.argument(2)));
     return without_zero(terms_.select(condition, left, right));
 }
 
