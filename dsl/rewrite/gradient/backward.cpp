@@ -84,10 +84,11 @@ Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), par
     result_ = unused_name(op_, "grad_" + parameter_);
     length_ = unused_name(op_, "num_elements");
     const bool has_rows = std::ranges::any_of(op_.parameters, &Parameter::row);
+    std::set<std::string> made;
     const auto add = [&](const ResultField& field, bool is_table) {
         if (!is_float(field.type))
             return;
-        const auto name = unused_name(op_, "grad_" + field.name);
+        const auto name = unused_name(op_, "grad_" + field.name, made);
         gradients_[field.name] = name;
         given_.push_back({name, field.type, is_table, {}, false, has_rows});
     };
@@ -348,6 +349,7 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
         return found;
     };
     Parts parts;
+    std::set<std::string> made;
     auto by_element = derivative_by_element(terms);
     if (const auto direct = of_outputs(by_element); direct.has_value())
         parts.gradient = terms.replaced(direct, by);
@@ -364,7 +366,8 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
         if (const auto share = of_outputs(by_result); share.has_value()) {
             KnownFactors known;
             const auto [common, rest] = split(terms, share, known);
-            parts.shares.push_back({unused_name(op_, "sum_by_" + field.name), terms.replaced(rest, by)});
+            parts.shares.push_back(
+                {unused_name(op_, "sum_by_" + field.name, made), terms.replaced(rest, by)});
             given = of_total.sum(given, of_total.product(terms.name(parts.shares.back().name, wide_),
                                                          terms.replaced(common, by)));
         }

@@ -53,6 +53,11 @@ private:
     [[nodiscard]] Values lifted(TermGraph& terms) const;
     [[nodiscard]] Values combined(TermGraph& terms, const Values& earlier, const Values& later) const;
     [[nodiscard]] Values finished(TermGraph& terms, const Values& total, const Expression& length) const;
+    /// The same where one operand may be the identity: then combine is not computed.
+    [[nodiscard]] Values combined_unless_identity(TermGraph& terms, const Values& earlier,
+                                                  const Values& later, bool is_earlier) const;
+    /// Columns with the state of the elements before each one.
+    [[nodiscard]] Values states_before(TermGraph& terms, const std::string& prefix) const;
     /// The fields of an operand of combine, and those of the total as `map` sees them.
     [[nodiscard]] Values fields(TermGraph& terms, Operand operand) const;
     [[nodiscard]] Values totals_by_name(TermGraph& terms) const;
@@ -62,6 +67,10 @@ private:
     [[nodiscard]] Derivative derivative_by_element(TermGraph& terms) const;
     /// The fields whose totals depend on the column, and on which results depend.
     [[nodiscard]] std::set<std::string> fields_that_count() const;
+    /// The same with all that combine reads to compute them.
+    [[nodiscard]] std::set<std::string> fields_behind_counted() const;
+    /// True if the term multiplies or divides by fields of a state that are infinite in the identity.
+    [[nodiscard]] bool computes_with_infinity(const Expression& term, const Values& state) const;
     /// Those that choose among values of one field, which no other field that counts reads.
     [[nodiscard]] std::set<std::string> fields_chosen_apart() const;
     /// The operator with the places of chosen fields, whose derivatives it gives to `of_total`. None if a
@@ -94,12 +103,19 @@ private:
                                          const Expression& term) const;
     /// The operator with a field for each sum.
     [[nodiscard]] Operator with_shares(TermGraph& terms, Operator op, const std::vector<Share>& shares) const;
+    /// Gives an operator of no fields one that nothing reads.
+    static void give_a_state(Operator& op);
     /// The operator with a name, the parameters that it reads and a description, checked.
     [[nodiscard]] Operator finished_operator(Operator op, const std::string& suffix,
                                              const std::string& description) const;
     /// The terms as a block of `op`.
     [[nodiscard]] Block block(const TermGraph& terms, const Operator& op,
                               const std::vector<std::pair<std::string, Expression>>& values) const;
+    /// The operator that writes the states before each element that the terms read; none if they read none.
+    [[nodiscard]] std::optional<Operator> prefixes_operator(const Values& before,
+                                                            const std::vector<Expression>& terms,
+                                                            bool reverse) const;
+    void add_columns(Operator& op, const std::vector<ResultField>& columns) const;
     /// Adds the last operator: that of the gradient of each element. For tables and scalars another one sums.
     void add_last(std::vector<Operator>& operators, Operator op) const;
     /// The output of that operator.

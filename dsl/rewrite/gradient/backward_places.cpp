@@ -155,12 +155,13 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
     std::map<const ExpressionNode*, Expression> places;
     Derivative dependence(terms, wide_);
     std::map<std::string, std::string> names;
+    std::set<std::string> made;
     bool is_commutative = op_.laws.commutative;
     for (const auto& field : op_.state) {
         if (!chosen.contains(field.name))
             continue;
         is_commutative = is_commutative && is_chosen_in_order(joined.at(field.name));
-        names[field.name] = unused_name(op_, "place_of_" + field.name);
+        names[field.name] = unused_name(op_, "place_of_" + field.name, made);
         for (const auto& [operand, value] :
              {std::pair(Operand::earlier, a.at(field.name)), {Operand::later, b.at(field.name)}})
             places[&*value] = terms.field(operand, names[field.name], Type::i64);

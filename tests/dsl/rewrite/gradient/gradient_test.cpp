@@ -203,6 +203,30 @@ TEST(Gradient, TakesNoTotalsBesideACountThatMayWrap)
         EXPECT_NEAR(value, 1, 1e-12);
 }
 
+// Beside -inf, the identity of max, the derivative of the weights is infinity over infinity.
+TEST(Gradient, ByTwoScansIsNumbersBesideAnInfiniteIdentity)
+{
+    const auto op = read(
+        "operator f(x: f64, v: f64) -> f64 { state { m: f64 = -inf; s: f64 = 0 } lift { m = x; s = v } "
+        "combine(a, "
+        "b) { let w = 1 / (1 + exp(b.m - a.m)); m = max(a.m, b.m) + log1p(exp(-abs(a.m - b.m))); s = a.s * w "
+        "+ "
+        "b.s * (1 - w) } finish s }");
+    const auto softmax_mean = gradient_by_scans(op, "x");
+    ArraysByName arrays;
+    arrays["x"] = doubles({0.5, 0.5, 7});
+    arrays["v"] = doubles({1, 3, 2});
+    arrays["grad_result"] = doubles({1, 1});
+    fold_few_in_turn(softmax_mean.operators, arrays, std::vector<std::int64_t>{0, 2, 3});
+    const auto found = arrays.at("grad_x").as<double>();
+    EXPECT_NEAR(found[0], -0.5, 1e-15) << print(softmax_mean);
+    EXPECT_NEAR(found[1], 0.5, 1e-15);
+    EXPECT_EQ(found[2], 0);
+    // Where only comparisons read the infinity, nothing needs a guard.
+    EXPECT_EQ(print(gradient(standard_operator("max_subarray", Type::f32), "x")).find("== -inf"),
+              std::string::npos);
+}
+
 TEST(Gradient, ByTwoScansIsExact)
 {
     const auto op = standard_operator("product", Type::f64);
@@ -240,6 +264,42 @@ TEST(Gradient, GivesNamesThatDoNotCollide)
     arrays["grad_r"] = doubles({2});
     fold_few_in_turn(made.operators, arrays, std::vector<std::int64_t>{0, 2});
     EXPECT_EQ(arrays.at("grad_x_").as<double>()[0], 2 * 2 * 5.0 / 2 * 3) << print(made);
+}
+
+// Names that the rewriting makes are in nobody's way, and differ from each other.
+TEST(Gradient, GivesNamesThatTheOperatorHasNot)
+{
+    const std::string names =
+        "nothing num_elements before through suffix part prefix_m prefix_n place_of_m sum_by_r count any sum "
+        "grad_r grad_r_ part_of_grad_x index_ by_n rate_n later running_grad_x rest_of_grad_x ";
+    std::vector<std::string> all;
+    std::string parameters, product = "x";
+    for (std::size_t from = 0, to; (to = names.find(' ', from)) != std::string::npos; from = to + 1) {
+        all.push_back(names.substr(from, to - from));
+        parameters += ", " + all.back() + ": f64";
+        product += " * " + all.back();
+    }
+    const std::string head = "operator f(x: f64, p: scalar f64" + parameters + ") -> (";
+    const std::string combine = " n = a.n * b.n; n_ = a.n_ + b.n_ } ";
+    const std::string state =
+        " { state { m: f64 = -inf; n: f64 = 1; n_: f64 = 0 } lift { m = x; n = 1 + x * p; n_ = " + product +
+        " } combine(a, b) { m = max(a.m, b.m); ";
+    const std::string finish = "finish { r = m + n_; r_ = n * n_ * f64(length) } ";
+    for (const auto& text :
+         {head + "r: f64, r_: f64)" + state + combine + finish + "}",
+          head + "r: f64, r_: f64, each y: f64)" + state + combine + finish + "map { y = r * r_ * x } }"}) {
+        const auto op = read(text);
+        for (const std::string parameter : {"x", "nothing", "p"}) {
+            EXPECT_NO_THROW((void)gradient(op, parameter)) << text << parameter;
+            EXPECT_NO_THROW((void)gradient_by_scans(op, parameter)) << text << parameter;
+        }
+    }
+    const std::string longest(64, 'x');
+    EXPECT_EQ(gradient(read("operator f(" + longest + ": f64) -> f64 { state s: f64 = 0 lift " + longest +
+                            " combine(a, b) a + b }"),
+                       longest)
+                  .result,
+              "grad_" + std::string(59, 'x'));
 }
 
 TEST(Gradient, OfOperatorsWithoutIdentity)
