@@ -122,6 +122,8 @@ TEST(GradientLaw, HoldsForLocalsThatUseOthersTwice)
                 chain("s", "sin(s)", next == "p + q" || next == "p + p" || next == "p - q" ? next : "p + q") +
                 "result = v39 } }",
             head + "(each r: f64) {" + sum + "x combine(a, b) a + b map { " + chain("x", "s", next) +
+                "r = v39 } }",
+            head + "(each r: f64) {" + sum + "x combine(a, b) a + b scan(g, h) { " + chain("x", "h", next) +
                 "r = v39 } }"};
         for (const auto& text : texts) {
             const auto op = parse_operator("o.seg", text);

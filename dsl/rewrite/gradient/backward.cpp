@@ -74,28 +74,30 @@ bool counts_exactly(const StateField& field, std::optional<double> number)
 
 }  // namespace
 
-Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), parameter_(std::move(parameter))
+Backward::Backward(Operator op, std::string parameter, const Operator* whole, const std::string& result)
+    : op_(std::move(op)), parameter_(std::move(parameter))
 {
+    const auto named = with_own_field_names(whole == nullptr ? op_ : *whole);
     op_ = with_own_field_names(std::move(op_));
     is_summed_ = std::ranges::find(op_.parameters, parameter_, &Parameter::name)->table;
     const auto any_column = std::ranges::find(op_.parameters, false, &Parameter::table);
     kept_ = is_summed_ && any_column != op_.parameters.end() ? any_column->name : parameter_;
     wide_ = type_of_derivatives(op_);
-    result_ = unused_name(op_, "grad_" + parameter_);
+    result_ = unused_name(named, result + parameter_);
     length_ = unused_name(op_, "num_elements");
     const bool has_rows = std::ranges::any_of(op_.parameters, &Parameter::row);
     std::set<std::string> made;
     const auto add = [&](const ResultField& field, bool is_table) {
         if (!is_float(field.type))
             return;
-        const auto name = unused_name(op_, "grad_" + field.name, made);
+        const auto name = unused_name(named, "grad_" + field.name, made);
         gradients_[field.name] = name;
         given_.push_back({name, field.type, is_table, {}, false, has_rows});
     };
-    if (op_.keeps_results)
-        for (const auto& field : op_.results)
+    if (named.keeps_results)
+        for (const auto& field : named.results)
             add(field, true);
-    for (const auto& field : op_.outputs)
+    for (const auto& field : named.outputs)
         add(field, false);
 }
 
@@ -157,7 +159,15 @@ std::set<std::string> Backward::fields_that_count() const
     const auto earlier = fields(terms, Operand::earlier), later = fields(terms, Operand::later);
     const auto joined = combined(terms, earlier, later);
     const auto total = totals_by_name(terms);
-    const auto results = finished(terms, total, terms.name("length", Type::i64));
+    auto results = finished(terms, total, terms.name("length", Type::i64));
+    if (op_.scan) {  // without a map and results that are kept
+        TermNames names;
+        for (const auto& field : op_.state) {
+            names.fields[{Operand::earlier, field.name}] = total.at(field.name);
+            names.fields[{Operand::later, field.name}] = total.at(field.name);
+        }
+        results = terms.values(op_.scan->block, std::move(names));
+    }
     const auto depends = [&](const Expression& term, const Expression& on) {
         Derivative derivative(terms, wide_);
         derivative.set(on, derivative.one());
@@ -326,6 +336,19 @@ Backward::Factors Backward::split_once(TermGraph& terms, const Expression& term,
     return {d.one(), term};
 }
 
+Expression Backward::of_outputs(TermGraph& terms, const Values& outputs, Derivative& derivative) const
+{
+    Expression found;
+    for (const auto& [output, value] : outputs)
+        if (gradients_.contains(output)) {
+            const auto given = terms.name(gradients_.at(output),
+                                          std::ranges::find(op_.outputs, output, &ResultField::name)->type);
+            found =
+                derivative.sum(found, derivative.product(derivative.of(value), derivative.widened(given)));
+        }
+    return found;
+}
+
 Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Expression& length,
                                 Derivative& of_total) const
 {
@@ -338,20 +361,10 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
         by[&*names.names[field.name]] = results.at(field.name);
     }
     const auto outputs = op_.map ? terms.values(*op_.map, names) : Values();
-    const auto of_outputs = [&](Derivative& by_name) {
-        Expression found;
-        for (const auto& [output, value] : outputs)
-            if (gradients_.contains(output)) {
-                const auto given = terms.name(
-                    gradients_.at(output), std::ranges::find(op_.outputs, output, &ResultField::name)->type);
-                found = by_name.sum(found, by_name.product(by_name.of(value), by_name.widened(given)));
-            }
-        return found;
-    };
     Parts parts;
     std::set<std::string> made;
     auto by_element = derivative_by_element(terms);
-    if (const auto direct = of_outputs(by_element); direct.has_value())
+    if (const auto direct = of_outputs(terms, outputs, by_element); direct.has_value())
         parts.gradient = terms.replaced(direct, by);
     for (const auto& field : op_.results) {
         const auto of_result = of_total.of(results.at(field.name));
@@ -363,7 +376,7 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
                 of_total.widened(terms.gather(gradients_.at(field.name), segment_name(terms), field.type));
         Derivative by_result(terms, wide_);
         by_result.set(names.names.at(field.name), by_result.one());
-        if (const auto share = of_outputs(by_result); share.has_value()) {
+        if (const auto share = of_outputs(terms, outputs, by_result); share.has_value()) {
             KnownFactors known;
             const auto [common, rest] = split(terms, share, known);
             parts.shares.push_back(
@@ -375,10 +388,15 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
             parts.gradient = of_total.sum(parts.gradient, of_total.product(given, of_result));
     }
     if (!parts.gradient.has_value())
-        throw ZeroGradient(
-            "operator " + op_.name + " has no gradient by '" + parameter_ +
-            "': no result of floats changes with it but by steps, where it is compared or rounded");
+        throw_zero_gradient();
     return parts;
+}
+
+void Backward::throw_zero_gradient() const
+{
+    throw ZeroGradient(
+        "operator " + op_.name + " has no gradient by '" + parameter_ +
+        "': no result of floats changes with it but by steps, where it is compared or rounded");
 }
 
 Gradient Backward::totals() const

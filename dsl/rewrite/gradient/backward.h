@@ -20,7 +20,9 @@ namespace segfold {
 /// total = combine(combine(P, L), S). The gradient is that of the results of this total by the element.
 class Backward {
 public:
-    Backward(Operator op, std::string parameter);
+    /// An operator that is a part of another one names what it takes as that `whole` does.
+    Backward(Operator op, std::string parameter, const Operator* whole = nullptr,
+             const std::string& result = "grad_");
 
     /// True if all fields that count are added up.
     [[nodiscard]] bool has_sums() const;
@@ -32,6 +34,10 @@ public:
     [[nodiscard]] std::optional<Gradient> places() const;
     /// The backward by two scans.
     [[nodiscard]] Gradient two_scans() const;
+    /// The backward of an operator that returns the outputs of its scan alone.
+    [[nodiscard]] Gradient running() const;
+    /// The sum of the gradients of two parts of the operator.
+    [[nodiscard]] Gradient sum(Gradient first, Gradient second) const;
 
 private:
     using Values = std::map<std::string, Expression>;
@@ -82,6 +88,10 @@ private:
                                                              const std::set<std::string>& without) const;
     [[nodiscard]] std::optional<Values> derivatives_by_total() const;
 
+    /// The sum of the derivatives of outputs, each times the gradient by it.
+    [[nodiscard]] Expression of_outputs(TermGraph& terms, const Values& outputs,
+                                        Derivative& derivative) const;
+    [[noreturn]] void throw_zero_gradient() const;
     /// The gradient of an element, from the total and its derivative.
     [[nodiscard]] Parts parts(TermGraph& terms, const Values& total, const Expression& length,
                               Derivative& of_total) const;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsl/evaluation/small_fold.h"
@@ -287,9 +288,13 @@ TEST(Gradient, GivesNamesThatTheOperatorHasNot)
     const std::string finish = "finish { r = m + n_; r_ = n * n_ * f64(length) } ";
     for (const auto& text :
          {head + "r: f64, r_: f64)" + state + combine + finish + "}",
-          head + "r: f64, r_: f64, each y: f64)" + state + combine + finish + "map { y = r * r_ * x } }"}) {
+          head + "r: f64, r_: f64, each y: f64)" + state + combine + finish + "map { y = r * r_ * x } }",
+          head + "r: f64, r_: f64, each y: f64)" + state + combine + finish +
+              "scan(o, q) { y = q.n * q.n_ * x } }"}) {
         const auto op = read(text);
         for (const std::string parameter : {"x", "nothing", "p"}) {
+            if (op.scan && parameter == "p")
+                continue;
             EXPECT_NO_THROW((void)gradient(op, parameter)) << text << parameter;
             EXPECT_NO_THROW((void)gradient_by_scans(op, parameter)) << text << parameter;
         }
@@ -396,10 +401,6 @@ TEST(Gradient, IsRefusedWithTheReason)
     EXPECT_EQ(message("cross_entropy", Type::f32, "label"),
               "operator cross_entropy has no gradient by 'label': its type is i64, and only floats have "
               "derivatives; its columns of floats are x");
-    EXPECT_EQ(message("linear_recurrence", Type::f32, "input"),
-              "operator linear_recurrence has no gradient by 'input': it has a scan, whose outputs depend on "
-              "all elements "
-              "before their own; gradients are made of results of segments and of a map");
     EXPECT_EQ(message("count_above", Type::f32, "x"),
               "operator count_above has no gradient by 'x': it returns no floats");
     EXPECT_EQ(message("binned_sum", Type::f32, "x"),
