@@ -4,6 +4,7 @@ import functools
 import typing
 
 from . import _segfold
+from ._results import standing_for
 
 
 class Gradient:
@@ -51,7 +52,8 @@ class Gradient:
             model = next(given[name] for name, type, _ in op.parameters if type == "T" and name in given)
             op = op.typed(str(getattr(model, "dtype", "")).rpartition(".")[2])
         for step in self._made(op)[4]:
-            found = step(*(given[name] for name, _, _ in step.parameters), **words)
+            with standing_for(step.name, op.name):
+                found = step(*(given[name] for name, _, _ in step.parameters), **words)
             names = [name for name, _ in step.results]
             given.update(zip(names, found[-len(names) :] if isinstance(found, tuple) else [found]))
         found = given[self.result]

@@ -11,7 +11,7 @@ from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
 from ._gradient import _gradient
-from ._results import result_class
+from ._results import result_class, standing_for
 
 __all__ = ["fold", "function"]
 
@@ -220,7 +220,8 @@ def _by_operators(ctx, op, gradients, arrays, segments):
         given.update((name, of_results[result].contiguous()) for name, result in zip(made.names, made.of))
         for step in made.operators:
             parts = [given[parameter] for parameter, _, _ in step.parameters]
-            folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
+            with standing_for(step.name, op.name):
+                folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
             names = [result for result, _ in step.results]
             given.update(zip(names, folded[-len(names) :]))
         gradient = given[made.result]

@@ -1,6 +1,7 @@
 """Gradients of operators: what the operators give, beside differences."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -104,3 +105,16 @@ def test_the_gradient_by_a_scalar_of_f16_is_summed_in_f32():
     op = sf.operator("operator s(x: f16, p: scalar f16) -> f32 { state s: f32 = 0 lift f32(x) * f32(p) combine(a, b) a + b }")
     found = sf.gradient(op, wrt="p")(np.ones(6000, "f4"), np.ones(120_000, "f2"), np.float16(1), uniform=20)
     assert found == 120_000
+
+
+def test_what_was_told_of_an_operator_is_not_told_of_its_gradient():
+    op = sf.operator(
+        "operator leaning(x: f64) -> each f64 { state { n: i64 = 0; s: f64 = 0 } lift { n = 1; s = x } combine(a, b) { n = a.n + b.n; "
+        "s = a.n == 0 ? b.s : b.n == 0 ? a.s : a.s * 0.3 + b.s * 0.7 } map x * s }"
+    )
+    by_x = sf.gradient(op, wrt="x")
+    with pytest.warns(sf.FoldWarning, match="operator leaning is not associative"):
+        op(X, offsets=OFFSETS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sf.FoldWarning)
+        by_x(X, X, offsets=OFFSETS)

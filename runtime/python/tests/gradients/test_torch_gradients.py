@@ -1,6 +1,7 @@
 """Gradients of folds in torch's graphs, by torch's own checks."""
 
 import importlib
+import warnings
 
 import numpy as np
 import pytest
@@ -111,3 +112,15 @@ def test_torch_is_told_of_second_derivatives_by_scans(torch):
     (first,) = torch.autograd.grad(sf.torch.fold(sf.standard.product, x, uniform=3).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="operator product_gradient_x has no gradient by 'x': it has a scan"):
         first.square().sum().backward()
+
+
+def test_torch_is_warned_once_of_forward_and_backward(torch):
+    op = sf.operator(
+        "operator turned(x: f64) -> f64 { state { s: f64 = 1; t: f64 = 0 } lift { s = x; t = x } "
+        "combine(a, b) { s = a.s * b.s; t = a.t * b.s + b.t } finish t laws commutative }"
+    )
+    x = torch.from_numpy(X).requires_grad_()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        sf.torch.fold(op, x, uniform=3).sum().backward()
+    assert [str(one.message).split(";")[0] for one in told] == ["operator turned is not commutative"]
