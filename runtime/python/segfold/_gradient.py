@@ -21,7 +21,7 @@ class Gradient:
         self._name = f"gradient of {op.name} by {wrt}"
         self._of_type: typing.Dict[str, typing.Any] = {}
         made = self._made(_example(op))  # refused here, not in a call
-        self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan" or "two scans"
+        self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan", "scan" or "two scans"
         self.result: str = made[1]  #: the name of the gradient, ``"grad_x"``
         self.of: typing.Tuple[str, ...] = made[2]  #: the results and outputs whose gradients are taken
         self.names: typing.Tuple[str, ...] = made[3]  #: the names of these in a call, ``("grad_mean", "grad_variance")``

@@ -123,9 +123,9 @@ def fold(op, *columns, **words):
     """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
     Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators run in
-    ``backward()``; these have gradients too, but for scans. Sums of a column or of a product of two also have gradients by a column
+    ``backward()``; these have gradients too. Sums of a column or of a product of two also have gradients by a column
     of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the reason for a
-    gradient that is not made, as of an operator with a ``scan``, by a table that is not read at ``[segment]``, in forward mode.
+    gradient that is not made, as by a table that is not read at ``[segment]``, in forward mode.
     ``torch.func.vmap`` folds the entries of a batch in turn.
     """
     return function(op)(*columns, **words)

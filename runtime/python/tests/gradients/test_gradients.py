@@ -107,6 +107,16 @@ def test_the_gradient_by_a_scalar_of_f16_is_summed_in_f32():
     assert found == 120_000
 
 
+def test_gradients_of_running_results():
+    decay, x = np.array([2.0, 3.0, -1.0, 0.5]), np.array([1.0, 4.0, 2.0, 5.0])
+    by_input, by_decay = (sf.gradient(sf.standard.linear_recurrence, wrt=name) for name in ("input", "decay"))
+    assert by_input.means == "reverse scan" and by_decay.means == "two scans"
+    given, offsets = np.array([1.0, 10.0, 100.0, 7.0]), np.array([0, 3, 4])
+    for backend in ("reference", "cpu"):
+        assert by_input(given, decay, x, offsets=offsets, backend=backend).tolist() == [-269.0, -90.0, 100.0, 7.0]
+        assert by_decay(given, decay, x, offsets=offsets, backend=backend).tolist() == [0.0, -90.0, 700.0, 0.0]
+
+
 def test_what_was_told_of_an_operator_is_not_told_of_its_gradient():
     op = sf.operator(
         "operator leaning(x: f64) -> each f64 { state { n: i64 = 0; s: f64 = 0 } lift { n = 1; s = x } combine(a, b) { n = a.n + b.n; "
