@@ -102,20 +102,25 @@ Gradient cheapest(const Operator& op, const Backward& backward, const std::strin
 template <class OfRest>
 Gradient gradient_of_running(const Operator& op, const std::string& parameter, const OfRest& of_rest)
 {
+    const auto running = scan_of(op);
     const auto rest = rest_of(op);
-    if (!rest)
-        return Backward(scan_of(op), parameter).running();
+    const bool is_table = std::ranges::find(op.parameters, parameter, &Parameter::name)->table;
+    const auto reads_it = [&](const Operator& part) { return !is_table || first_read(part, parameter); };
+    if (!rest || !reads_it(*rest))
+        return Backward(running, parameter, &op).running();
+    if (!reads_it(running))
+        return of_rest(*rest, Backward(*rest, parameter, &op));
     std::optional<Gradient> of_scan, of_others;
     const Backward whole(op, parameter);
     try {
-        of_scan = Backward(scan_of(op), parameter, &op, "running_grad_").running();
+        of_scan = Backward(running, parameter, &op, "running_grad_").running();
     } catch (const ZeroGradient&) {
         return of_rest(*rest, Backward(*rest, parameter, &op));
     }
     try {
         of_others = of_rest(*rest, Backward(*rest, parameter, &op, "rest_of_grad_"));
     } catch (const ZeroGradient&) {
-        return Backward(scan_of(op), parameter, &op).running();
+        return Backward(running, parameter, &op).running();
     }
     return whole.sum(std::move(*of_others), std::move(*of_scan));
 }

@@ -103,6 +103,12 @@ TEST(RunningGradient, AgreesWithDifferences)
             EXPECT_TRUE(finding.is_right()) << print(finding, op);
         }
     }
+    // Only the map reads k, and only the scan v.
+    const auto parts = read(
+        "operator o(x: f64, k: scalar f64, v: scalar f64) -> (each y: f64, each z: f64) { state s: "
+        "f64 = 0 lift x combine(a, b) a + b map { y = s * k } scan(p, q) { z = q * sin(v) } }");
+    for (const std::string parameter : {"k", "v"})
+        EXPECT_TRUE(judge_gradient(parts, parameter, 20).is_right()) << parameter;
     const auto by_scalar =
         judge_gradient(read(head + "each f64 { " + sums + "scan(p, q) q.s * x }"), "k", 20);
     EXPECT_TRUE(by_scalar.is_right());
