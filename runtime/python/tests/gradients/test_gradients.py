@@ -117,6 +117,16 @@ def test_gradients_of_running_results():
         assert by_decay(given, decay, x, offsets=offsets, backend=backend).tolist() == [0.0, -90.0, 700.0, 0.0]
 
 
+def test_gradients_by_scans_of_wide_states_run_as_kernels():
+    op = sf.standard.matrix_3x3  # a state of 72 bytes
+    random = np.random.default_rng(1)
+    by_entry = sf.gradient(op, wrt="m00")
+    columns = [random.random(300) * 0.6 for _ in op.parameters]
+    given, offsets = [random.random(3) for _ in by_entry.names], np.array([0, 1, 1, 300])
+    found, wanted = (by_entry(*given, *columns, offsets=offsets, backend=backend) for backend in ("simt", "reference"))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
 def test_what_was_told_of_an_operator_is_not_told_of_its_gradient():
     op = sf.operator(
         "operator leaning(x: f64) -> each f64 { state { n: i64 = 0; s: f64 = 0 } lift { n = 1; s = x } combine(a, b) { n = a.n + b.n; "
