@@ -22,9 +22,18 @@ Block copied_state(const Operator& op)
     return finish;
 }
 
-std::string unused_name(const Operator& op, std::string name)
+std::string unused_name(const Operator& op, const std::string& name)
 {
+    std::set<std::string> made;
+    return unused_name(op, name, made);
+}
+
+std::string unused_name(const Operator& op, const std::string& wanted, std::set<std::string>& made)
+{
+    std::string name;
     const auto is_used = [&] {
+        if (made.contains(name))
+            return true;
         if (has(op.parameters, name) || has(op.state, name) || has(op.results, name) ||
             has(op.outputs, name) || name == op.earlier || name == op.later || is_taken(name) ||
             (op.scan && (name == op.scan->before || name == op.scan->through)))
@@ -35,8 +44,12 @@ std::string unused_name(const Operator& op, std::string name)
                has_let(of(op.finish)) || has_let(of(op.empty)) || has_let(of(op.map)) ||
                has_let(op.scan ? &op.scan->block : nullptr);
     };
-    while (is_used())
-        name += "_";
+    std::string ending;
+    do {
+        name = wanted.substr(0, kLongestName - ending.size()) + ending;
+        ending += "_";
+    } while (is_used());
+    made.insert(name);
     return name;
 }
 

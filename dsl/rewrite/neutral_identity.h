@@ -1,5 +1,6 @@
 #pragma once
 // Gives an operator an identity that is neutral by its construction.
+#include <set>
 #include <string>
 
 #include "dsl/operator.h"
@@ -15,7 +16,12 @@ namespace segfold {
 /// The `finish` of an operator that has none: the results are the fields of its state.
 [[nodiscard]] Block copied_state(const Operator& op);
 
-/// Returns `name`, followed by as many underscores as make it different from all names in `op`.
-[[nodiscard]] std::string unused_name(const Operator& op, std::string name);
+/// Returns `name`, followed by as many underscores as make it different from all names in `op`. A name that
+/// is too long is cut.
+[[nodiscard]] std::string unused_name(const Operator& op, const std::string& name);
+
+/// The same with names that also differ from those in `made`, to which it is added.
+[[nodiscard]] std::string unused_name(const Operator& op, const std::string& name,
+                                      std::set<std::string>& made);
 
 }  // namespace segfold

@@ -90,6 +90,52 @@ TEST(GradientLaw, HoldsWhereTheCourseChangesAtAConstant)
     }
 }
 
+/// Forty locals, each of which is `next` of the two before it, p and q.
+std::string chain(const std::string& first, const std::string& second, const std::string& next)
+{
+    std::string text = "let v0 = " + first + "; let v1 = " + second + "; ";
+    for (int i = 2; i < 40; ++i) {
+        text += "let v" + std::to_string(i) + " = ";
+        for (const char letter : next)
+            text += letter == 'p' || letter == 'q' ? "v" + std::to_string(letter == 'p' ? i - 1 : i - 2)
+                                                   : std::string(1, letter);
+        text += "; ";
+    }
+    return text;
+}
+
+// Their terms are few, and unfolded they are more than 2^27.
+TEST(GradientLaw, HoldsForLocalsThatUseOthersTwice)
+{
+    const std::string head = "operator o(x: f64, y: f64, k: i64, t: table f64) -> ";
+    const std::string sum = " state s: f64 = 0 lift ";
+    for (const std::string next :
+         {"p + q", "p + p", "p - q", "0.6 * p + q * 0.3 * y", "p * q / (1.0 + p * p)", "max(p, q * y)",
+          "p > y ? 0.9 * p : q + y", "abs(p - q) * 0.5", "y > 9.0 ? p : 0.0"}) {
+        const auto texts = {
+            head + "f64 {" + sum + "{ " + chain("x", "x * y", next) + "s = v39 } combine(a, b) a + b }",
+            head + "f64 { state s: f64 = 1 lift { " + chain("x", "x * y", next) +
+                "s = v39 } combine(a, b) a * b }",
+            head + "f64 {" + sum + "{ " + chain("x", "x * t[k]", next) +
+                "s = y > 1 ? 0 : v39 } combine(a, b) a + b }",
+            head + "f64 {" + sum + "x combine(a, b) a + b finish { " +
+                chain("s", "sin(s)", next == "p + q" || next == "p + p" || next == "p - q" ? next : "p + q") +
+                "result = v39 } }",
+            head + "(each r: f64) {" + sum + "x combine(a, b) a + b map { " + chain("x", "s", next) +
+                "r = v39 } }",
+            head + "(each r: f64) {" + sum + "x combine(a, b) a + b scan(g, h) { " + chain("x", "h", next) +
+                "r = v39 } }"};
+        for (const auto& text : texts) {
+            const auto op = parse_operator("o.seg", text);
+            try {
+                const auto finding = judge_gradient(op, "x", 3);
+                EXPECT_FALSE(finding.wrong) << print(finding, op);
+            } catch (const ZeroGradient&) {  // of the last one
+            }
+        }
+    }
+}
+
 // A read of a table that a condition guards stays behind it.
 TEST(GradientLaw, GuardsOfTablesStay)
 {

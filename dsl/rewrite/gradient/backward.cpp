@@ -1,6 +1,7 @@
 #include "dsl/rewrite/gradient/backward.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
@@ -46,29 +47,57 @@ bool is_of_counts(const Expression& term)
     });
 }
 
+/// Adds the conditions that `symbol` joins.
+void add_conditions(const Expression& joined, const char* symbol, std::vector<Expression>& conditions)
+{
+    if (joined->kind != ExpressionKind::binary || joined->symbol != symbol)
+        return conditions.push_back(joined);
+    for (const auto& argument : joined->arguments)
+        add_conditions(argument, symbol, conditions);
+}
+
+/// True for narrow integers that are computed: elements may be so many that these wrap, and an element that
+/// joins once more changes them otherwise than the trials by few elements show.
+bool may_wrap(const StateField& field, const Expression& joined)
+{
+    return is_integer(field.type) && size_bytes(field.type) < 4 &&
+           any_subterm(joined, [&](const ExpressionNode& node) {
+               return node.kind == ExpressionKind::binary && is_integer(*node.type);
+           });
+}
+
+/// True if no segment has so many elements that the sum of a number for each of them wraps.
+bool counts_exactly(const StateField& field, std::optional<double> number)
+{
+    return is_integer(field.type) && size_bytes(field.type) >= 4 && number == 1.0;
+}
+
 }  // namespace
 
-Backward::Backward(Operator op, std::string parameter) : op_(std::move(op)), parameter_(std::move(parameter))
+Backward::Backward(Operator op, std::string parameter, const Operator* whole, const std::string& result)
+    : op_(std::move(op)), parameter_(std::move(parameter))
 {
+    const auto named = with_own_field_names(whole == nullptr ? op_ : *whole);
     op_ = with_own_field_names(std::move(op_));
     is_summed_ = std::ranges::find(op_.parameters, parameter_, &Parameter::name)->table;
     const auto any_column = std::ranges::find(op_.parameters, false, &Parameter::table);
     kept_ = is_summed_ && any_column != op_.parameters.end() ? any_column->name : parameter_;
     wide_ = type_of_derivatives(op_);
-    result_ = unused_name(op_, "grad_" + parameter_);
+    result_ = unused_name(named, result + parameter_);
     length_ = unused_name(op_, "num_elements");
     const bool has_rows = std::ranges::any_of(op_.parameters, &Parameter::row);
+    std::set<std::string> made;
     const auto add = [&](const ResultField& field, bool is_table) {
         if (!is_float(field.type))
             return;
-        const auto name = unused_name(op_, "grad_" + field.name);
+        const auto name = unused_name(named, "grad_" + field.name, made);
         gradients_[field.name] = name;
         given_.push_back({name, field.type, is_table, {}, false, has_rows});
     };
-    if (op_.keeps_results)
-        for (const auto& field : op_.results)
+    if (named.keeps_results)
+        for (const auto& field : named.results)
             add(field, true);
-    for (const auto& field : op_.outputs)
+    for (const auto& field : named.outputs)
         add(field, false);
 }
 
@@ -130,7 +159,15 @@ std::set<std::string> Backward::fields_that_count() const
     const auto earlier = fields(terms, Operand::earlier), later = fields(terms, Operand::later);
     const auto joined = combined(terms, earlier, later);
     const auto total = totals_by_name(terms);
-    const auto results = finished(terms, total, terms.name("length", Type::i64));
+    auto results = finished(terms, total, terms.name("length", Type::i64));
+    if (op_.scan) {  // without a map and results that are kept
+        TermNames names;
+        for (const auto& field : op_.state) {
+            names.fields[{Operand::earlier, field.name}] = total.at(field.name);
+            names.fields[{Operand::later, field.name}] = total.at(field.name);
+        }
+        results = terms.values(op_.scan->block, std::move(names));
+    }
     const auto depends = [&](const Expression& term, const Expression& on) {
         Derivative derivative(terms, wide_);
         derivative.set(on, derivative.one());
@@ -186,8 +223,11 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
     const auto total = totals_by_name(terms);
     const auto a = fields(terms, Operand::earlier), b = fields(terms, Operand::later);
     const auto joined = combined(terms, a, b);
+    const auto behind = fields_behind(op_, counted);
     for (const auto& field : op_.state) {
         const auto &x = a.at(field.name), &y = b.at(field.name), &value = joined.at(field.name);
+        if (behind.contains(field.name) && may_wrap(field, value))
+            return std::nullopt;
         const auto is = [&](const Expression& one, const Expression& other) {
             return &*value == &*one || &*value == &*other;
         };
@@ -197,10 +237,11 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
         if (is(terms.call("min", {x, y}), terms.call("min", {y, x})))
             terms.state_order(total.at(field.name), element.at(field.name));
         const auto lifted = literal_value(element.at(field.name));
-        const bool is_count = is_integer(field.type) && is(terms.binary("+", x, y), terms.binary("+", y, x));
+        const bool is_count =
+            counts_exactly(field, lifted) && is(terms.binary("+", x, y), terms.binary("+", y, x));
         const bool is_flag =
             field.type == Type::boolean && is(terms.binary("||", x, y), terms.binary("||", y, x));
-        if ((is_count || is_flag) && lifted && *lifted > 0)
+        if (is_count || (is_flag && lifted == 1.0))
             terms.state_positive(total.at(field.name));
     }
     const auto after = combined(terms, total, element);
@@ -258,34 +299,54 @@ bool Backward::is_of_element(const Expression& term) const
     });
 }
 
-std::pair<Expression, Expression> Backward::split(TermGraph& terms, const Expression& term) const
+Backward::Factors Backward::split(TermGraph& terms, const Expression& term, KnownFactors& known) const
+{
+    if (const auto found = known.find(&*term); found != known.end())
+        return found->second;
+    return known[&*term] = split_once(terms, term, known);
+}
+
+Backward::Factors Backward::split_once(TermGraph& terms, const Expression& term, KnownFactors& known) const
 {
     Derivative d(terms, wide_);
     if (!is_of_element(term))
         return {term, d.one()};
     if (term->kind == ExpressionKind::unary) {
-        const auto [common, rest] = split(terms, term.argument(0));
+        const auto [common, rest] = split(terms, term.argument(0), known);
         return {d.negated(common), rest};
     }
     if (term->kind == ExpressionKind::binary && (term->symbol == "*" || term->symbol == "/")) {
-        const auto [common, rest] = split(terms, term.argument(0));
-        const auto [other, other_rest] = split(terms, term.argument(1));
+        const auto [common, rest] = split(terms, term.argument(0), known);
+        const auto [other, other_rest] = split(terms, term.argument(1), known);
         return term->symbol == "*" ? std::pair(d.product(common, other), d.product(rest, other_rest))
                                    : std::pair(d.quotient(common, other), d.quotient(rest, other_rest));
     }
     if (term->kind == ExpressionKind::conditional)
         for (const bool is_yes : {true, false})
             if (literal_value(term.argument(is_yes ? 2 : 1)) == 0.0) {
-                const auto [common, rest] = split(terms, term.argument(is_yes ? 1 : 2));
-                const auto gated = [&](const Expression& value) {
-                    return d.chosen(term.argument(0), is_yes ? value : Expression(),
-                                    is_yes ? Expression() : value);
-                };
-                if (is_of_element(term.argument(0)))
-                    return {common, gated(rest)};
-                return {gated(common), rest};
+                auto [common, rest] = split(terms, term.argument(is_yes ? 1 : 2), known);
+                std::vector<Expression> conditions;
+                add_conditions(term.argument(0), is_yes ? "&&" : "||", conditions);
+                for (const auto& condition : conditions | std::views::reverse) {
+                    auto& gated = is_of_element(condition) ? rest : common;
+                    gated = d.chosen(condition, is_yes ? gated : Expression(), is_yes ? Expression() : gated);
+                }
+                return {common, rest};
             }
     return {d.one(), term};
+}
+
+Expression Backward::of_outputs(TermGraph& terms, const Values& outputs, Derivative& derivative) const
+{
+    Expression found;
+    for (const auto& [output, value] : outputs)
+        if (gradients_.contains(output)) {
+            const auto given = terms.name(gradients_.at(output),
+                                          std::ranges::find(op_.outputs, output, &ResultField::name)->type);
+            found =
+                derivative.sum(found, derivative.product(derivative.of(value), derivative.widened(given)));
+        }
+    return found;
 }
 
 Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Expression& length,
@@ -300,19 +361,10 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
         by[&*names.names[field.name]] = results.at(field.name);
     }
     const auto outputs = op_.map ? terms.values(*op_.map, names) : Values();
-    const auto of_outputs = [&](Derivative& by_name) {
-        Expression found;
-        for (const auto& [output, value] : outputs)
-            if (gradients_.contains(output)) {
-                const auto given = terms.name(
-                    gradients_.at(output), std::ranges::find(op_.outputs, output, &ResultField::name)->type);
-                found = by_name.sum(found, by_name.product(by_name.of(value), by_name.widened(given)));
-            }
-        return found;
-    };
     Parts parts;
+    std::set<std::string> made;
     auto by_element = derivative_by_element(terms);
-    if (const auto direct = of_outputs(by_element); direct.has_value())
+    if (const auto direct = of_outputs(terms, outputs, by_element); direct.has_value())
         parts.gradient = terms.replaced(direct, by);
     for (const auto& field : op_.results) {
         const auto of_result = of_total.of(results.at(field.name));
@@ -324,9 +376,11 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
                 of_total.widened(terms.gather(gradients_.at(field.name), segment_name(terms), field.type));
         Derivative by_result(terms, wide_);
         by_result.set(names.names.at(field.name), by_result.one());
-        if (const auto share = of_outputs(by_result); share.has_value()) {
-            const auto [common, rest] = split(terms, share);
-            parts.shares.push_back({unused_name(op_, "sum_by_" + field.name), terms.replaced(rest, by)});
+        if (const auto share = of_outputs(terms, outputs, by_result); share.has_value()) {
+            KnownFactors known;
+            const auto [common, rest] = split(terms, share, known);
+            parts.shares.push_back(
+                {unused_name(op_, "sum_by_" + field.name, made), terms.replaced(rest, by)});
             given = of_total.sum(given, of_total.product(terms.name(parts.shares.back().name, wide_),
                                                          terms.replaced(common, by)));
         }
@@ -334,10 +388,15 @@ Backward::Parts Backward::parts(TermGraph& terms, const Values& total, const Exp
             parts.gradient = of_total.sum(parts.gradient, of_total.product(given, of_result));
     }
     if (!parts.gradient.has_value())
-        throw ZeroGradient(
-            "operator " + op_.name + " has no gradient by '" + parameter_ +
-            "': no result of floats changes with it but by steps, where it is compared or rounded");
+        throw_zero_gradient();
     return parts;
+}
+
+void Backward::throw_zero_gradient() const
+{
+    throw ZeroGradient(
+        "operator " + op_.name + " has no gradient by '" + parameter_ +
+        "': no result of floats changes with it but by steps, where it is compared or rounded");
 }
 
 Gradient Backward::totals() const

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "dsl/rewrite/gradient/derivative.h"
 #include "dsl/rewrite/gradient/gradient.h"
@@ -19,7 +20,9 @@ namespace segfold {
 /// total = combine(combine(P, L), S). The gradient is that of the results of this total by the element.
 class Backward {
 public:
-    Backward(Operator op, std::string parameter);
+    /// An operator that is a part of another one names what it takes as that `whole` does.
+    Backward(Operator op, std::string parameter, const Operator* whole = nullptr,
+             const std::string& result = "grad_");
 
     /// True if all fields that count are added up.
     [[nodiscard]] bool has_sums() const;
@@ -31,9 +34,15 @@ public:
     [[nodiscard]] std::optional<Gradient> places() const;
     /// The backward by two scans.
     [[nodiscard]] Gradient two_scans() const;
+    /// The backward of an operator that returns the outputs of its scan alone.
+    [[nodiscard]] Gradient running() const;
+    /// The sum of the gradients of two parts of the operator.
+    [[nodiscard]] Gradient sum(Gradient first, Gradient second) const;
 
 private:
     using Values = std::map<std::string, Expression>;
+    using Factors = std::pair<Expression, Expression>;
+    using KnownFactors = std::map<const ExpressionNode*, Factors>;
 
     /// A sum over the elements of a segment, by which outputs of `map` depend on a result.
     struct Share {
@@ -50,6 +59,11 @@ private:
     [[nodiscard]] Values lifted(TermGraph& terms) const;
     [[nodiscard]] Values combined(TermGraph& terms, const Values& earlier, const Values& later) const;
     [[nodiscard]] Values finished(TermGraph& terms, const Values& total, const Expression& length) const;
+    /// The same where one operand may be the identity: then combine is not computed.
+    [[nodiscard]] Values combined_unless_identity(TermGraph& terms, const Values& earlier,
+                                                  const Values& later, bool is_earlier) const;
+    /// Columns with the state of the elements before each one.
+    [[nodiscard]] Values states_before(TermGraph& terms, const std::string& prefix) const;
     /// The fields of an operand of combine, and those of the total as `map` sees them.
     [[nodiscard]] Values fields(TermGraph& terms, Operand operand) const;
     [[nodiscard]] Values totals_by_name(TermGraph& terms) const;
@@ -59,6 +73,10 @@ private:
     [[nodiscard]] Derivative derivative_by_element(TermGraph& terms) const;
     /// The fields whose totals depend on the column, and on which results depend.
     [[nodiscard]] std::set<std::string> fields_that_count() const;
+    /// The same with all that combine reads to compute them.
+    [[nodiscard]] std::set<std::string> fields_behind_counted() const;
+    /// True if the term multiplies or divides by fields of a state that are infinite in the identity.
+    [[nodiscard]] bool computes_with_infinity(const Expression& term, const Values& state) const;
     /// Those that choose among values of one field, which no other field that counts reads.
     [[nodiscard]] std::set<std::string> fields_chosen_apart() const;
     /// The operator with the places of chosen fields, whose derivatives it gives to `of_total`. None if a
@@ -70,12 +88,17 @@ private:
                                                              const std::set<std::string>& without) const;
     [[nodiscard]] std::optional<Values> derivatives_by_total() const;
 
+    /// The sum of the derivatives of outputs, each times the gradient by it.
+    [[nodiscard]] Expression of_outputs(TermGraph& terms, const Values& outputs,
+                                        Derivative& derivative) const;
+    [[noreturn]] void throw_zero_gradient() const;
     /// The gradient of an element, from the total and its derivative.
     [[nodiscard]] Parts parts(TermGraph& terms, const Values& total, const Expression& length,
                               Derivative& of_total) const;
     [[nodiscard]] bool is_of_element(const Expression& term) const;
     /// Splits a term into a factor that is the same for all elements of a segment, and the rest.
-    [[nodiscard]] std::pair<Expression, Expression> split(TermGraph& terms, const Expression& term) const;
+    [[nodiscard]] Factors split(TermGraph& terms, const Expression& term, KnownFactors& known) const;
+    [[nodiscard]] Factors split_once(TermGraph& terms, const Expression& term, KnownFactors& known) const;
 
     /// The backward by a `map`, where `folded` computes the totals that `parts` reads.
     [[nodiscard]] Gradient by_map(TermGraph& terms, const Operator& folded, Parts parts,
@@ -90,12 +113,19 @@ private:
                                          const Expression& term) const;
     /// The operator with a field for each sum.
     [[nodiscard]] Operator with_shares(TermGraph& terms, Operator op, const std::vector<Share>& shares) const;
+    /// Gives an operator of no fields one that nothing reads.
+    static void give_a_state(Operator& op);
     /// The operator with a name, the parameters that it reads and a description, checked.
     [[nodiscard]] Operator finished_operator(Operator op, const std::string& suffix,
                                              const std::string& description) const;
     /// The terms as a block of `op`.
     [[nodiscard]] Block block(const TermGraph& terms, const Operator& op,
                               const std::vector<std::pair<std::string, Expression>>& values) const;
+    /// The operator that writes the states before each element that the terms read; none if they read none.
+    [[nodiscard]] std::optional<Operator> prefixes_operator(const Values& before,
+                                                            const std::vector<Expression>& terms,
+                                                            bool reverse) const;
+    void add_columns(Operator& op, const std::vector<ResultField>& columns) const;
     /// Adds the last operator: that of the gradient of each element. For tables and scalars another one sums.
     void add_last(std::vector<Operator>& operators, Operator op) const;
     /// The output of that operator.

@@ -10,38 +10,6 @@
 namespace segfold {
 namespace {
 
-bool reads_name(const Expression& term, const std::string& name)
-{
-    return any_subterm(term, [&](const ExpressionNode& node) {
-        return node.kind == ExpressionKind::name && node.name == name;
-    });
-}
-
-std::set<std::string> fields_in(const Expression& term, Operand operand)
-{
-    std::set<std::string> found;
-    (void)any_subterm(term, [&](const ExpressionNode& node) {
-        if (node.kind == ExpressionKind::field && node.operand == operand)
-            found.insert(node.name);
-        return false;
-    });
-    return found;
-}
-
-/// Gives an operator of no fields one that nothing reads.
-void give_a_state(Operator& op)
-{
-    if (!op.state.empty())
-        return;
-    const auto of = [](Operand operand) { return make_field(operand, "nothing"); };
-    op.state = {{"nothing", Type::boolean, Expression(false), {}}};
-    op.results = {{"nothing", Type::boolean, {}}};
-    op.lift = {{}, {{"nothing", Expression(false), {}}}, {}};
-    op.combine = {{}, {{"nothing", make_binary("||", of(Operand::earlier), of(Operand::later)), {}}}, {}};
-    op.append.reset();
-    op.laws = {true, true};
-}
-
 std::string fitting_name(const std::string& name, const std::string& suffix)
 {
     return name.substr(0, kLongestName - std::min(kLongestName / 2, suffix.size())) +
@@ -49,6 +17,20 @@ std::string fitting_name(const std::string& name, const std::string& suffix)
 }
 
 }  // namespace
+
+void Backward::give_a_state(Operator& op)
+{
+    if (!op.state.empty())
+        return;
+    const auto nothing = unused_name(op, "nothing");
+    const auto of = [&](Operand operand) { return make_field(operand, nothing); };
+    op.state = {{nothing, Type::boolean, Expression(false), {}}};
+    op.results = {{nothing, Type::boolean, {}}};
+    op.lift = {{}, {{nothing, Expression(false), {}}}, {}};
+    op.combine = {{}, {{nothing, make_binary("||", of(Operand::earlier), of(Operand::later)), {}}}, {}};
+    op.append.reset();
+    op.laws = {true, true};
+}
 
 Block Backward::block(const TermGraph& terms, const Operator& op,
                       const std::vector<std::pair<std::string, Expression>>& values) const
@@ -67,6 +49,8 @@ Block Backward::block(const TermGraph& terms, const Operator& op,
         taken.insert(field.name);
     for (const auto& let : op.lift.lets)
         taken.insert(let.name);
+    if (op.scan)
+        taken.merge(std::set{op.scan->before, op.scan->through});
     taken.insert(result_);
     return terms.block(values, std::move(taken), rows);
 }
@@ -243,119 +227,6 @@ Gradient Backward::by_map(TermGraph& terms, const Operator& folded, Parts parts,
     }
     add_last(operators, std::move(op));
     return gradient_of(std::move(means), std::move(operators));
-}
-
-Gradient Backward::two_scans() const
-{
-    // The state also tells the number of its elements if the results read it, and whether it has any if it
-    // has no identity of its own.
-    auto with_all = op_;
-    const bool reads_length =
-        (op_.finish && uses_name(*op_.finish, "length")) || (op_.map && uses_name(*op_.map, "length"));
-    std::string count, any;
-    if (!op_.finish)
-        with_all.finish = copied_state(op_);
-    if (reads_length) {
-        count = unused_name(op_, "count");
-        with_all.state.push_back(
-            {count, Type::i64, op_.has_identity() ? std::optional(Expression(0)) : std::nullopt, {}});
-        with_all.lift.assignments.push_back({count, Expression(1), {}});
-        with_all.combine.assignments.push_back(
-            {count,
-             make_binary("+", make_field(Operand::earlier, count), make_field(Operand::later, count)),
-             {}});
-        with_all.append.reset();
-        with_all.factors.reset();
-        with_all = check(std::move(with_all));
-    }
-    if (!with_all.has_identity())
-        with_all = with_neutral_identity(std::move(with_all), any);
-    auto inner = *this;
-    inner.op_ = with_all;
-
-    TermGraph terms;
-    Values before;
-    for (const auto& field : with_all.state)
-        before[field.name] = terms.name(unused_name(op_, "prefix_" + field.name), field.type);
-    const auto total = inner.combined(terms, inner.combined(terms, before, inner.lifted(terms)),
-                                      inner.fields(terms, Operand::earlier));
-    const auto length = reads_length ? total.at(count) : terms.name("length", Type::i64);
-    auto by_element = derivative_by_element(terms);
-    auto found = inner.parts(terms, total, length, by_element);
-
-    std::vector<Operator> operators;
-    std::vector<Parameter> tables;
-    if (!found.shares.empty()) {
-        // Shares are made of totals, which are folded first.
-        TermGraph outer;
-        const auto totals = inner.totals_by_name(outer);
-        Derivative of_total(outer, wide_);
-        for (const auto& field : fields_that_count())
-            of_total.set(totals.at(field),
-                         outer.name("d_" + field + "?", wide_));  // no name: nothing cancels
-        auto sums = inner.parts(outer, totals, outer.name("length", Type::i64), of_total).shares;
-        std::set<std::string> read;
-        bool has_length = false;
-        for (const auto& share : sums) {
-            read.merge(inner.totals_in(with_all, share.of_element));
-            has_length = has_length || reads_name(share.of_element, "length");
-        }
-        auto fold = with_fields(op_, {});
-        fold.keeps_results = true;
-        if (!read.empty() || has_length) {
-            operators.push_back(inner.totals_operator(with_all, read, has_length));
-            for (const auto& field : operators.back().results)
-                fold.parameters.push_back({field.name, field.type, true, {}, false, given_.front().row});
-            for (auto& share : sums)
-                share.of_element = from_tables(outer, operators.back(), share.of_element);
-        }
-        fold = with_shares(outer, std::move(fold), sums);
-        fold.laws = {true, false};
-        operators.push_back(
-            finished_operator(std::move(fold), "_sums",
-                              "Sums by which the gradient of " + op_.name + " depends on its outputs."));
-        std::map<const ExpressionNode*, Expression> by;
-        for (const auto& share : sums) {
-            by[&*terms.name(share.name, wide_)] =
-                terms.gather(share.name, terms.name("segment", Type::i64), wide_);
-            tables.push_back({share.name, wide_, true, {}, false, given_.front().row});
-        }
-        found.gradient = terms.replaced(found.gradient, by);
-    }
-
-    auto forward = with_all;
-    std::set<std::string> prefixes;
-    Scan scan{unused_name(with_all, "before"), unused_name(with_all, "through"), false, {}};
-    std::vector<ResultField> outputs;
-    for (const auto& field : with_all.state)
-        if (reads_name(found.gradient, before.at(field.name)->name)) {
-            prefixes.insert(field.name);
-            const auto& name = before.at(field.name)->name;
-            scan.block.assignments.push_back({name, make_field(Operand::earlier, field.name), {}});
-            outputs.push_back({name, field.type, {}});
-        }
-    if (!prefixes.empty()) {
-        forward = with_fields(with_all, fields_behind(with_all, prefixes));
-        forward.keeps_results = false;
-        forward.scan = scan;
-        forward.outputs = outputs;
-        operators.push_back(finished_operator(
-            std::move(forward), "_prefixes",
-            "States of the elements before each one, for the gradient of " + op_.name + "."));
-    }
-    auto reverse =
-        with_fields(with_all, fields_behind(with_all, fields_in(found.gradient, Operand::earlier)));
-    give_a_state(reverse);
-    for (const auto& output : outputs)
-        reverse.parameters.push_back({output.name, output.type, false, {}, false, given_.front().row});
-    reverse.parameters.insert(reverse.parameters.end(), tables.begin(), tables.end());
-    reverse.keeps_results = false;
-    const auto output = output_of(terms);
-    reverse.outputs = {output};
-    reverse.scan = Scan{unused_name(reverse, "suffix"), unused_name(reverse, "through"), true, {}};
-    reverse.scan->block = block(terms, reverse, {{output.name, terms.convert(output.type, found.gradient)}});
-    add_last(operators, std::move(reverse));
-    return gradient_of(prefixes.empty() ? "reverse scan" : "two scans", std::move(operators));
 }
 
 }  // namespace segfold

@@ -59,9 +59,25 @@ private:
     bool prefers_least_;
 };
 
-/// True if the identity of the field is above all numbers.
-bool is_above_all(const StateField& field)
+bool calls(const Expression& value, std::string_view function)
 {
+    return any_subterm(value, [&](const ExpressionNode& node) {
+        return node.kind == ExpressionKind::call && node.name == function;
+    });
+}
+
+/// True if a field is the least value or follows such a field, as the second least does. The field that is
+/// chosen by min or by max alone tells; without one, the identity that is above all numbers.
+bool prefers_least(const Operator& op, const std::string& chosen,
+                   const std::map<std::string, Expression>& joined)
+{
+    const auto behind = fields_behind(op, {chosen});
+    for (const auto& field : behind) {
+        const bool least = calls(joined.at(field), "min"), greatest = calls(joined.at(field), "max");
+        if (least != greatest)
+            return least;
+    }
+    const auto& field = *std::ranges::find(op.state, chosen, &StateField::name);
     return field.identity && ((*field.identity)->name == "inf" || (*field.identity)->name == "highest");
 }
 
@@ -139,12 +155,13 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
     std::map<const ExpressionNode*, Expression> places;
     Derivative dependence(terms, wide_);
     std::map<std::string, std::string> names;
+    std::set<std::string> made;
     bool is_commutative = op_.laws.commutative;
     for (const auto& field : op_.state) {
         if (!chosen.contains(field.name))
             continue;
         is_commutative = is_commutative && is_chosen_in_order(joined.at(field.name));
-        names[field.name] = unused_name(op_, "place_of_" + field.name);
+        names[field.name] = unused_name(op_, "place_of_" + field.name, made);
         for (const auto& [operand, value] :
              {std::pair(Operand::earlier, a.at(field.name)), {Operand::later, b.at(field.name)}})
             places[&*value] = terms.field(operand, names[field.name], Type::i64);
@@ -160,8 +177,8 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
         combine.emplace_back(field.name, joined.at(field.name));
     }
     for (const auto& field : chosen) {
-        const auto& known = *std::ranges::find(op_.state, field, &StateField::name);
-        const auto place = ChosenPlace(terms, places, dependence, is_above_all(known)).of(joined.at(field));
+        const auto place =
+            ChosenPlace(terms, places, dependence, prefers_least(op_, field, joined)).of(joined.at(field));
         if (!place)
             return std::nullopt;
         std::map<const ExpressionNode*, Expression> places_of;

@@ -70,8 +70,19 @@ Expression Derivative::sum(const Expression& left, const Expression& right)
         return chosen(left.argument(0), sum(left.argument(1), right.argument(1)),
                       sum(left.argument(2), right.argument(2)));
     std::vector<SignedTerm> all, rest;
-    add_terms(left, false, all);
-    add_terms(right, false, all);
+    // Sums of shared sums have exponentially many terms. Those with many stay whole.
+    constexpr int kMostTerms = 32;
+    const auto num_terms = [&](const Expression& term) {
+        const auto found = sums_.find(&*(is_negation(term) ? term.argument(0) : term));
+        return found == sums_.end() ? 1 : found->second;
+    };
+    const int num_all = std::min(num_terms(left) + num_terms(right), kMostTerms + 1);
+    if (num_all <= kMostTerms) {
+        add_terms(left, false, all);
+        add_terms(right, false, all);
+    } else {
+        all = {{left, false}, {right, false}};
+    }
     double number = 0;
     for (const auto& item : all) {
         if (const auto value = literal_value(item.term)) {
@@ -96,7 +107,7 @@ Expression Derivative::sum(const Expression& left, const Expression& right)
             return;
         }
         found = terms_.binary(is_negative ? "-" : "+", found, term);
-        sums_.insert(&*found);
+        sums_.emplace(&*found, num_all);
     };
     for (const auto& item : rest)
         add(item.term, item.is_negative);
@@ -161,12 +172,12 @@ Expression Derivative::chosen(const Expression& condition, const Expression& yes
         return {};
     const auto left = terms_.assuming(value_or_zero(yes), condition, true);
     const auto right = terms_.assuming(value_or_zero(no), condition, false);
-    const auto joined = [&](const Expression& inner) {  // c ? (d ? x : 0) : 0
-        return terms_.select(terms_.binary("&&", condition, inner.argument(0)), inner.argument(1),
-                             value_or_zero({}));
-    };
-    if (is_zero(right) && is_gated(left) && is_zero(left.argument(2)))
-        return without_zero(joined(left));
+    if (is_zero(right) && is_gated(left) && is_zero(left.argument(2)))  // c ? (d ? x : 0) : 0
+        return without_zero(
+            terms_.select(terms_.binary("&&", condition, left.argument(0)), left.argument(1), right));
+    if (is_zero(left) && is_gated(right) && is_zero(right.argument(1)))  // c ? 0 : (d ? 0 : x)
+        return without_zero(
+            terms_.select(terms_.binary("||", condition, right.argument(0)), left, right.argument(2)));
     return without_zero(terms_.select(condition, left, right));
 }
 
@@ -248,8 +259,14 @@ Expression Derivative::of_call(const Expression& term)
     if (name == "min" || name == "max") {
         const auto y = term.argument(1);
         const auto d_y = of(y);
-        const bool is_number = literal_value(x) || literal_value(y) || y->kind == ExpressionKind::constant;
-        return chosen(is_number ? binary(name == "min" ? "<=" : ">=", x, y) : binary("==", term, x), d, d_y);
+        const auto is_number = [](const Expression& of) {
+            return literal_value(of) || (of->kind == ExpressionKind::constant && of->name == "inf");
+        };
+        if (is_number(y))
+            return chosen(binary(name == "min" ? "<=" : ">=", x, y), d, d_y);
+        if (is_number(x))  // not true where y is NaN, as x is the value there
+            return chosen(binary(name == "min" ? "<" : ">", y, x), d_y, d);
+        return chosen(binary("==", term, x), d, d_y);
     }
     if (name == "fma") {
         const auto y = term.argument(1);

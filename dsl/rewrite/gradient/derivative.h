@@ -51,7 +51,7 @@ private:
 
     TermGraph& terms_;
     Type wide_;
-    std::set<const ExpressionNode*> sums_;  ///< made by sum(), which may take them apart again
+    std::map<const ExpressionNode*, int> sums_;  ///< made by sum(), which may take them apart; their terms
     std::map<const ExpressionNode*, Expression> known_;
 };
 

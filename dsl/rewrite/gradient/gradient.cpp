@@ -34,17 +34,12 @@ void refuse_gradient(const Operator& op, std::string_view parameter)
     if (!is_float(found->type))
         refuse("its type is " + std::string(name(found->type)) + ", and only floats have derivatives; " +
                columns_of_floats(op));
-    if (op.scan)
-        refuse(
-            "it has a scan, whose outputs depend on all elements before their own; gradients are made of "
-            "results "
-            "of segments and of a map");
     const auto returned = returned_fields(op);
     if (std::ranges::none_of(returned, [](const ResultField& field) { return is_float(field.type); }))
         refuse("it returns no floats");
     const auto read = found->table ? first_read(op, found->name) : std::nullopt;
     if (found->table && !read)
-        refuse("neither lift nor map reads it");
+        refuse("no part reads it");
     if (found->table && !found->scalar &&
         (read->argument(0)->kind != ExpressionKind::name || read->argument(0)->name != "segment" ||
          reads_several_entries(op, found->name)))
@@ -56,30 +51,98 @@ void refuse_gradient(const Operator& op, std::string_view parameter)
         refuse("'" + found->name + "' has one number for a row of features, and gradients are made by rows");
 }
 
-}  // namespace
-
-Gradient gradient_by_scans(const Operator& op, std::string_view parameter)
+/// The operator with the outputs that one of its parts sets.
+Operator with_outputs_of(Operator op, const Block& part)
 {
-    refuse_gradient(op, parameter);
-    return Backward(op, std::string(parameter)).two_scans();
+    std::erase_if(op.outputs, [&](const ResultField& output) {
+        return std::ranges::find(part.assignments, output.name, &Assignment::field) == part.assignments.end();
+    });
+    return op;
 }
 
-Gradient gradient(const Operator& op, std::string_view parameter)
+/// The scan of an operator alone.
+Operator scan_of(const Operator& op)
 {
-    refuse_gradient(op, parameter);
-    const std::string name(parameter);
-    const Backward backward(op, name);
+    auto found = with_outputs_of(op, op.scan->block);
+    found.map.reset();
+    found.keeps_results = false;
+    return found;
+}
+
+/// The operator without its scan; none if it then returns no floats.
+std::optional<Operator> rest_of(const Operator& op)
+{
+    if (!op.map && !op.keeps_results)
+        return std::nullopt;
+    auto found = op.map ? with_outputs_of(op, *op.map) : without_outputs(op);
+    found.scan.reset();
+    const auto returned = returned_fields(found);
+    if (std::ranges::none_of(returned, [](const ResultField& field) { return is_float(field.type); }))
+        return std::nullopt;
+    return found;
+}
+
+Gradient cheapest(const Operator& op, const Backward& backward, const std::string& parameter)
+{
     if (backward.has_sums())
         return backward.totals();
     if (auto found = backward.places())
         return std::move(*found);
-    if (const Backward wide(in_f64(op), name); wide.has_totals())
+    if (const Backward wide(in_f64(op), parameter); wide.has_totals())
         try {
             if (gradients_agree(in_f64(op), wide.totals(), wide.two_scans()))
                 return backward.totals();
         } catch (const ZeroGradient&) {  // only that of two scans is known to be one
         }
     return backward.two_scans();
+}
+
+/// The gradient of an operator with a scan: that of the scan, to which that of the rest is added. `of_rest`
+/// makes that of an operator without a scan.
+template <class OfRest>
+Gradient gradient_of_running(const Operator& op, const std::string& parameter, const OfRest& of_rest)
+{
+    const auto running = scan_of(op);
+    const auto rest = rest_of(op);
+    const bool is_table = std::ranges::find(op.parameters, parameter, &Parameter::name)->table;
+    const auto reads_it = [&](const Operator& part) { return !is_table || first_read(part, parameter); };
+    if (!rest || !reads_it(*rest))
+        return Backward(running, parameter, &op).running();
+    if (!reads_it(running))
+        return of_rest(*rest, Backward(*rest, parameter, &op));
+    std::optional<Gradient> of_scan, of_others;
+    const Backward whole(op, parameter);
+    try {
+        of_scan = Backward(running, parameter, &op, "running_grad_").running();
+    } catch (const ZeroGradient&) {
+        return of_rest(*rest, Backward(*rest, parameter, &op));
+    }
+    try {
+        of_others = of_rest(*rest, Backward(*rest, parameter, &op, "rest_of_grad_"));
+    } catch (const ZeroGradient&) {
+        return Backward(running, parameter, &op).running();
+    }
+    return whole.sum(std::move(*of_others), std::move(*of_scan));
+}
+
+}  // namespace
+
+Gradient gradient_by_scans(const Operator& op, std::string_view parameter)
+{
+    refuse_gradient(op, parameter);
+    const std::string name(parameter);
+    const auto of_rest = [](const Operator&, const Backward& backward) { return backward.two_scans(); };
+    return op.scan ? gradient_of_running(op, name, of_rest) : of_rest(op, Backward(op, name));
+}
+
+Gradient gradient(const Operator& op, std::string_view parameter)
+{
+    refuse_gradient(op, parameter);
+    const std::string name(parameter);
+    const auto of_rest = [&](const Operator& rest, const Backward& backward) {
+        return cheapest(rest, backward, name);
+    };
+    return op.scan ? gradient_of_running(op, name, of_rest) : of_rest(op, Backward(op, name));
 }
 
 std::string print(const Gradient& gradient)

@@ -17,7 +17,7 @@ namespace segfold {
 /// table a value for each segment, which is that of its entry; by a scalar a value for each segment, which
 /// the caller adds up.
 struct Gradient {
-    std::string means;      ///< "sums", "totals", "places", "reverse scan" or "two scans"
+    std::string means;      ///< "sums", "totals", "places", "reverse scan", "scan" or "two scans"
     std::string parameter;  ///< a column, a table that is read at [segment] alone, or a scalar
     std::string result;     ///< the name of the gradient by it, as "grad_x"
     /// The results and outputs of the forward whose gradients are taken: of a result a table by segment, of
@@ -40,6 +40,9 @@ public:
 ///     totals        the derivative depends on the total and the element alone, as in a softmax
 ///     reverse scan  it also depends on the elements behind the element
 ///     two scans     and on those before it, whose state the first scan writes
+///
+/// That of a scan is a scan the other way, "reverse scan" or "scan", before which another one may write the
+/// states that it reads, "two scans".
 ///
 /// Totals are taken only if the gradient agrees with two scans at points by lot.
 /// Throws ZeroGradient if it is 0, and InputError with the reason if it cannot be made.

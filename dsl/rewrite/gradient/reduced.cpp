@@ -90,7 +90,7 @@ void collect_reads(const Expression& expression, const std::string& table, std::
 std::vector<Expression> reads_of(const Operator& op, const std::string& table)
 {
     std::vector<Expression> found;
-    for (const auto* block : {&op.lift, op.map ? &*op.map : nullptr}) {
+    for (const auto* block : {&op.lift, op.map ? &*op.map : nullptr, op.scan ? &op.scan->block : nullptr}) {
         if (block == nullptr)
             continue;
         for (const auto& let : block->lets)

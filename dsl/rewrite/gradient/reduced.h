@@ -21,10 +21,10 @@ namespace segfold {
 /// The operator with other names for the fields of its state that are called like a parameter.
 [[nodiscard]] Operator with_own_field_names(Operator op);
 
-/// The first expression by which lift or map reads a table or a scalar; none if they read none.
+/// The first expression by which lift, map or scan reads a table or a scalar; none if they read none.
 [[nodiscard]] std::optional<Expression> first_read(const Operator& op, const std::string& table);
 
-/// True if lift or map reads the table at two places or more, as [segment] and [position].
+/// True if lift, map or scan reads the table at two places or more, as [segment] and [position].
 [[nodiscard]] bool reads_several_entries(const Operator& op, const std::string& table);
 
 /// The operator with f64 in place of each floating-point type.

@@ -10,12 +10,6 @@
 namespace segfold {
 namespace {
 
-bool is_comparison(const std::string& symbol)
-{
-    return symbol == "==" || symbol == "!=" || symbol == "<" || symbol == "<=" || symbol == ">" ||
-           symbol == ">=";
-}
-
 ExpressionNode term_node(ExpressionKind kind, std::vector<Expression> arguments, Type type)
 {
     ExpressionNode node;
@@ -44,57 +38,13 @@ std::string key_of(const ExpressionNode& node)
     return key + node.name + ' ' + node.symbol;
 }
 
-/// True if a table is read at a place that the term itself may exceed.
-bool reads_at_risk(const Expression& term)
-{
-    return any_subterm(term, [](const ExpressionNode& node) {
-        return node.kind == ExpressionKind::gather && node.arguments[0]->name != "segment" &&
-               node.arguments[0]->kind != ExpressionKind::integer;
-    });
-}
-
-/// True for a term of numbers alone, which takes its type from where it stands.
-bool is_of_numbers(const Expression& term)
-{
-    switch (term->kind) {
-        case ExpressionKind::integer:
-        case ExpressionKind::real:
-        case ExpressionKind::constant: return true;
-        case ExpressionKind::conditional:
-            return is_of_numbers(term.argument(1)) && is_of_numbers(term.argument(2));
-        case ExpressionKind::unary:
-        case ExpressionKind::binary:
-        case ExpressionKind::call: return std::ranges::all_of(term->arguments, is_of_numbers);
-        default: return false;
-    }
-}
-
-/// True if the arguments of the node do not have its type.
-bool is_of_another_type(const ExpressionNode& node)
-{
-    return node.kind == ExpressionKind::convert ||
-           (node.kind == ExpressionKind::binary && is_comparison(node.symbol)) ||
-           (node.kind == ExpressionKind::call && find_function(node.name)->result);
-}
-
-/// True for terms that are worth a local if they are used twice.
-bool is_compound(const Expression& term)
-{
-    switch (term->kind) {
-        case ExpressionKind::binary:
-            return !is_comparison(term->symbol) || is_compound(term.argument(0)) ||
-                   is_compound(term.argument(1));
-        case ExpressionKind::call: return *term->type != Type::boolean || is_compound(term.argument(0));
-        case ExpressionKind::conditional: return true;
-        case ExpressionKind::convert:
-        case ExpressionKind::unary: return is_compound(term.argument(0));
-        case ExpressionKind::gather:
-            return term.argument(0)->kind != ExpressionKind::name && !literal_value(term.argument(0));
-        default: return false;
-    }
-}
-
 }  // namespace
+
+bool is_comparison(const std::string& symbol)
+{
+    return symbol == "==" || symbol == "!=" || symbol == "<" || symbol == "<=" || symbol == ">" ||
+           symbol == ">=";
+}
 
 std::optional<double> literal_value(const Expression& term)
 {
@@ -105,6 +55,13 @@ std::optional<double> literal_value(const Expression& term)
     if (term->kind == ExpressionKind::boolean)
         return static_cast<double>(term->magnitude);
     return std::nullopt;
+}
+
+bool reads_name(const Expression& term, const std::string& name)
+{
+    return any_subterm(term, [&](const ExpressionNode& node) {
+        return node.kind == ExpressionKind::name && node.name == name;
+    });
 }
 
 Expression TermGraph::number(double value, Type type)
@@ -348,28 +305,22 @@ Expression TermGraph::term(const Expression& checked, const TermNames& names)
     return simplified(std::move(node));
 }
 
-std::map<std::string, Expression> TermGraph::values(const Block& block, TermNames names)
-{
-    for (const auto& let : block.lets) {
-        auto value = term(let.value, names);
-        hint(value, let.name);
-        names.names.insert_or_assign(let.name, std::move(value));
-    }
-    std::map<std::string, Expression> found;
-    for (const auto& assignment : block.assignments)
-        found[assignment.field] = term(assignment.value, names);
-    return found;
-}
-
-Expression TermGraph::replaced(const Expression& term, const std::map<const ExpressionNode*, Expression>& by)
+Expression TermGraph::replaced(const Expression& term, const std::map<const ExpressionNode*, Expression>& by,
+                               bool may_be_of_another)
 {
     std::map<const ExpressionNode*, Expression> known = by;
     const std::function<Expression(const Expression&)> of = [&](const Expression& old) {
         if (const auto found = known.find(&*old); found != known.end())
             return found->second;
         ExpressionNode node = *old;
-        for (auto& argument : node.arguments)
-            argument = of(argument);
+        bool is_changed = may_be_of_another;
+        for (auto& argument : node.arguments) {
+            auto other = of(argument);
+            is_changed = is_changed || &*other != &*argument;
+            argument = std::move(other);
+        }
+        if (!is_changed)
+            return known[&*old] = old;
         auto made = simplified(std::move(node));
         if (const auto hinted = hints_.find(&*old); hinted != hints_.end())
             hint(made, std::string(hinted->second));
@@ -393,70 +344,7 @@ Expression TermGraph::assuming(const Expression& term, const Expression& conditi
                 number(value ? 0 : 1, Type::boolean);
     };
     add(condition, is_true);
-    return replaced(term, by);
-}
-
-void TermGraph::hint(const Expression& term, const std::string& name)
-{
-    if (is_compound(term))
-        hints_.emplace(&*term, name);
-}
-
-std::string TermGraph::hint_of(const Expression& term) const
-{
-    const auto found = hints_.find(&*term);
-    return found == hints_.end() ? "" : found->second;
-}
-
-Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& values,
-                       std::set<std::string> taken, const std::set<std::string>& unconditional) const
-{
-    std::map<const ExpressionNode*, int> uses;
-    std::vector<Expression> order;  // arguments first
-    const std::function<void(const Expression&)> count = [&](const Expression& term) {
-        if (++uses[&*term] > 1)
-            return;
-        for (const auto& argument : term->arguments)
-            count(argument);
-        order.push_back(term);
-    };
-    for (const auto& value : values)
-        count(value.second);
-
-    Block block;
-    std::map<const ExpressionNode*, std::string> locals;
-    const std::function<Expression(const Expression&)> printed = [&](const Expression& term) -> Expression {
-        if (const auto local = locals.find(&*term); local != locals.end())
-            return make_name(local->second);
-        ExpressionNode node = *term;
-        if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
-            node.type.reset();
-        const bool has_no_type =
-            is_of_another_type(node) && std::ranges::all_of(node.arguments, is_of_numbers);
-        for (auto& argument : node.arguments) {
-            const auto type = *argument->type;
-            argument = printed(argument);
-            if (has_no_type && type != Type::boolean)
-                argument = make_convert(type, argument);
-        }
-        return Expression(std::move(node));
-    };
-    for (const auto& term : order) {
-        const bool is_read_first = term->kind == ExpressionKind::gather && unconditional.contains(term->name);
-        const auto hinted = hint_of(term);
-        if (!is_read_first && (uses[&*term] < 2 || !is_compound(term) || reads_at_risk(term)))
-            continue;
-        const auto base = !hinted.empty() ? hinted : is_read_first ? "of_" + term->name : "part";
-        auto name = base;
-        for (int next = 2; is_taken(name) || taken.contains(name); ++next)
-            name = base + std::to_string(next);
-        taken.insert(name);
-        block.lets.push_back({name, printed(term), {}});
-        locals[&*term] = name;
-    }
-    for (const auto& [field, value] : values)
-        block.assignments.push_back({field, printed(value), {}});
-    return block;
+    return replaced(term, by, false);
 }
 
 }  // namespace segfold

@@ -36,11 +36,14 @@ public:
 
     /// The term of a checked expression. Names that `names` does not know stay.
     [[nodiscard]] Expression term(const Expression& checked, const TermNames& names);
-    /// The values of a checked block by field. Its locals are hints for the names of what they hold.
+    /// The values of a checked block by field. Its locals are hints for the names of what they hold. What it
+    /// computes without a condition reads no table outside of its length.
     [[nodiscard]] std::map<std::string, Expression> values(const Block& block, TermNames names);
-    /// The term with other terms in place of some.
+    /// The term with other terms in place of some. It may be of another graph, unless all is known to be of
+    /// this one.
     [[nodiscard]] Expression replaced(const Expression& term,
-                                      const std::map<const ExpressionNode*, Expression>& by);
+                                      const std::map<const ExpressionNode*, Expression>& by,
+                                      bool may_be_of_another = true);
     /// The term, simplified for places where `condition` is true or false.
     [[nodiscard]] Expression assuming(const Expression& term, const Expression& condition, bool is_true);
 
@@ -74,8 +77,15 @@ private:
     std::map<const ExpressionNode*, std::string> hints_;
     std::set<std::pair<const ExpressionNode*, const ExpressionNode*>> never_above_;
     std::set<const ExpressionNode*> positive_, no_nan_;
+    std::set<const ExpressionNode*> computed_;  ///< by a block of the operator, without a condition
     bool finite_ = false;
 };
+
+/// True for the symbols of comparisons.
+[[nodiscard]] bool is_comparison(const std::string& symbol);
+
+/// True if the term reads a name.
+[[nodiscard]] bool reads_name(const Expression& term, const std::string& name);
 
 /// The value of a literal number or bool, of any type; none for other terms.
 [[nodiscard]] std::optional<double> literal_value(const Expression& term);

@@ -4,6 +4,7 @@ import functools
 import typing
 
 from . import _segfold
+from ._results import standing_for
 
 
 class Gradient:
@@ -20,7 +21,7 @@ class Gradient:
         self._name = f"gradient of {op.name} by {wrt}"
         self._of_type: typing.Dict[str, typing.Any] = {}
         made = self._made(_example(op))  # refused here, not in a call
-        self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan" or "two scans"
+        self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan", "scan" or "two scans"
         self.result: str = made[1]  #: the name of the gradient, ``"grad_x"``
         self.of: typing.Tuple[str, ...] = made[2]  #: the results and outputs whose gradients are taken
         self.names: typing.Tuple[str, ...] = made[3]  #: the names of these in a call, ``("grad_mean", "grad_variance")``
@@ -51,7 +52,8 @@ class Gradient:
             model = next(given[name] for name, type, _ in op.parameters if type == "T" and name in given)
             op = op.typed(str(getattr(model, "dtype", "")).rpartition(".")[2])
         for step in self._made(op)[4]:
-            found = step(*(given[name] for name, _, _ in step.parameters), **words)
+            with standing_for(step.name, op.name):
+                found = step(*(given[name] for name, _, _ in step.parameters), **words)
             names = [name for name, _ in step.results]
             given.update(zip(names, found[-len(names) :] if isinstance(found, tuple) else [found]))
         found = given[self.result]

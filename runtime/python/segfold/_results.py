@@ -1,10 +1,13 @@
 """Named tuples of results, which pickle, and warnings."""
 
 import collections
+import contextlib
 import functools
 import keyword
 import os
 import sys
+import threading
+import typing
 import warnings
 
 
@@ -12,8 +15,28 @@ class FoldWarning(UserWarning):
     """A doubt about results that their user should read first, such as a law that a search has refuted."""
 
 
+_told: typing.Set[str] = set()
+_local = threading.local()
+
+
+@contextlib.contextmanager
+def standing_for(step, op):
+    """Calls of `step`, an operator of a gradient of `op`, do not warn of what has been told of `op`."""
+    outer = getattr(_local, "names", None)
+    _local.names = (f"operator {step} ", f"operator {op} ")
+    try:
+        yield
+    finally:
+        _local.names = outer
+
+
 def warn(text):
     """Warns at the line that called segfold: the innermost line outside of this package and of torch, through which calls may go."""
+    names = getattr(_local, "names", None)
+    of_operator = text.replace(*names, 1) if names else text
+    if names and of_operator in _told:
+        return
+    _told.add(of_operator)
     inside = [os.path.dirname(__file__) + os.sep]
     if "torch" in sys.modules:
         inside.append(os.path.dirname(getattr(sys.modules["torch"], "__file__", None) or __file__) + os.sep)

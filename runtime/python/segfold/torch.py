@@ -11,7 +11,7 @@ from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
 from ._gradient import _gradient
-from ._results import result_class
+from ._results import result_class, standing_for
 
 __all__ = ["fold", "function"]
 
@@ -123,9 +123,9 @@ def fold(op, *columns, **words):
     """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
     Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators run in
-    ``backward()``; these have gradients too, but for scans. Sums of a column or of a product of two also have gradients by a column
+    ``backward()``; these have gradients too. Sums of a column or of a product of two also have gradients by a column
     of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the reason for a
-    gradient that is not made, as of an operator with a ``scan``, by a table that is not read at ``[segment]``, in forward mode.
+    gradient that is not made, as by a table that is not read at ``[segment]``, in forward mode.
     ``torch.func.vmap`` folds the entries of a batch in turn.
     """
     return function(op)(*columns, **words)
@@ -220,7 +220,8 @@ def _by_operators(ctx, op, gradients, arrays, segments):
         given.update((name, of_results[result].contiguous()) for name, result in zip(made.names, made.of))
         for step in made.operators:
             parts = [given[parameter] for parameter, _, _ in step.parameters]
-            folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
+            with standing_for(step.name, op.name):
+                folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
             names = [result for result, _ in step.results]
             given.update(zip(names, folded[-len(names) :]))
         gradient = given[made.result]

@@ -1,6 +1,7 @@
 """Gradients of operators: what the operators give, beside differences."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -104,3 +105,36 @@ def test_the_gradient_by_a_scalar_of_f16_is_summed_in_f32():
     op = sf.operator("operator s(x: f16, p: scalar f16) -> f32 { state s: f32 = 0 lift f32(x) * f32(p) combine(a, b) a + b }")
     found = sf.gradient(op, wrt="p")(np.ones(6000, "f4"), np.ones(120_000, "f2"), np.float16(1), uniform=20)
     assert found == 120_000
+
+
+def test_gradients_of_running_results():
+    decay, x = np.array([2.0, 3.0, -1.0, 0.5]), np.array([1.0, 4.0, 2.0, 5.0])
+    by_input, by_decay = (sf.gradient(sf.standard.linear_recurrence, wrt=name) for name in ("input", "decay"))
+    assert by_input.means == "reverse scan" and by_decay.means == "two scans"
+    given, offsets = np.array([1.0, 10.0, 100.0, 7.0]), np.array([0, 3, 4])
+    for backend in ("reference", "cpu"):
+        assert by_input(given, decay, x, offsets=offsets, backend=backend).tolist() == [-269.0, -90.0, 100.0, 7.0]
+        assert by_decay(given, decay, x, offsets=offsets, backend=backend).tolist() == [0.0, -90.0, 700.0, 0.0]
+
+
+def test_gradients_by_scans_of_wide_states_run_as_kernels():
+    op = sf.standard.matrix_3x3  # a state of 72 bytes
+    random = np.random.default_rng(1)
+    by_entry = sf.gradient(op, wrt="m00")
+    columns = [random.random(300) * 0.6 for _ in op.parameters]
+    given, offsets = [random.random(3) for _ in by_entry.names], np.array([0, 1, 1, 300])
+    found, wanted = (by_entry(*given, *columns, offsets=offsets, backend=backend) for backend in ("simt", "reference"))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_what_was_told_of_an_operator_is_not_told_of_its_gradient():
+    op = sf.operator(
+        "operator leaning(x: f64) -> each f64 { state { n: i64 = 0; s: f64 = 0 } lift { n = 1; s = x } combine(a, b) { n = a.n + b.n; "
+        "s = a.n == 0 ? b.s : b.n == 0 ? a.s : a.s * 0.3 + b.s * 0.7 } map x * s }"
+    )
+    by_x = sf.gradient(op, wrt="x")
+    with pytest.warns(sf.FoldWarning, match="operator leaning is not associative"):
+        op(X, offsets=OFFSETS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sf.FoldWarning)
+        by_x(X, X, offsets=OFFSETS)

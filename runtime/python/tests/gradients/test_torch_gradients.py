@@ -1,6 +1,7 @@
 """Gradients of folds in torch's graphs, by torch's own checks."""
 
 import importlib
+import warnings
 
 import numpy as np
 import pytest
@@ -106,8 +107,29 @@ def test_torch_gets_no_gradient_of_what_changes_by_steps_alone(torch):
     assert x.grad.tolist() == [1.0] * 9
 
 
-def test_torch_is_told_of_second_derivatives_by_scans(torch):
+@pytest.mark.parametrize("name", ["linear_recurrence", "running_variance", "drawdown", "forward_fill"])
+def test_torch_checks_gradients_of_running_results(torch, name):
+    op = getattr(sf.standard, name)
+    random = np.random.default_rng(7)
+    columns = [torch.from_numpy(random.uniform(0.3, 1.5, 9)).requires_grad_() for _ in op.parameters]
+    offsets = torch.tensor([0, 4, 4, 9])
+    assert torch.autograd.gradcheck(lambda *columns: torch.nan_to_num(sf.torch.fold(op, *columns, offsets=offsets)), columns)
+
+
+@pytest.mark.parametrize("name", ["product", "linear_recurrence"])
+def test_torch_checks_second_derivatives_by_scans(torch, name):
+    op = getattr(sf.standard, name)
+    columns = [torch.from_numpy(np.random.default_rng(8).uniform(0.3, 1.5, 6)).requires_grad_() for _ in op.parameters]
+    assert torch.autograd.gradgradcheck(lambda *columns: sf.torch.fold(op, *columns, uniform=3), columns)
+
+
+def test_torch_is_warned_once_of_forward_and_backward(torch):
+    op = sf.operator(
+        "operator turned(x: f64) -> f64 { state { s: f64 = 1; t: f64 = 0 } lift { s = x; t = x } "
+        "combine(a, b) { s = a.s * b.s; t = a.t * b.s + b.t } finish t laws commutative }"
+    )
     x = torch.from_numpy(X).requires_grad_()
-    (first,) = torch.autograd.grad(sf.torch.fold(sf.standard.product, x, uniform=3).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="operator product_gradient_x has no gradient by 'x': it has a scan"):
-        first.square().sum().backward()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        sf.torch.fold(op, x, uniform=3).sum().backward()
+    assert [str(one.message).split(";")[0] for one in told] == ["operator turned is not commutative"]

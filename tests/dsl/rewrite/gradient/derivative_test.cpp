@@ -66,6 +66,8 @@ TEST(Derivative, PrintsAsAPersonWouldWriteIt)
         {"abs(x)", "x > 0 ? 1 : x < 0 ? -1 : 0"},
         {"min(x, y)", "min(x, y) == x ? 1 : 0"},
         {"max(x, 0)", "x >= 0 ? 1 : 0"},
+        {"max(0, x)", "x > 0 ? 1 : 0"},
+        {"min(2, x)", "x < 2 ? 1 : 0"},
         {"copysign(x, y)", "copysign(x, y) == x ? 1 : -1"},
         {"copysign(y, x)", "0"},
         {"floor(x)", "0"},

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsl/evaluation/small_fold.h"
@@ -156,6 +157,77 @@ TEST(Gradient, GoesToTheFirstOfEqualValues)
         (std::vector<double>{0, 10, 0}));
 }
 
+// One rule, with an identity and without: of equal values the one with the lowest index is chosen.
+TEST(Gradient, GoesToTheFirstOfEqualValuesWithoutIdentity)
+{
+    const auto at = [](const std::string& text, std::vector<double> x) {
+        const auto op = read("operator f(x: f64) -> f64 { " + text + " }");
+        EXPECT_EQ(gradient(op, "x").means, "places") << text;
+        const auto end = static_cast<std::int64_t>(x.size());
+        return gradient_at(op, {{"x", std::move(x)}, {"grad_result", {10}}}, {0, end});
+    };
+    const std::vector<double> first = {0, 10, 0};
+    EXPECT_EQ(at("state m: f64 lift x combine(a, b) min(a, b)", {2, 1, 1}), first);
+    EXPECT_EQ(at("state m: f64 lift x combine(a, b) max(a, b)", {1, 2, 2}), first);
+    const std::string argmin = "state { v: f64; w: f64 } lift { v = floor(x); w = x } combine(a, b) ";
+    EXPECT_EQ(at(argmin + "{ v = min(a.v, b.v); w = b.v < a.v ? b.w : a.w } finish w", {2, 1, 1}), first);
+    EXPECT_EQ(at(argmin + "{ v = max(a.v, b.v); w = b.v > a.v ? b.w : a.w } finish w", {1, 2, 2}), first);
+    // Of the two least, and of the two greatest: the second is the next one.
+    const std::string two = "state { p: f64; q: f64 } lift { p = x; q = ";
+    const std::vector<double> second = {0, 0, 10};
+    EXPECT_EQ(
+        at(two + "inf } combine(a, b) { p = min(a.p, b.p); q = min(max(a.p, b.p), min(a.q, b.q)) } finish q",
+           {2, 1, 1}),
+        second);
+    EXPECT_EQ(
+        at(two + "-inf } combine(a, b) { p = max(a.p, b.p); q = max(min(a.p, b.p), max(a.q, b.q)) } finish q",
+           {1, 2, 2}),
+        second);
+}
+
+// At 255 elements a count of u8 is still exact, but with one element more it is 0.
+TEST(Gradient, TakesNoTotalsBesideACountThatMayWrap)
+{
+    const auto with_count = [](const std::string& type) {
+        return read(
+            "operator f(x: f64) -> f64 { state { n: " + type +
+            " = 0; mean: f64 = 0 } lift { n = 1; mean = x } combine(a, b) { let total = a.n + b.n; let "
+            "share = total == 0 ? 0.0 : f64(b.n) / f64(total); n = total; mean = a.mean + (b.mean - "
+            "a.mean) * share } finish mean }");
+    };
+    EXPECT_EQ(gradient(with_count("i64"), "x").means, "totals");
+    for (const auto* type : {"u8", "i16"})
+        EXPECT_EQ(gradient(with_count(type), "x").means, "two scans") << type;
+    const auto found = gradient_at(with_count("u8"),
+                                   {{"x", std::vector<double>(255, 1.5)}, {"grad_result", {255}}}, {0, 255});
+    for (const auto value : found)
+        EXPECT_NEAR(value, 1, 1e-12);
+}
+
+// Beside -inf, the identity of max, the derivative of the weights is infinity over infinity.
+TEST(Gradient, ByTwoScansIsNumbersBesideAnInfiniteIdentity)
+{
+    const auto op = read(
+        "operator f(x: f64, v: f64) -> f64 { state { m: f64 = -inf; s: f64 = 0 } lift { m = x; s = v } "
+        "combine(a, "
+        "b) { let w = 1 / (1 + exp(b.m - a.m)); m = max(a.m, b.m) + log1p(exp(-abs(a.m - b.m))); s = a.s * w "
+        "+ "
+        "b.s * (1 - w) } finish s }");
+    const auto softmax_mean = gradient_by_scans(op, "x");
+    ArraysByName arrays;
+    arrays["x"] = doubles({0.5, 0.5, 7});
+    arrays["v"] = doubles({1, 3, 2});
+    arrays["grad_result"] = doubles({1, 1});
+    fold_few_in_turn(softmax_mean.operators, arrays, std::vector<std::int64_t>{0, 2, 3});
+    const auto found = arrays.at("grad_x").as<double>();
+    EXPECT_NEAR(found[0], -0.5, 1e-15) << print(softmax_mean);
+    EXPECT_NEAR(found[1], 0.5, 1e-15);
+    EXPECT_EQ(found[2], 0);
+    // Where only comparisons read the infinity, nothing needs a guard.
+    EXPECT_EQ(print(gradient(standard_operator("max_subarray", Type::f32), "x")).find("== -inf"),
+              std::string::npos);
+}
+
 TEST(Gradient, ByTwoScansIsExact)
 {
     const auto op = standard_operator("product", Type::f64);
@@ -193,6 +265,46 @@ TEST(Gradient, GivesNamesThatDoNotCollide)
     arrays["grad_r"] = doubles({2});
     fold_few_in_turn(made.operators, arrays, std::vector<std::int64_t>{0, 2});
     EXPECT_EQ(arrays.at("grad_x_").as<double>()[0], 2 * 2 * 5.0 / 2 * 3) << print(made);
+}
+
+// Names that the rewriting makes are in nobody's way, and differ from each other.
+TEST(Gradient, GivesNamesThatTheOperatorHasNot)
+{
+    const std::string names =
+        "nothing num_elements before through suffix part prefix_m prefix_n place_of_m sum_by_r count any sum "
+        "grad_r grad_r_ part_of_grad_x index_ by_n rate_n later running_grad_x rest_of_grad_x ";
+    std::vector<std::string> all;
+    std::string parameters, product = "x";
+    for (std::size_t from = 0, to; (to = names.find(' ', from)) != std::string::npos; from = to + 1) {
+        all.push_back(names.substr(from, to - from));
+        parameters += ", " + all.back() + ": f64";
+        product += " * " + all.back();
+    }
+    const std::string head = "operator f(x: f64, p: scalar f64" + parameters + ") -> (";
+    const std::string combine = " n = a.n * b.n; n_ = a.n_ + b.n_ } ";
+    const std::string state =
+        " { state { m: f64 = -inf; n: f64 = 1; n_: f64 = 0 } lift { m = x; n = 1 + x * p; n_ = " + product +
+        " } combine(a, b) { m = max(a.m, b.m); ";
+    const std::string finish = "finish { r = m + n_; r_ = n * n_ * f64(length) } ";
+    for (const auto& text :
+         {head + "r: f64, r_: f64)" + state + combine + finish + "}",
+          head + "r: f64, r_: f64, each y: f64)" + state + combine + finish + "map { y = r * r_ * x } }",
+          head + "r: f64, r_: f64, each y: f64)" + state + combine + finish +
+              "scan(o, q) { y = q.n * q.n_ * x } }"}) {
+        const auto op = read(text);
+        for (const std::string parameter : {"x", "nothing", "p"}) {
+            if (op.scan && parameter == "p")
+                continue;
+            EXPECT_NO_THROW((void)gradient(op, parameter)) << text << parameter;
+            EXPECT_NO_THROW((void)gradient_by_scans(op, parameter)) << text << parameter;
+        }
+    }
+    const std::string longest(64, 'x');
+    EXPECT_EQ(gradient(read("operator f(" + longest + ": f64) -> f64 { state s: f64 = 0 lift " + longest +
+                            " combine(a, b) a + b }"),
+                       longest)
+                  .result,
+              "grad_" + std::string(59, 'x'));
 }
 
 TEST(Gradient, OfOperatorsWithoutIdentity)
@@ -289,10 +401,6 @@ TEST(Gradient, IsRefusedWithTheReason)
     EXPECT_EQ(message("cross_entropy", Type::f32, "label"),
               "operator cross_entropy has no gradient by 'label': its type is i64, and only floats have "
               "derivatives; its columns of floats are x");
-    EXPECT_EQ(message("linear_recurrence", Type::f32, "input"),
-              "operator linear_recurrence has no gradient by 'input': it has a scan, whose outputs depend on "
-              "all elements "
-              "before their own; gradients are made of results of segments and of a map");
     EXPECT_EQ(message("count_above", Type::f32, "x"),
               "operator count_above has no gradient by 'x': it returns no floats");
     EXPECT_EQ(message("binned_sum", Type::f32, "x"),
