@@ -394,7 +394,9 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
 
 std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Problem& problem) const
 {
-    constexpr double kMeasured = 90;  // stages that rows have measured rank up to it
+    // A stage that rows have measured ranks by its share, never above 90. One that is measured by offsets
+    // alone ranks behind these where it has to make offsets of flags or keys.
+    constexpr double kMeasured = 80, kMostMeasured = 90, kConverted = 20;
     const auto& order = StageOrder::standard();
     const auto asked = order_facts(facts);
     std::vector<RankedStage> all;
@@ -405,9 +407,9 @@ std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Prob
         if (stage.suits)
             one.rank = static_cast<double>(rank(stage, facts));
         else if ((one.expected_share = order.expected_share(stage.name, asked)))
-            one.rank = kMeasured * *one.expected_share;
+            one.rank = std::min(kMeasured * *one.expected_share, kMostMeasured);
         else if (const auto share = order.expected_share(stage.name, as_offsets(asked)))
-            one.rank = kMeasured * (*share - 1);  // behind all that rows have measured
+            one.rank = kConverted * *share;
         all.push_back(one);
     }
     std::ranges::stable_sort(all, std::greater(), &RankedStage::rank);

@@ -36,12 +36,14 @@ std::string_view take_word(std::string_view& line)
     return word;
 }
 
-int number_of(std::string_view digits, int line)
+template <class Number = std::int16_t>
+Number number_of(std::string_view digits, int line)
 {
-    std::int16_t number = 0;
+    Number number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc() || end != digits.data() + digits.size())
-        fail(line, "'" + std::string(digits) + "' is not a number of 16 bits");
+        fail(line, "'" + std::string(digits) + "' is not a number of " + std::to_string(8 * sizeof number) +
+                       " bits");
     return number;
 }
 
@@ -68,7 +70,7 @@ OrderFacts order_facts(const FormulaNames& plan_facts)
     if (segments <= 0)
         segments = std::max<std::int64_t>(1, elements / kMean);
     const std::int64_t longest = is_equal ? elements / segments : value(longest_length);
-    const std::int64_t padded = value(padded_elements);
+    const std::int64_t padded = is_equal ? elements : value(padded_elements);
     const auto n = static_cast<double>(elements), m = static_cast<double>(segments),
                most = static_cast<double>(longest), bytes = static_cast<double>(value(element_bytes)),
                state = static_cast<double>(value(state_bytes));
@@ -118,7 +120,7 @@ StageOrder::StageOrder(std::string_view text)
             continue;
         if (line.starts_with("rows ")) {
             take_word(line);
-            const int count = number_of(take_word(line), number);
+            const int count = number_of<int>(take_word(line), number);
             rows_.emplace(line, count);
         } else if (line.starts_with("stage ")) {
             take_word(line);
@@ -184,7 +186,7 @@ std::optional<double> StageOrder::expected_share(std::string_view stage, const O
                      : static_cast<std::size_t>(nodes_[at].above);
         sum += nodes_[at].number;
     }
-    return std::min(1.0, std::exp(sum / 1000.0));
+    return std::exp(sum / 1000.0);
 }
 
 }  // namespace segfold

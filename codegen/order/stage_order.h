@@ -15,7 +15,7 @@ namespace segfold {
 /// What the order asks, one number for each of FACTS in kernels/ranks/grow.py.
 using OrderFacts = std::array<int, 18>;
 
-/// Returns `facts` of flags or keys as those of the offsets that a kernel makes of them.
+/// Returns `facts` as those of segments by offsets, which a kernel makes of flags and keys.
 OrderFacts as_offsets(OrderFacts facts);
 
 /// Returns what the order asks of plan_facts(). Unknown sizes count as 2^24 elements in segments of 64.
@@ -33,8 +33,8 @@ public:
     /// Reads the text that grow.py writes. Throws SpecError that names the line.
     explicit StageOrder(std::string_view text);
 
-    /// Returns the share that `stage` is expected to reach, at most 1; none if no row has the stage and the
-    /// form of segments.
+    /// Returns the share that `stage` is expected to reach; a little more than 1 is one that is surely the
+    /// best. None if no row has the stage and the form of segments.
     [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
 
     /// How many measured rows each device has, by its name.

@@ -254,8 +254,10 @@ TEST(Catalogue, LiftsThatUsePlacesNeedOffsets)
         for (const auto* stage : {"run_stream", "run_tiles"})
             EXPECT_EQ(catalogue.unmet(catalogue.stage(stage), used),
                       "needs a lift that does not use " + place + ", and that of operator places does");
-        const auto& taken = catalogue.rule_of_thumb(used, {1000, 10});
-        EXPECT_EQ(catalogue.unmet(taken, used), std::nullopt) << taken.name;
+        const auto ranked = catalogue.ranked(plan_facts(used, {1000, 10}), used);
+        for (const auto& one : ranked)
+            EXPECT_FALSE(one.expected_share) << one.stage->name << ", no row of which has flags";
+        EXPECT_GT(ranked.front().rank, 0) << "what offsets let expect";
     }
 }
 

@@ -36,10 +36,10 @@ TEST(StageOrder, WalksATreeByWholeNumbers)
     EXPECT_EQ(at(4, 8, 5), -140);
 }
 
-TEST(StageOrder, AddsTreesAndExpectsNoMoreThanTheBest)
+TEST(StageOrder, AddsTreesOfStagesAndFormsThatRowsHave)
 {
     EXPECT_NEAR(share("stage s -100 uniform\n-50\n-150\n", {}), std::exp(-0.3), 1e-12);
-    EXPECT_EQ(share("stage s -100 uniform\n250\n", {}), 1.0);
+    EXPECT_NEAR(share("stage s -100 uniform\n250\n", {}), std::exp(0.15), 1e-12);
     const StageOrder order("stage s -100 uniform keys\n-50\n");
     EXPECT_FALSE(order.expected_share("t", {}));
     OrderFacts facts{};
@@ -52,8 +52,8 @@ TEST(StageOrder, AddsTreesAndExpectsNoMoreThanTheBest)
 
 TEST(StageOrder, TellsHowManyRowsADeviceHas)
 {
-    const StageOrder order("rows 12 NVIDIA H100\nrows 3 NVIDIA H200\nstage s -1 uniform\n0\n");
-    EXPECT_EQ(order.rows(), (std::map<std::string, int>{{"NVIDIA H100", 12}, {"NVIDIA H200", 3}}));
+    const StageOrder order("rows 12 NVIDIA H100\nrows 300000 NVIDIA H200\nstage s -1 uniform\n0\n");
+    EXPECT_EQ(order.rows(), (std::map<std::string, int>{{"NVIDIA H100", 12}, {"NVIDIA H200", 300000}}));
     EXPECT_GT(StageOrder::standard().rows().at("NVIDIA H200"), 2000);
 }
 
@@ -90,6 +90,8 @@ TEST(StageOrder, AsksLogarithmsInSixteenthsOfAnOctave)
     const auto equal = facts_of(SegmentForm::uniform, {1000 * 999, 1000, 999});
     EXPECT_EQ(equal[6], 0);
     EXPECT_EQ(equal[7], 4) << "bytes at which rows of 999 numbers of f32 are aligned";
+    EXPECT_EQ(facts_of(SegmentForm::uniform, {1000 * 999, 1000, 0, 0, 0}), equal) << "known by form";
+    EXPECT_EQ(facts_of(SegmentForm::uniform, {1000 * 999, 1000, 999, 0, 1000 * 999}), equal);
     EXPECT_EQ(facts_of(SegmentForm::whole, {1 << 20, 1, 1 << 20}),
               facts_of(SegmentForm::uniform, {1 << 20, 1, 1 << 20}));
     EXPECT_EQ(facts_of(SegmentForm::flags, {})[0], 16 * 24) << "unknown sizes";

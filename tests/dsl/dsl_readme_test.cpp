@@ -48,7 +48,7 @@ std::vector<std::string> blocks()
 TEST(DslReadme, ItsOperatorsAreAccepted)
 {
     const auto operators = blocks();
-    EXPECT_EQ(operators.size(), 10u);
+    EXPECT_EQ(operators.size(), 11u);
     for (const auto& text : operators) {
         const auto op = parse_operator("README.md", text);
         EXPECT_TRUE(same(parse_operator("printed", print(op)), op));

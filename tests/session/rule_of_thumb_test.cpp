@@ -1,4 +1,5 @@
-// What a run takes if nobody chooses: `suits` lines of stages for the host, `prefer` lines of all.
+// What a run takes if nobody chooses: `suits` lines of stages that no row has measured, `prefer` lines of
+// all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,6 +36,10 @@ TEST(RuleOfThumb, KeepsSegmentsInRegistersUntilTheyAreMapped)
     EXPECT_EQ(of_one_length(262144, 1024), "fused_blocks");
     EXPECT_NE(of_one_length(262144, 300), "fused_blocks") << "which are too few for a block each";
     EXPECT_NE(of_one_length(262145, 1024), "fused_blocks");
+    const Problem equal(standard_operator("softmax_f32"), SegmentForm::uniform);
+    EXPECT_EQ(Catalogue::standard().rule_of_thumb(equal, {1 << 20, 1 << 10}).name, "fused_blocks")
+        << "equal lengths are known by the form";
+    EXPECT_EQ(Catalogue::standard().rule_of_thumb(equal, {1 << 20, 1 << 15}).name, "fused_tiles");
     EXPECT_EQ(taken("softmax_f32", 1000000, 1000, 2000, 0), "fused_blocks");
     EXPECT_EQ(taken("softmax_f32", 1000000, 1000, 65536, 0), "fused_blocks");
     EXPECT_NE(taken("softmax_f32", 1000000, 1000, 65537, 0), "fused_blocks") << "one block would work alone";
@@ -61,13 +66,6 @@ TEST(RuleOfThumb, GivesASegmentAsManyThreadsAsKeepIt)
     EXPECT_EQ(of_one_length("softmax_f32", 100000), std::pair(1024, 32));
     EXPECT_EQ(of_one_length("softmax_f64", 1024), std::pair(64, 16));
     EXPECT_EQ(kept("softmax_f32", SegmentForm::offsets, {1000000, 1000, 9000, 0, 0}), std::pair(64, 16));
-}
-
-TEST(RuleOfThumb, CountsAsFarAsMemoryGoes)
-{
-    constexpr std::int64_t kGiant = 3100000000;
-    for (const std::string op : {"sum_i8", "sum_f32", "welford_mean_variance_f32"})
-        EXPECT_FALSE(taken(op, 2 * kGiant, kGiant, kGiant, 33 * kGiant).empty());
 }
 
 /// All tiles run at once: a second wave of blocks would be half empty.

@@ -403,7 +403,7 @@ TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
     free_bytes = std::int64_t{1} << 40;
     const auto roomy = choose({});
     ASSERT_EQ(roomy.stage->name, "lean_stream");
-    EXPECT_EQ(roomy.chosen_by(), "rule of thumb");
+    EXPECT_EQ(roomy.chosen_by(), "measured rows");
     const auto needed = std::to_string(scratch_bytes_of(roomy.emitted, room.sizes, room.num_multiprocessors));
 
     free_bytes = std::int64_t{64} << 20;

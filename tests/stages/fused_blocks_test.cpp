@@ -83,7 +83,7 @@ TEST(FusedBlocksOnSimt, OperatorsOfAllKinds)
     for (const auto& op : {several_outputs(), in_parts(), told_by_tables(true), told_by_tables(false),
                            standard_operator("centre_f64"), standard_operator("softmax_f16"),
                            standard_operator("layer_norm_f32"), standard_operator("softmax_backward_bf16")})
-        for (const auto& keepers : {Keepers{8, 4}, Keepers{64, 8}}) {
+        for (const auto& keepers : {Keepers{4, 8}, Keepers{8, 4}, Keepers{64, 8}}) {
             const auto lengths = lengths_about(std::int64_t{keepers.threads} * keepers.items);
             const auto workload =
                 make_workload_with_tables(op, segments_in_form(SegmentForm::offsets, lengths), 3);
@@ -98,7 +98,7 @@ TEST(FusedBlocksOnSimt, OperatorsOfAllKinds)
 TEST(FusedBlocksOnSimt, ArraysMayBeginInsideOfAVector)
 {
     for (const auto& op : {told_back(true), several_outputs()})
-        for (const auto& keepers : {Keepers{8, 8}, Keepers{64, 4}})
+        for (const auto& keepers : {Keepers{4, 8}, Keepers{8, 8}, Keepers{64, 4}})
             for (const int shift : {1, 2, 3}) {
                 const auto lengths = lengths_about(std::int64_t{keepers.threads} * keepers.items);
                 const auto workload = make_workload(op, segments_in_form(SegmentForm::offsets, lengths), 7);

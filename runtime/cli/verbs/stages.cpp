@@ -173,9 +173,7 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
     }
     const bool any_first = std::ranges::any_of(offers, &Offer::is_rule_of_thumb);
     return table.print() +
-           (any_first
-                ? "\nfirst: what the rule of thumb takes when no stage is asked for and no size is known\n"
-                : "");
+           (any_first ? "\nfirst: what a run takes when no stage is asked for and no size is known\n" : "");
 }
 
 Json stages_json(const Stage& stage)

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "codegen/order/stage_order.h"
 #include "dsl/error.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/session/choice/explanation.h"
@@ -35,7 +36,7 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
     }
 }
 
-/// Returns the stages that can serve the problem, best first by the rule of thumb.
+/// Returns the stages that can serve the problem, best first.
 std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
                                         const Catalogue& catalogue)
 {
@@ -45,16 +46,22 @@ std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& sha
     return stages;
 }
 
-/// "warp_stream 0.98, lean_stream 0.95, gather_tiles 0.80 of the best stage's rate"
-std::string expected_text(const std::vector<RankedStage>& ranked)
+/// "warp_stream 0.98, lean_stream 0.95, gather_tiles 0.80 of the best stage's rate"; empty where rows rank no
+/// stage.
+std::string expected_text(const std::vector<RankedStage>& ranked, const std::optional<DeviceIdentity>& device)
 {
     constexpr std::size_t kNamed = 3;
+    if (std::ranges::none_of(ranked, [](const auto& one) { return one.expected_share.has_value(); }))
+        return "";
     std::string text;
     for (const auto& one : std::span(ranked).first(std::min(kNamed, ranked.size())))
-        if (one.expected_share)
-            text +=
-                fmt::format("{}{} {:.2f}", text.empty() ? "" : ", ", one.stage->name, *one.expected_share);
-    return text.empty() ? text : text + " of the best stage's rate";
+        text += fmt::format(
+            "{}{} {}", text.empty() ? "" : ", ", one.stage->name,
+            one.expected_share ? fmt::format("{:.2f}", std::min(1.0, *one.expected_share)) : "unmeasured");
+    text += " of the best stage's rate";
+    if (device && !StageOrder::standard().rows().contains(device->name))
+        text += fmt::format("; no row was measured on {}", device->name);
+    return text;
 }
 
 /// Whether an emitted text reads the segments in the form in which they lie on the device.
@@ -216,9 +223,9 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
                                                        point ? &*point : nullptr, room, chooser.texts.get()));
     const auto facts = plan_facts(problem, shape);
     const auto ranked = catalogue.ranked(facts, problem);
-    const auto& rule = *ranked.front().stage;
+    const auto& rule = ranked.empty() ? *plan.stage : *ranked.front().stage;
     explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});
-    explanation.expected = expected_text(ranked);
+    explanation.expected = expected_text(ranked, chooser.device);
     explanation.taken = fmt::format("{}, {}", plan.text(), plan.chosen_by());
     explanation.without_identity = laws.without_identity.value_or("");
     explanation.traffic = traffic;
