@@ -439,13 +439,13 @@ TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
                 return value;
         return std::string();
     };
-    auto plan = session.plan(op, uniform(4), 1000);
+    auto plan = session.plan(op, uniform(4), 2000);
     const auto stage = plan.stage();
     const auto taken = fact(plan, "plan");
     EXPECT_EQ(fact(plan, "resized"), "");
-    plan.resize(uniform(4), 2000);
+    plan.resize(uniform(4), 4000);
     EXPECT_EQ(fact(plan, "resized"),
-              "to 2000 elements in 500 segments; the stage was chosen for 1000 elements in 250 segments and "
+              "to 4000 elements in 1000 segments; the stage was chosen for 2000 elements in 500 segments and "
               "stays; a new plan would take the same");
     plan.resize(uniform(1 << 20), 1 << 20);
     const auto fresh = session.plan(op, uniform(1 << 20), 1 << 20);
@@ -453,13 +453,13 @@ TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
     EXPECT_EQ(plan.stage(), stage);
     EXPECT_EQ(fact(plan, "plan"), taken);
     EXPECT_EQ(fact(plan, "resized"),
-              "to 1048576 elements in 1 segment; the stage was chosen for 1000 elements in 250 segments and "
+              "to 1048576 elements in 1 segment; the stage was chosen for 2000 elements in 500 segments and "
               "stays; a new plan would take " +
                   fact(fresh, "plan"));
     for (const auto* same : {"rule of thumb", "bytes"})
         EXPECT_EQ(fact(plan, same), fact(fresh, same));
     EXPECT_EQ(fact(plan.copy(), "resized"), fact(plan, "resized"));
-    plan.resize(uniform(4), 1000);
+    plan.resize(uniform(4), 2000);
     EXPECT_EQ(fact(plan, "resized"), "");
 }
 
