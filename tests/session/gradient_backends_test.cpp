@@ -53,7 +53,10 @@ TEST_P(GradientOn, AgreesWithTheEvaluator)
         const auto found = gradient_in(session, made, given);
         ASSERT_EQ(found.size(), wanted.size()) << name;
         for (std::size_t i = 0; i < found.size(); ++i)
-            EXPECT_NEAR(found[i], wanted[i], 1e-5 * (1 + std::fabs(wanted[i]))) << name << ", element " << i;
+            if (!std::isnan(wanted[i]) || !std::isnan(found[i])) {  // both are where a segment's sum is
+                EXPECT_NEAR(found[i], wanted[i], 1e-5 * (1 + std::fabs(wanted[i])))
+                    << name << ", element " << i;
+            }
     }
 }
 

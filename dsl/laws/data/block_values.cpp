@@ -31,7 +31,7 @@ std::vector<GrowingValues> BlockValues::run(const Block& block, const std::vecto
         if (!is_known(let.value))
             see_arguments(let.value);
         lets_[let.name] = {let.value, values, !found.empty()};
-        know(let.name, std::move(values));
+        know(let.name, values);
     }
     sites_ = &sites;
     std::vector<GrowingValues> results;
@@ -176,7 +176,7 @@ bool BlockValues::compare(std::string_view symbol, const Expression& left, const
         kept = values.meet({other.low + (symbol == ">" ? 1 : 0), all.high}, corners_);
     const bool is_possible = !kept.is_empty();
     if (!(kept == values))
-        know(left->kind == ExpressionKind::field ? key_of(left) : left->name, std::move(kept));
+        know(left->kind == ExpressionKind::field ? key_of(left) : left->name, kept);
     return is_possible;
 }
 

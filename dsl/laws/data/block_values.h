@@ -23,10 +23,7 @@ public:
 
     BlockValues(const KnownValues& tables, const Corners& corners) : tables_(tables), corners_(corners) {}
 
-    void know(std::string name, GrowingValues values)
-    {
-        known_.emplace_back(std::move(name), std::move(values));
-    }
+    void know(std::string name, GrowingValues values) { known_.emplace_back(std::move(name), values); }
 
     /// Returns the values of each assignment. Adds to `sites` the nodes that may overflow, if their overflow
     /// matters.
