@@ -193,6 +193,7 @@ Explanation Plan::State::explained() const
     try {
         const auto chosen = choose(sizes);
         all.rule = chosen.explanation.rule;
+        all.expected = chosen.explanation.expected;
         all.traffic = chosen.explanation.traffic;
         now = chosen.explanation.taken == all.taken
                   ? "a new plan would take the same"

@@ -456,7 +456,7 @@ TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
               "to 1048576 elements in 1 segment; the stage was chosen for 2000 elements in 500 segments and "
               "stays; a new plan would take " +
                   fact(fresh, "plan"));
-    for (const auto* same : {"rule of thumb", "bytes"})
+    for (const auto* same : {"rule of thumb", "expected", "bytes"})
         EXPECT_EQ(fact(plan, same), fact(fresh, same));
     EXPECT_EQ(fact(plan.copy(), "resized"), fact(plan, "resized"));
     plan.resize(uniform(4), 2000);
