@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <span>
 
 #include "dsl/embedded_file.h"
@@ -17,11 +19,18 @@ std::span<const EmbeddedFile> embedded_ranks();
 namespace {
 
 constexpr int kUnknown = -9999;
-constexpr std::size_t kForm = 6;  // place of the form among the facts
+constexpr int kSteps = 16;  // of an octave
+// Places among the facts. Those of kRowFacts come first.
+constexpr std::size_t kElementBytes = 0, kStateBytes = 1, kMap = 5, kRowBytes = 6, kForm = kRowFacts.size();
 constexpr std::array<std::string_view, 4> kForms = {"uniform", "offsets", "flags", "keys"};
+// What is done beside folding columns. "offsets+map" is a kind of work.
+constexpr std::array<std::string_view, 4> kExtras = {"", "+map", "+rows", "+map+rows"};
 
 /// The logarithm of `value` in sixteenths of an octave, rounded down.
-int steps(double value) { return value > 0 ? static_cast<int>(std::floor(16 * std::log2(value))) : kUnknown; }
+int steps(double value)
+{
+    return value > 0 ? static_cast<int>(std::floor(kSteps * std::log2(value))) : kUnknown;
+}
 
 [[noreturn]] void fail(int line, const std::string& what)
 {
@@ -47,21 +56,43 @@ Number number_of(std::string_view digits, int line)
     return number;
 }
 
+/// The place of "offsets", "offsets+map" and so on; see kind_of().
+std::size_t kind_named(std::string_view word, int line)
+{
+    const auto plus = std::min(word.find('+'), word.size());
+    const auto form = std::ranges::find(kForms, word.substr(0, plus)) - kForms.begin();
+    const auto extra = std::ranges::find(kExtras, word.substr(plus)) - kExtras.begin();
+    if (form == std::ssize(kForms) || extra == std::ssize(kExtras))
+        fail(line, "'" + std::string(word) + "' is no kind of work");
+    return static_cast<std::size_t>(form) + kForms.size() * static_cast<std::size_t>(extra);
+}
+
+/// The kind of work: a form of segments, with write-back, rows of features, both or neither.
+std::size_t kind_of(const OrderFacts& facts)
+{
+    return static_cast<std::size_t>(facts[kForm]) +
+           kForms.size() * ((facts[kMap] != 0 ? 1U : 0U) + (facts[kRowBytes] != kUnknown ? 2U : 0U));
+}
+
 }  // namespace
 
 OrderFacts order_facts(const FormulaNames& plan_facts)
 {
     static const FormulaName num_elements("num_elements"), num_segments("num_segments"),
-        longest_length("longest_length"), padded_elements("padded_elements"), whole("whole"),
-        uniform("uniform"), flags("flags"), keys("keys"), element_bytes("element_bytes"),
-        state_bytes("state_bytes"), combine_cost("combine_cost"), commutative("commutative"),
-        gathers("gathers");
+        longest_length("longest_length"), padded_elements("padded_elements"), num_features("num_features"),
+        whole("whole"), uniform("uniform"), flags("flags"), keys("keys");
+    static const auto row_facts = [] {
+        std::vector<FormulaName> names;
+        for (const auto& [name, is_logarithm] : kRowFacts)
+            names.emplace_back(name);
+        return names;
+    }();
     const auto value = [&](FormulaName name) {
         const auto* found = plan_facts.find(name);
         return found == nullptr ? std::int64_t{0} : *found;
     };
     const bool is_equal = value(uniform) != 0 || value(whole) != 0;
-    constexpr std::int64_t kElements = std::int64_t{1} << 24, kMean = 64;
+    constexpr std::int64_t kElements = std::int64_t{1} << 24, kMean = 64, kFeatures = 64;
     std::int64_t elements = value(num_elements), segments = value(num_segments);
     if (elements <= 0)
         elements = segments > 0 ? segments * kMean : kElements;
@@ -71,31 +102,30 @@ OrderFacts order_facts(const FormulaNames& plan_facts)
         segments = std::max<std::int64_t>(1, elements / kMean);
     const std::int64_t longest = is_equal ? elements / segments : value(longest_length);
     const std::int64_t padded = is_equal ? elements : value(padded_elements);
+    const auto row_bytes = is_equal ? longest * value(row_facts[kElementBytes]) : 0;
     const auto n = static_cast<double>(elements), m = static_cast<double>(segments),
-               most = static_cast<double>(longest), bytes = static_cast<double>(value(element_bytes)),
-               state = static_cast<double>(value(state_bytes));
-    const double mean = n / m;
-    const auto row_bytes = is_equal ? longest * value(element_bytes) : 0;
-    const auto alignment = std::min<std::int64_t>(16, row_bytes & -row_bytes);
-    const int form = value(flags) != 0 ? 2 : value(keys) != 0 ? 3 : is_equal ? 0 : 1;
-    return {steps(n),
-            steps(m),
-            steps(mean),
-            steps(most / mean),
-            steps(most / n),
-            steps(static_cast<double>(padded) / n),
-            form,
-            static_cast<int>(alignment),
-            steps(bytes),
-            steps(state),
-            steps(static_cast<double>(value(combine_cost))),
-            static_cast<int>(value(commutative)),
-            static_cast<int>(value(gathers)),
-            steps(n * bytes),
-            steps(mean * bytes),
-            steps(mean * state),
-            steps(most),
-            steps(m * state)};
+               most = static_cast<double>(longest), mean = n / m,
+               bytes = static_cast<double>(value(row_facts[kElementBytes])),
+               state = static_cast<double>(value(row_facts[kStateBytes]));
+    OrderFacts facts = {};
+    auto next = facts.begin();
+    for (std::size_t i = 0; i < kRowFacts.size(); ++i) {
+        const auto own = value(row_facts[i]);
+        *next++ = kRowFacts[i].second ? steps(static_cast<double>(own)) : static_cast<int>(own);
+    }
+    const bool has_rows = value(row_facts[kRowBytes]) != 0;
+    const auto features = value(num_features) > 0 ? value(num_features) : kFeatures;
+    for (const auto fact : {value(flags) != 0  ? 2
+                            : value(keys) != 0 ? 3
+                            : is_equal         ? 0
+                                               : 1,
+                            steps(n), steps(m), steps(mean), steps(most / mean), steps(most / n),
+                            steps(static_cast<double>(padded) / n),
+                            static_cast<int>(std::min<std::int64_t>(16, row_bytes & -row_bytes)),
+                            steps(n * bytes), steps(mean * bytes), steps(mean * state), steps(most),
+                            steps(m * state), steps(has_rows ? static_cast<double>(features) : 0)})
+        *next++ = fact;
+    return facts;
 }
 
 OrderFacts as_offsets(OrderFacts facts)
@@ -122,17 +152,19 @@ StageOrder::StageOrder(std::string_view text)
             take_word(line);
             const int count = number_of<int>(take_word(line), number);
             rows_.emplace(line, count);
+        } else if (line.starts_with("near ")) {
+            take_word(line);
+            Sample sample;
+            for (auto& fact : sample.facts)
+                fact = number_of(take_word(line), number);
+            sample.text = line;
+            samples_.push_back(std::move(sample));
         } else if (line.starts_with("stage ")) {
             take_word(line);
             trees = &stages_[std::string(take_word(line))];
             trees->base = number_of(take_word(line), number);
-            while (!line.empty()) {
-                const auto word = take_word(line);
-                const auto form = std::ranges::find(kForms, word) - kForms.begin();
-                if (form == std::ssize(kForms))
-                    fail(number, "'" + std::string(word) + "' is no form of segments");
-                trees->forms |= 1U << form;
-            }
+            while (!line.empty())
+                trees->kinds |= 1U << kind_named(take_word(line), number);
         } else if (trees == nullptr)
             fail(number, "a tree stands before the first stage");
         else
@@ -172,10 +204,29 @@ void StageOrder::add_tree(std::string_view line, int line_number, Trees& trees)
         fail(line_number, "the tree does not end with the line");
 }
 
+std::string_view StageOrder::nearest(const OrderFacts& facts) const
+{
+    constexpr int kMost = 8 * kSteps;  // of one fact
+    std::string_view text;
+    int least = std::numeric_limits<int>::max();
+    for (const auto& sample : samples_) {
+        if (kind_of(sample.facts) != kind_of(facts))
+            continue;
+        int away = 0;
+        for (std::size_t i = 0; i < facts.size(); ++i)
+            away += std::min(std::abs(facts[i] - sample.facts[i]), kMost);
+        if (away < least) {
+            least = away;
+            text = sample.text;
+        }
+    }
+    return text;
+}
+
 std::optional<double> StageOrder::expected_share(std::string_view stage, const OrderFacts& facts) const
 {
     const auto found = stages_.find(stage);
-    if (found == stages_.end() || (found->second.forms >> facts[kForm] & 1U) == 0)
+    if (found == stages_.end() || (found->second.kinds >> kind_of(facts) & 1U) == 0)
         return std::nullopt;
     int sum = found->second.base;
     for (const auto root : found->second.roots) {

@@ -6,19 +6,36 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "codegen/weave/formula_names.h"
 
 namespace segfold {
 
+/// The facts of operators and machines that measured rows have, by their names in problem_facts(). `true` for
+/// those that the order asks as logarithms.
+constexpr std::array<std::pair<std::string_view, bool>, 12> kRowFacts = {{{"element_bytes", true},
+                                                                          {"state_bytes", true},
+                                                                          {"combine_cost", true},
+                                                                          {"commutative", false},
+                                                                          {"gathers", false},
+                                                                          {"map", false},
+                                                                          {"row_bytes", true},
+                                                                          {"gathers_rows", false},
+                                                                          {"calls_library", false},
+                                                                          {"mixed_fields", false},
+                                                                          {"many_fields", false},
+                                                                          {"wide_vectors", false}}};
+
 /// What the order asks, one number for each of FACTS in kernels/ranks/grow.py.
-using OrderFacts = std::array<int, 18>;
+using OrderFacts = std::array<int, 26>;
 
 /// Returns `facts` as those of segments by offsets, which a kernel makes of flags and keys.
 OrderFacts as_offsets(OrderFacts facts);
 
-/// Returns what the order asks of plan_facts(). Unknown sizes count as 2^24 elements in segments of 64.
+/// Returns what the order asks of plan_facts(). Unknown sizes count as 2^24 elements in segments of 64, rows
+/// of unknown length as 64 features.
 OrderFacts order_facts(const FormulaNames& plan_facts);
 
 /// Expects which share of the best stage's rate each stage reaches.
@@ -34,8 +51,13 @@ public:
     explicit StageOrder(std::string_view text);
 
     /// Returns the share that `stage` is expected to reach; a little more than 1 is one that is surely the
-    /// best. None if no row has the stage and the form of segments.
+    /// best. None if no row has the stage, the form of segments, and write-back and features alike.
     [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
+
+    /// Returns the measured workload that is nearest to `facts`, with the shares of its three best stages:
+    /// "sum_f32 offsets, 1048576 elements in 3000 segments, NVIDIA H200: lean_stream 1.00, warp_stream 0.97".
+    /// Empty if no workload of that kind was measured.
+    [[nodiscard]] std::string_view nearest(const OrderFacts& facts) const;
 
     /// How many measured rows each device has, by its name.
     [[nodiscard]] const std::map<std::string, int>& rows() const { return rows_; }
@@ -49,13 +71,20 @@ private:
     };
     struct Trees {
         int base = 0;        ///< thousandths of the logarithm of the mean share
-        unsigned forms = 0;  ///< a bit for each form that rows have
+        unsigned kinds = 0;  ///< a bit for each kind of work that rows have
         std::vector<std::int32_t> roots;
     };
 
     void add_tree(std::string_view line, int line_number, Trees& trees);
 
+    /// A measured workload.
+    struct Sample {
+        OrderFacts facts;
+        std::string text;
+    };
+
     std::map<std::string, int> rows_;
+    std::vector<Sample> samples_;
     std::vector<Node> nodes_;
     std::map<std::string, Trees, std::less<>> stages_;
 };

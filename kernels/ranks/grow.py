@@ -22,14 +22,21 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 HERE = pathlib.Path(__file__).parent
 TREES, LEAVES, RATE = 72, 15, 0.2
 LEAST = 0.5  # of the best rate: below it nothing is told apart
+SAMPLES = 20  # rows of a kind of work that the text has, so that a run can name one near to it
+OLDER = 0.5  # what a row of a stage's older text counts
 UNKNOWN = -9999
 STEPS = 16  # of an octave
 FORMS = ("uniform", "offsets", "flags", "keys")
 
-# What the order asks, one letter each, from 'a' on. segfold::StageOrder (codegen/order) has the same list.
-FACTS = ("elements", "segments", "mean", "longest over mean", "longest over elements", "padded over elements", "form",
-         "alignment of equal rows", "element bytes", "state bytes", "cost of combine", "commutative", "gathers",
-         "bytes of all", "bytes of a mean segment", "state bytes times mean", "longest", "bytes of results")
+# The facts of operators and machines that rows have, and those that the order asks, one letter each, from 'a' on.
+# segfold::StageOrder (codegen/order) has the same lists.
+ROW_FACTS = ("element_bytes", "state_bytes", "combine_cost", "commutative", "gathers", "map", "row_bytes", "gathers_rows",
+             "calls_library", "mixed_fields", "many_fields", "wide_vectors")
+LOGARITHMS = ("element_bytes", "state_bytes", "combine_cost", "row_bytes")
+FACTS = ROW_FACTS + ("form", "elements", "segments", "mean", "longest over mean", "longest over elements", "padded over elements",
+                     "alignment of equal rows", "bytes of all", "bytes of a mean segment", "state bytes times mean", "longest",
+                     "bytes of results", "features")
+SIZES = ("elements", "segments", "longest", "padded", "features")
 
 
 def steps(value):
@@ -37,7 +44,12 @@ def steps(value):
 
 
 def form_of(row):
-    return FORMS.index("uniform" if row["form"] == "whole" else row["form"])  # one segment is an equal one
+    return FORMS.index({"whole": "uniform", "ranges": "offsets"}.get(row["form"], row["form"]))  # one segment is an equal one
+
+
+def kind_of(row):
+    """The form of segments, with write-back, rows of features, both or neither."""
+    return FORMS[form_of(row)] + ("+map" if row["map"] else "") + ("+rows" if row["row_bytes"] else "")
 
 
 def facts(row, segments, longest, padded):
@@ -46,15 +58,12 @@ def facts(row, segments, longest, padded):
     form = form_of(row)
     mean = elements / segments
     aligned = longest * row["element_bytes"] if form == 0 else 0
-    return [
-        steps(elements), steps(segments), steps(mean),
+    return [steps(row[fact]) if fact in LOGARITHMS else row[fact] for fact in ROW_FACTS] + [
+        form, steps(elements), steps(segments), steps(mean),
         steps(longest / mean), steps(longest / elements), steps(padded / elements),
-        form,
         min(16, aligned & -aligned),
-        steps(row["element_bytes"]), steps(row["state_bytes"]), steps(row["combine_cost"]), row["commutative"],
-        row["gathers"],
         steps(elements * row["element_bytes"]), steps(mean * row["element_bytes"]), steps(mean * row["state_bytes"]),
-        steps(longest), steps(segments * row["state_bytes"]),
+        steps(longest), steps(segments * row["state_bytes"]), steps(row["features"] if row["row_bytes"] else 0),
     ]
 
 
@@ -63,49 +72,66 @@ def read_rows():
     for path in sorted((HERE / "rows").glob("*.csv")):
         with open(path) as table:
             for row in csv.DictReader(table):
-                for key in ("elements", "segments", "longest", "padded", "element_bytes", "state_bytes", "combine_cost", "commutative",
-                            "gathers"):
-                    row[key] = int(row[key])
-                rates = {}
+                for key in ROW_FACTS + SIZES:
+                    row[key] = int(row.get(key, 0))
+                rates, texts = {}, {}
                 for plan in row["rates"].split():
-                    stage, rate = plan.rsplit("=", 1)
-                    if ":" not in stage:  # plans with settings of a user are no stages
-                        rates[stage] = max(rates.get(stage, 0.0), float(rate))
+                    plan, rate = plan.rsplit("=", 1)
+                    if ":" in plan:  # plans with settings of a user are no stages
+                        continue
+                    stage, _, text = plan.partition("@")
+                    rates[stage] = max(rates.get(stage, 0.0), float(rate))
+                    texts[stage] = text
                 if len(rates) > 1:
-                    row["rates"], row["file"] = rates, path.stem
+                    row["rates"], row["texts"], row["file"] = rates, texts, path.stem
                     rows.append(row)
     return rows
 
 
+def newest_texts(rows):
+    """For each stage the hash of its text in the newest row. A row of another text counts less."""
+    newest = {}
+    for row in sorted(rows, key=lambda row: row.get("date", "")):
+        newest.update({stage: text for stage, text in row["texts"].items() if text})
+    return newest
+
+
 def examples(rows):
-    """Facts, shares by stage, and weights. Rows stand there again as plans see them that know less of their segments."""
-    numbers, shares, weights = [], [], []
+    """Facts, and by stage the places, shares and weights of its rows. Rows stand there again as plans see them that know less of
+    their segments."""
+    newest = newest_texts(rows)
+    numbers, own = [], collections.defaultdict(lambda: ([], [], []))
     for row in rows:
         best = max(row["rates"].values())
-        share = {stage: math.log(max(rate / best, LEAST)) for stage, rate in row["rates"].items()}
         views = [(row["segments"], row["longest"], row["padded"], 1.0)]
         if row["form"] == "offsets":
             views += [(row["segments"], row["longest"], 0, 0.25), (row["segments"], 0, 0, 0.5)]
         elif form_of(row) > 1:  # where segments begin is seen on the way
             views.append((max(1, row["elements"] // 64), 0, 0, 1.0))
         for segments, longest, padded, weight in views:
+            for stage, rate in row["rates"].items():
+                places, shares, weights = own[stage]
+                places.append(len(numbers))
+                shares.append(math.log(max(rate / best, LEAST)))
+                weights.append(weight * (1.0 if row["texts"][stage] == newest.get(stage, "") else OLDER))
             numbers.append(facts(row, segments, longest, padded))
-            shares.append(share)
-            weights.append(weight)
-    return np.array(numbers), shares, np.array(weights)
+    return np.array(numbers), own
 
 
 def grow(rows):
-    """For each stage the logarithm of its mean share in thousandths, the forms that its rows have, and its trees."""
-    numbers, shares, weights = examples(rows)
+    """For each stage the logarithm of its mean share in thousandths, the kinds of work that its rows have, and its trees."""
+    numbers, own = examples(rows)
+    kinds = collections.defaultdict(set)
+    for row in rows:
+        for stage in row["rates"]:
+            kinds[stage].add(kind_of(row))
     order = {}
-    for stage in sorted({stage for share in shares for stage in share}):
-        own = np.array([i for i, share in enumerate(shares) if stage in share])
+    for stage in sorted(own):
+        places, shares, weights = own[stage]
         model = HistGradientBoostingRegressor(max_iter=TREES, max_leaf_nodes=LEAVES, learning_rate=RATE, min_samples_leaf=10,
                                               early_stopping=False)
-        model.fit(numbers[own], np.array([shares[i][stage] for i in own]), sample_weight=weights[own])
-        forms = [name for form, name in enumerate(FORMS) if form in numbers[own, FACTS.index("form")]]
-        order[stage] = (round(1000 * float(model._baseline_prediction[0, 0])), forms, [tree_of(tree[0].nodes) for tree in model._predictors])
+        model.fit(numbers[places], np.array(shares), sample_weight=np.array(weights))
+        order[stage] = (round(1000 * float(model._baseline_prediction[0, 0])), sorted(kinds[stage]), [tree_of(tree[0].nodes) for tree in model._predictors])
     return order
 
 
@@ -131,16 +157,46 @@ def value(tree, numbers):
     return tree
 
 
+def distance(numbers, other):
+    """How far workloads are apart: octaves of sizes and bytes, each at most eight."""
+    return np.minimum(np.abs(numbers - other), 8 * STEPS).sum(axis=-1)
+
+
+def samples(rows):
+    """Rows that stand for those near them: again and again the row that is farthest from all before it is taken."""
+    lines = []
+    for kind in sorted({kind_of(row) for row in rows}):
+        own = [row for row in rows if kind_of(row) == kind]
+        numbers = np.array([facts(row, row["segments"], row["longest"], row["padded"]) for row in own])
+        away = np.full(len(own), np.inf)
+        at = 0
+        for _ in range(min(SAMPLES, len(own))):
+            lines.append(sample_text(own[at], numbers[at]))
+            away = np.minimum(away, distance(numbers, numbers[at]))
+            at = int(np.argmax(away))
+    return lines
+
+
+def sample_text(row, numbers):
+    best = max(row["rates"].values())
+    first = sorted(row["rates"].items(), key=lambda stage: -stage[1])[:3]
+    shown = ", ".join(f"{stage} {rate / best:.2f}" for stage, rate in first)
+    rows = f" with {row['features']} features" if row["row_bytes"] else ""
+    return (f"near {' '.join(str(number) for number in numbers)} {row['operator']} {row['form']}, {row['elements']} elements{rows} in "
+            f"{row['segments']} segments, {row['device']}: {shown}")
+
+
 def text_of(order, rows):
     lines = ["# The order in which stages are tried, grown by kernels/ranks/grow.py from measured rows, so many of each device; not for editing.",
-             "# A stage, the logarithm of its mean share of the best rate in thousandths, the forms of segments that its rows have, and",
+             "# A stage, the logarithm of its mean share of the best rate in thousandths, the kinds of work that its rows have, and",
              "# its trees, one a line: a letter asks a fact and takes the next branch where it is at most the number behind it, else the",
-             "# one after; other numbers are leaves."]
+             "# one after; other numbers are leaves. Before them stand measured workloads, each with its facts, to be named beside one near to it."]
     lines += [f"# {chr(ord('a') + i)}: {fact}" for i, fact in enumerate(FACTS)]
     devices = collections.Counter(row["device"] for row in rows)
     lines += [f"rows {count} {device}" for device, count in sorted(devices.items())]
-    for stage, (base, forms, trees) in order.items():
-        lines.append(f"stage {stage} {base} {' '.join(forms)}")
+    lines += samples(rows)
+    for stage, (base, kinds, trees) in order.items():
+        lines.append(f"stage {stage} {base} {' '.join(kinds)}")
         lines += [" ".join(words_of(tree)) for tree in trees]
     return "\n".join(lines) + "\n"
 
@@ -171,9 +227,9 @@ def judge(rows):
     lot = np.random.RandomState(1).randint(0, 5, len(rows))
     parts = [(grow([row for row, part in zip(rows, lot) if part != k]), [row for row, part in zip(rows, lot) if part == k])
              for k in range(5)]
-    for form in FORMS:
-        print_judged(f"a fifth by lot, {form}",
-                     [share for order, part in parts for share in shares_of_chosen(order, [row for row in part if FORMS[form_of(row)] == form])])
+    for kind in sorted({kind_of(row) for row in rows}):
+        print_judged(f"a fifth by lot, {kind}",
+                     [share for order, part in parts for share in shares_of_chosen(order, [row for row in part if kind_of(row) == kind])])
     for device in sorted({row["device"] for row in rows}):
         order = grow([row for row in rows if row["device"] != device])
         print_judged(device, shares_of_chosen(order, [row for row in rows if row["device"] == device]))

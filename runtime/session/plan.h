@@ -116,7 +116,8 @@ public:
     /// The emitted CUDA text; empty for a back end without stages.
     [[nodiscard]] const std::string& source() const;
     /// Explains the choice under "plan", "lookup", "why", "rule of thumb", ...; after a resize() to other
-    /// sizes also under "resized". "bytes", "expected" and "rule of thumb" refer to the current sizes.
+    /// sizes also under "resized". "bytes", "expected", "nearest measured" and "rule of thumb" refer to the
+    /// current sizes.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> explain() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     /// Bytes of scratch memory, including the plan's own arrays of offsets.

@@ -194,6 +194,7 @@ Explanation Plan::State::explained() const
         const auto chosen = choose(sizes);
         all.rule = chosen.explanation.rule;
         all.expected = chosen.explanation.expected;
+        all.nearest = chosen.explanation.nearest;
         all.traffic = chosen.explanation.traffic;
         now = chosen.explanation.taken == all.taken
                   ? "a new plan would take the same"

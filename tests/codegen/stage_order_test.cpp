@@ -14,6 +14,18 @@
 namespace segfold::stage_order_test {
 namespace {
 
+// Places among the facts, and what stands for an unknown number.
+constexpr std::size_t kMap = 5, kRowBytes = 6, kForm = 12, kElements = 13;
+constexpr int kUnknown = -9999;
+
+/// Facts of a fold of columns in one segment, else all 0.
+OrderFacts nothing()
+{
+    OrderFacts facts{};
+    facts[kRowBytes] = kUnknown;
+    return facts;
+}
+
 double share(const std::string& text, const OrderFacts& facts)
 {
     return StageOrder(text).expected_share("s", facts).value();
@@ -23,7 +35,7 @@ TEST(StageOrder, WalksATreeByWholeNumbers)
 {
     // a <= 3 ? (c <= -2 ? -10 : -20) : (b <= 7 ? -30 : -40)
     const std::string text = "# a comment\nstage s -100 uniform\na3 c-2 -10 -20 b7 -30 -40\n";
-    OrderFacts facts{};
+    OrderFacts facts = nothing();
     const auto at = [&](int a, int b, int c) {
         facts[0] = a;
         facts[1] = b;
@@ -38,16 +50,23 @@ TEST(StageOrder, WalksATreeByWholeNumbers)
 
 TEST(StageOrder, AddsTreesOfStagesAndFormsThatRowsHave)
 {
-    EXPECT_NEAR(share("stage s -100 uniform\n-50\n-150\n", {}), std::exp(-0.3), 1e-12);
-    EXPECT_NEAR(share("stage s -100 uniform\n250\n", {}), std::exp(0.15), 1e-12);
+    EXPECT_NEAR(share("stage s -100 uniform\n-50\n-150\n", nothing()), std::exp(-0.3), 1e-12);
+    EXPECT_NEAR(share("stage s -100 uniform\n250\n", nothing()), std::exp(0.15), 1e-12);
     const StageOrder order("stage s -100 uniform keys\n-50\n");
-    EXPECT_FALSE(order.expected_share("t", {}));
+    EXPECT_FALSE(order.expected_share("t", nothing()));
     OrderFacts facts{};
-    facts[6] = 2;
+    facts[kForm] = 2;
+    facts[kRowBytes] = kUnknown;
     EXPECT_FALSE(order.expected_share("s", facts)) << "no row has flags";
-    facts[6] = 3;
+    facts[kForm] = 3;
     EXPECT_TRUE(order.expected_share("s", facts));
-    EXPECT_EQ(as_offsets(facts)[6], 1);
+    EXPECT_EQ(as_offsets(facts)[kForm], 1);
+    facts[kMap] = 1;
+    EXPECT_FALSE(order.expected_share("s", facts)) << "no row has write-back";
+    EXPECT_TRUE(StageOrder("stage s -100 keys+map\n-50\n").expected_share("s", facts));
+    facts[kRowBytes] = 32;
+    EXPECT_TRUE(StageOrder("stage s -100 keys+map+rows\n-50\n").expected_share("s", facts));
+    EXPECT_FALSE(StageOrder("stage s -100 keys+rows\n-50\n").expected_share("s", facts));
 }
 
 TEST(StageOrder, TellsHowManyRowsADeviceHas)
@@ -67,9 +86,9 @@ TEST(StageOrder, SaysWhereItsTextIsWrong)
               "kernels/ranks/order.txt:2: the tree does not end with the line");
     EXPECT_EQ(message("stage s -1 uniform\na3 -10 -20 5\n"),
               "kernels/ranks/order.txt:2: the tree ends before the line does");
-    EXPECT_EQ(message("stage s -1 uniform\nz3 -10 -20\n"),
-              "kernels/ranks/order.txt:2: 'z3' asks a fact that is not known");
-    EXPECT_EQ(message("stage s 1 rows\n"), "kernels/ranks/order.txt:1: 'rows' is no form of segments");
+    EXPECT_EQ(message("stage s -1 uniform\nA3 -10 -20\n"),
+              "kernels/ranks/order.txt:2: 'A3' is not a number of 16 bits");
+    EXPECT_EQ(message("stage s 1 rows\n"), "kernels/ranks/order.txt:1: 'rows' is no kind of work");
     EXPECT_EQ(message("stage s x\n"), "kernels/ranks/order.txt:1: 'x' is not a number of 16 bits");
     EXPECT_EQ(message("stage s 1 uniform\na40000 1 2\n"),
               "kernels/ranks/order.txt:2: '40000' is not a number of 16 bits");
@@ -84,18 +103,18 @@ TEST(StageOrder, AsksLogarithmsInSixteenthsOfAnOctave)
 {
     // 2^20 elements in 2^10 segments; the longest is four times the mean; padding makes it one half more.
     const auto facts = facts_of(SegmentForm::offsets, {1 << 20, 1 << 10, 1 << 12, 0, 3 << 19});
-    EXPECT_EQ(facts,
-              (OrderFacts{320, 160, 160, 32, -128, 9, 1, 0, 32, 32, 0, 1, 0, 352, 192, 192, 192, 192}));
+    EXPECT_EQ(facts, (OrderFacts{32,  32,  0,   1,  0,    0, kUnknown, 0,   0,   0,   0,   0,   1,
+                                 320, 160, 160, 32, -128, 9, 0,        352, 192, 192, 192, 192, kUnknown}));
     EXPECT_EQ(facts_of(SegmentForm::ranges, {1 << 20, 1 << 10, 1 << 12, 0, 3 << 19}), facts);
     const auto equal = facts_of(SegmentForm::uniform, {1000 * 999, 1000, 999});
-    EXPECT_EQ(equal[6], 0);
-    EXPECT_EQ(equal[7], 4) << "bytes at which rows of 999 numbers of f32 are aligned";
+    EXPECT_EQ(equal[kForm], 0);
+    EXPECT_EQ(equal[kElements + 6], 4) << "bytes at which rows of 999 numbers of f32 are aligned";
     EXPECT_EQ(facts_of(SegmentForm::uniform, {1000 * 999, 1000, 0, 0, 0}), equal) << "known by form";
     EXPECT_EQ(facts_of(SegmentForm::uniform, {1000 * 999, 1000, 999, 0, 1000 * 999}), equal);
     EXPECT_EQ(facts_of(SegmentForm::whole, {1 << 20, 1, 1 << 20}),
               facts_of(SegmentForm::uniform, {1 << 20, 1, 1 << 20}));
-    EXPECT_EQ(facts_of(SegmentForm::flags, {})[0], 16 * 24) << "unknown sizes";
-    EXPECT_EQ(facts_of(SegmentForm::keys, {})[2], 16 * 6);
+    EXPECT_EQ(facts_of(SegmentForm::flags, {})[kElements], 16 * 24) << "unknown sizes";
+    EXPECT_EQ(facts_of(SegmentForm::keys, {})[kElements + 2], 16 * 6);
 }
 
 TEST(StageOrder, RanksEveryStageThatFoldsColumns)

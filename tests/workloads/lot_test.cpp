@@ -115,17 +115,19 @@ WorkloadRecord record_of(double chosen, double other)
     record.longest_length = 400;
     record.padded_elements = 4000;
     Entry entry;
+    entry.stage_hash = "1f3a90c5d2e4b687";
     entry.name = "tile_scan";
     entry.is_chosen = true;
     entry.bytes_per_second = chosen * 4e12;
     entry.fraction = chosen;
     record.entries.push_back(entry);
-    entry.name = "warp_stream";
+    entry.name = "warp_stream:held_totals=64,block_threads=128";
     entry.is_chosen = false;
     entry.bytes_per_second = other * 4e12;
     entry.fraction = other;
     record.entries.push_back(entry);
     entry.name = "cub_segmented";
+    entry.stage_hash = "";
     entry.is_peer = true;
     entry.bytes_per_second = 4e12;
     record.entries.push_back(entry);
@@ -138,11 +140,19 @@ TEST(LotCases, HoldTheChosenPlanAgainstTheBestStage)
     EXPECT_EQ(bench::chosen_shares(records), (std::vector<double>{1.0, 0.5}));
     EXPECT_NE(bench::print_deciles({1.0, 0.25}).find("geometric mean 0.500, worst 0.250"), std::string::npos);
     EXPECT_EQ(bench::print_deciles({}), "");
+    bench::MachineRecord machine;
+    machine.date = "2026-11-20";
+    machine.device = "GPU";
+    machine.driver = "13.0";
+    machine.compiler = "NVRTC 13.0";
     EXPECT_EQ(
-        bench::print_rates({records[0]}, "GPU", true),
-        "device,operator,element_bytes,state_bytes,combine_cost,commutative,gathers,form,elements,segments,"
-        "longest,padded,rates\n"
-        "GPU,sum_f32,4,4,1,1,0,offsets,1000,10,400,4000,tile_scan=0.5 warp_stream=0.25\n");
+        bench::titles_of_rates(),
+        "date,device,driver,compiler,operator,element_bytes,state_bytes,combine_cost,commutative,gathers,map,"
+        "row_bytes,gathers_rows,calls_library,mixed_fields,many_fields,wide_vectors,form,elements,segments,"
+        "longest,padded,features,rates\n");
+    EXPECT_EQ(bench::print_rates({records[0]}, machine),
+              "2026-11-20,GPU,13.0,NVRTC 13.0,sum_f32,4,4,1,1,0,0,0,0,0,0,0,0,offsets,1000,10,400,4000,1,"
+              "tile_scan@1f3a90=0.5 warp_stream@1f3a90:held_totals=64;block_threads=128=0.25\n");
 }
 
 }  // namespace

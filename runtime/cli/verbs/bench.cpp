@@ -230,7 +230,7 @@ public:
           is_markdown_(arguments.has("markdown")),
           is_lot_(arguments.value("sweep").value_or("").starts_with("lot")),
           with_operators_(with_operators),
-          device_(machine.device)
+          machine_(machine)
     {
         if (const auto path = arguments.value("log")) {
             open(log_, *path);
@@ -242,7 +242,7 @@ public:
             const bool is_new = std::filesystem::file_size(*path, error) == 0 || error;
             open(rates_, *path);
             rates_path_ = *path;
-            write_rates({}, is_new);
+            write_rates(is_new ? bench::titles_of_rates() : "");
         }
         document_ = {{"machine", json_of(machine)}, {"workloads", Json::array()}};
         if (is_markdown_)
@@ -307,7 +307,7 @@ private:
     {
         progress_.clear();
         if (rates_.is_open())
-            write_rates({record}, false);
+            write_rates(bench::print_rates({record}, machine_));
         if (is_json_)
             document_["workloads"].push_back(json_of(record));
         else if (is_markdown_)
@@ -333,10 +333,10 @@ private:
             refuse_to_write(log_path_ + ": ", errno);
     }
 
-    void write_rates(const std::vector<WorkloadRecord>& records, bool titles)
+    void write_rates(const std::string& lines)
     {
         errno = 0;
-        rates_ << bench::print_rates(records, device_, titles) << std::flush;
+        rates_ << lines << std::flush;
         if (!rates_)
             refuse_to_write(rates_path_ + ": ", errno);
     }
@@ -355,7 +355,7 @@ private:
     }
 
     bool is_json_, is_markdown_, is_lot_, with_operators_;
-    std::string device_;
+    bench::MachineRecord machine_;
     std::string log_path_, rates_path_;
     std::ofstream log_, rates_;
     Json document_;

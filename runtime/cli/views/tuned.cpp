@@ -18,6 +18,7 @@ Json json_of(const Explanation& explanation)
                      {"reason", lookup.reason},
                      {"rule_of_thumb", explanation.rule},
                      {"expected", explanation.expected},
+                     {"nearest", explanation.nearest},
                      {"record", lookup.record},
                      {"considered", std::move(considered)},
                      {"ignored", lookup.ignored},

@@ -15,6 +15,7 @@
 #include "runtime/measure/bench/agreement.h"
 #include "runtime/measure/bench/plans.h"
 #include "runtime/measure/bench/probe.h"
+#include "runtime/session/choice/record.h"
 
 namespace segfold::bench {
 namespace {
@@ -71,8 +72,8 @@ public:
         if (!request.problem.op.parameters.empty())
             record_.element_type = request.problem.op.parameters.front().type;
         const auto facts = problem_facts(request.problem);
-        record_.facts = {facts.at("element_bytes"), facts.at("state_bytes"), facts.at("combine_cost"),
-                         facts.at("commutative"), facts.at("gathers")};
+        std::ranges::transform(kRowFacts, record_.facts.begin(),
+                               [&](const auto& fact) { return facts.at(fact.first); });
         record_.layout = request.layout;
         record_.form = segments_.form;
         record_.num_elements = segments_.num_elements;
@@ -217,6 +218,7 @@ private:
                      (plan.is_reproducible ? " (reproducible)" : "");
         entry.is_chosen = plan.is_chosen;
         entry.configuration = print(plan.configuration);
+        entry.stage_hash = stage_hash(*plan.stage, request_.catalogue);
         if (!plan.objection.empty()) {
             entry.outcome = Outcome::left_out;
             entry.reason = plan.objection;

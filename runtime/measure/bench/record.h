@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/order/stage_order.h"
 #include "dsl/layout.h"
 #include "dsl/type.h"
 #include "runtime/session/choice/traffic.h"
@@ -50,6 +51,7 @@ struct Entry {
     bool is_chosen = false;     ///< the plan that a run would take
     bool is_host = false;       ///< ran on the CPU: times are the host's, and there is no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
+    std::string stage_hash;     ///< of the stage's text; empty for peers
     Outcome outcome = Outcome::measured;
     /// The reason why it was abandoned or left out, its fault, or the work that its time does not include.
     std::string reason;
@@ -73,10 +75,7 @@ struct WorkloadRecord {
     std::string op;
     Type element_type = Type::f32;  ///< type of the first parameter
     std::string layout;
-    /// What the order of stages knows of the operator; see operator_facts().
-    struct {
-        std::int64_t element_bytes = 0, state_bytes = 0, combine_cost = 0, commutative = 0, gathers = 0;
-    } facts = {};
+    std::array<std::int64_t, kRowFacts.size()> facts = {};  ///< the values of kRowFacts
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;

@@ -226,6 +226,8 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
     const auto& rule = ranked.empty() ? *plan.stage : *ranked.front().stage;
     explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});
     explanation.expected = expected_text(ranked, chooser.device);
+    if (!explanation.expected.empty())
+        explanation.nearest = StageOrder::standard().nearest(order_facts(facts));
     explanation.taken = fmt::format("{}, {}", plan.text(), plan.chosen_by());
     explanation.without_identity = laws.without_identity.value_or("");
     explanation.traffic = traffic;

@@ -49,7 +49,8 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
                                                               {"why", lookup.reason},
                                                               {"rule of thumb", explanation.rule}};
     if (!explanation.expected.empty())
-        facts.emplace_back("expected", explanation.expected);
+        facts.insert(facts.end(),
+                     {{"expected", explanation.expected}, {"nearest measured", explanation.nearest}});
     if (!explanation.resized.empty())
         facts.emplace_back("resized", explanation.resized);
     if (!explanation.without_identity.empty())

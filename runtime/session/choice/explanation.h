@@ -21,6 +21,8 @@ struct Explanation {
     /// The first three stages of the measured order with the shares of the best stage's rate that they are
     /// expected to reach; empty if rows did not rank them.
     std::string expected = {};
+    /// The nearest measured workload with the shares of its three best stages; empty where `expected` is.
+    std::string nearest = {};
     std::string taken;                  ///< the plan that runs, and the source of the choice
     Traffic traffic;                    ///< compulsory bytes
     std::int64_t scratch_bytes = 0;     ///< memory on the GPU beside the arrays; 0 on the host

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -31,6 +32,20 @@ std::int64_t number_from(std::string_view text, std::string_view digits, std::in
 
 /// Returns a random number from 0 to below 1, uniformly distributed.
 double share(RandomSequence& sequence) { return static_cast<double>(sequence() >> 11) * 0x1p-53; }
+
+/// Returns a layout whose lengths follow a distribution with a mean from 2 to 512.
+std::string distribution_by_lot(RandomSequence& sequence)
+{
+    constexpr std::array<std::string_view, 5> kKinds = {"geometric", "geometric", "poisson", "lognormal",
+                                                        "half_empty"};
+    const auto kind = kKinds[static_cast<std::size_t>(kKinds.size() * share(sequence))];
+    const double mean = std::exp2(1 + 8 * share(sequence));
+    if (kind != "lognormal")
+        return fmt::format("{}:mean={}", kind, std::lround(mean));
+    constexpr double kSigma = 1.2;  // of the logarithm, whose own mean is less by half of its square
+    return fmt::format("lognormal:mean={:.2f},sigma={}", std::max(0.1, std::log(mean) - kSigma * kSigma / 2),
+                       kSigma);
+}
 
 }  // namespace
 
@@ -64,15 +79,18 @@ std::vector<Case> lot_cases(const Lot& lot)
         const auto power = lowest + static_cast<int>(num_powers * share(sequence));
         auto elements = std::max(static_cast<std::int64_t>(std::ldexp(1.0 - 0.4 * share(sequence), power)),
                                  std::int64_t{1});
-        const bool is_uniform = share(sequence) < 0.4;
+        const auto kind = share(sequence);
         // Lengths range from 1 to the number of elements, but at most 2^22.
         const double longest = std::min(std::log2(static_cast<double>(elements)), 22.0);
         const auto length = static_cast<std::int64_t>(std::exp2(longest * share(sequence)));
-        if (is_uniform)
+        constexpr double kUniform = 0.4, kLot = 0.8;
+        auto layout = fmt::format("lot:seed={}", sequence() >> 32);
+        if (kind < kUniform) {
             elements = elements / length * length;
-        cases.push_back({parse_layout(is_uniform ? fmt::format("uniform={}", length)
-                                                 : fmt::format("lot:seed={}", sequence() >> 32)),
-                         elements});
+            layout = fmt::format("uniform={}", length);
+        } else if (kind >= kLot)
+            layout = distribution_by_lot(sequence);
+        cases.push_back({parse_layout(layout), elements});
     }
     return cases;
 }
@@ -95,27 +113,38 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records)
     return shares;
 }
 
-std::string print_rates(const std::vector<WorkloadRecord>& records, const std::string& device, bool titles)
+std::string titles_of_rates()
 {
-    std::string text =
-        titles ? "device,operator,element_bytes,state_bytes,combine_cost,commutative,gathers,form,"
-                 "elements,segments,longest,padded,rates\n"
-               : "";
+    std::string text = "date,device,driver,compiler,operator";
+    for (const auto& [fact, is_logarithm] : kRowFacts)
+        text += fmt::format(",{}", fact);
+    return text + ",form,elements,segments,longest,padded,features,rates\n";
+}
+
+std::string print_rates(const std::vector<WorkloadRecord>& records, const MachineRecord& machine)
+{
+    constexpr std::size_t kDigits = 6;  // of a hash
+    std::string text;
     for (const auto& record : records) {
         std::string rates;
         for (const auto& entry : record.entries) {
             if (entry.is_peer || entry.is_host || entry.outcome != Outcome::measured)
                 continue;
-            auto plan = entry.name;
-            std::ranges::replace(plan, ',', ';');  // separates the plan's settings
-            rates += fmt::format(" {}={:.4g}", plan, entry.fraction);
+            const auto colon = std::min(entry.name.find(':'), entry.name.size());
+            auto settings = entry.name.substr(colon);
+            std::ranges::replace(settings, ',', ';');  // separates columns
+            rates += fmt::format(" {}@{}{}={:.4g}", entry.name.substr(0, colon),
+                                 entry.stage_hash.substr(0, kDigits), settings, entry.fraction);
         }
-        if (!rates.empty())
-            text += fmt::format(
-                "{},{}_{},{},{},{},{},{},{},{},{},{},{},{}\n", device, record.op, name(record.element_type),
-                record.facts.element_bytes, record.facts.state_bytes, record.facts.combine_cost,
-                record.facts.commutative, record.facts.gathers, name(record.form), record.num_elements,
-                record.num_segments, record.longest_length, record.padded_elements, rates.substr(1));
+        if (rates.empty())
+            continue;
+        text += fmt::format("{},{},{},{},{}_{}", machine.date, machine.device, machine.driver,
+                            machine.compiler, record.op, name(record.element_type));
+        for (const auto fact : record.facts)
+            text += fmt::format(",{}", fact);
+        text += fmt::format(",{},{},{},{},{},{},{}\n", name(record.form), record.num_elements,
+                            record.num_segments, record.longest_length, record.padded_elements,
+                            record.num_features, rates.substr(1));
     }
     return text;
 }

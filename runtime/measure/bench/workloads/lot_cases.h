@@ -23,7 +23,8 @@ struct Lot {
 /// InputError if it is malformed.
 std::optional<Lot> parse_lot(std::string_view text);
 
-/// Draws random layouts: in two cases of five `uniform` of any length up to 2^22, else a `lot` by offsets.
+/// Draws random layouts: in two cases of five `uniform` of any length up to 2^22, in two a `lot` by offsets,
+/// in one lengths that follow a distribution (geometric, Poisson, log-normal, half of them empty).
 ///
 /// The number of elements is a random power of two from `from` to `to`, reduced by up to two fifths.
 std::vector<Case> lot_cases(const Lot& lot);
@@ -31,12 +32,16 @@ std::vector<Case> lot_cases(const Lot& lot);
 /// Returns the chosen plan's rate / the best plan's rate for each record that has both rates.
 std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 
-/// Prints one row per record, as kernels/ranks/rows has them: device, operator and type with its facts, form,
-/// elements, segments, longest segment, padded elements if known, and each plan's share of the ceiling.
+/// Prints one row per record, as kernels/ranks/rows has them: the machine, operator and type with its facts,
+/// form, elements, segments, longest segment, padded elements, features, and each plan's share of the
+/// ceiling.
 ///
-/// Shares read "tile_scan=0.46" or "tile_scan:block_threads=128;items_per_thread=8=0.51". `titles` adds a
-/// title line.
-std::string print_rates(const std::vector<WorkloadRecord>& records, const std::string& device, bool titles);
+/// Shares read "tile_scan@1f3a90=0.46", where six digits of the hash of the stage's text follow its name, or
+/// "tile_scan@1f3a90:block_threads=128;items_per_thread=8=0.51".
+std::string print_rates(const std::vector<WorkloadRecord>& records, const MachineRecord& machine);
+
+/// The line above the rows of print_rates().
+std::string titles_of_rates();
 
 /// Prints geometric mean, worst and deciles of chosen_shares() in a line or two; "" if there are none.
 std::string print_deciles(std::vector<double> shares);

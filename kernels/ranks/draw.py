@@ -1,0 +1,107 @@
+"""Measures rows for the order of stages: workloads by lot, each timed with every stage that can serve it.
+
+    python3 kernels/ranks/draw.py build/portable/runtime/segfold FILE.csv [--seed S] [--minutes M] [--backend cpu]
+        [--kinds fold,map,rows] [--operators sum:f32,affine:u32] [--count N]
+
+appends to FILE.csv, which belongs into kernels/ranks/rows; kernels/ranks/grow.py then grows the order. Run it again after
+the text of a stage has changed: rows of its older text count less. Kernels are compiled first, by as many processes as
+the machine has processors; then each workload is timed alone, until M minutes (8) are over. With --count each operator
+and form of segments gets so many workloads. Tuning records are left aside.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+import time
+
+FOLDS = ("sum:f32 sum:f64 sum:f16 sum:i8 product:f64 max:i8 max:i16 affine:u32 argmax:f32 max_subarray:f32 mean_variance:f32 "
+         "log_sum_exp:f32 is_sorted:i32 complex_product:f32 polynomial_hash:u64 spmv:f32")
+MAPS = "softmax:f32 softmax:f16 standardise:f32 share:f64 masked_softmax:f32"
+# Folds of rows: x is one number of a row, or of the row of a table that a column names.
+ROWS = ("operator row_sum(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b laws commutative }",
+        "operator row_sum(x: row f16) -> f16 { state s: f16 = 0 lift x combine(a, b) a + b laws commutative }",
+        "operator row_gather(i: i32, t: table row f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b laws commutative }",
+        "operator row_affine(a: row f32, b: row f32) -> (scale: f32, shift: f32) { state { p: f32 = 1; q: f32 = 0 } "
+        "lift { p = a; q = b } combine(l, r) { p = l.p * r.p; q = r.p * l.q + r.q } finish { scale = p; shift = q } }")
+ROW_MAPS = ("operator row_softmax(x: row f32) -> each f32 { state { m: f32 = -inf; s: f32 = 0 } lift { m = x; s = 1 } "
+            "combine(a, b) { let h = max(a.m, b.m); m = h; s = a.s * exp(a.m - h) + b.s * exp(b.m - h) } map exp(x - m) / s }",)
+FEATURES = (1, 2, 3, 4, 8, 16, 20, 32, 48, 64, 100, 128, 256, 512)
+
+
+def jobs_of(asked, folder):
+    """The commands to time, in an order by lot, so that what ends early has all kinds of work."""
+    lot = random.Random(asked.seed)
+    commands = []
+
+    def add(op, count, most, *flags):
+        commands.append([*op, "--sweep", f"lot:{count},seed={lot.randrange(2**31)}", "--from", "2^16", "--to", most, *flags])
+
+    def named(words):
+        return [[name, "--type", kind] for name, kind in (word.split(":") for word in words.replace(",", " ").split())]
+
+    def written(texts):
+        for i, text in enumerate(texts):
+            path = folder / f"operator{i}.seg"
+            path.write_text(text)
+            yield [str(path)]
+
+    kinds = asked.kinds.split(",")
+    if "fold" in kinds:
+        for op in named(asked.operators or FOLDS):
+            add(op, 3 * asked.count, "2^26")
+            if asked.backend != "cpu":
+                for form in ("flags", "keys"):
+                    add(op, asked.count, "2^26", "--given-as", form)
+    if "map" in kinds:
+        for op in named(asked.operators or MAPS):
+            add(op, 3 * asked.count, "2^26")
+    if "rows" in kinds:
+        for op in written((*ROWS, *ROW_MAPS)):
+            for _ in range(3 if asked.backend == "cpu" else 6):
+                features = lot.choice(FEATURES)
+                most = 26 - (features - 1).bit_length()
+                add(op, max(1, asked.count // 2), f"2^{max(16, most)}", "--features", str(features))
+    lot.shuffle(commands)
+    return commands
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("file")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=8)
+    parser.add_argument("--backend", default="cuda")
+    parser.add_argument("--kinds", default="fold,map,rows")
+    parser.add_argument("--operators")
+    parser.add_argument("--count", type=int, default=8)
+    asked = parser.parse_args()
+    until = time.monotonic() + 60 * asked.minutes
+    processors = len(os.sched_getaffinity(0))
+
+    def bench(job, repeats, *flags):
+        words = [asked.program, "bench", *job, "--backend", asked.backend, "--peers", "none", "--no-tune", "--repeat", str(repeats), *flags]
+        return subprocess.run(words, capture_output=True, text=True, timeout=max(1, until - time.monotonic()), check=False)
+
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = jobs_of(asked, pathlib.Path(folder))
+        try:
+            with concurrent.futures.ThreadPoolExecutor(processors) as compilers:
+                list(compilers.map(lambda job: bench(job, 1), jobs))
+            print(f"compiled, {until - time.monotonic():.0f} s left", flush=True)
+            for i, job in enumerate(jobs):
+                done = bench(job, 9, "--rates", asked.file)
+                last = (done.stdout.strip().splitlines() or [""])[-2:]
+                print(f"{i + 1}/{len(jobs)} {' '.join(job)}: exit {done.returncode}; {' '.join(last)}", flush=True)
+                if done.returncode not in (0, 1):
+                    print(done.stderr, flush=True)
+        except subprocess.TimeoutExpired:
+            print("the time is over")
+
+
+if __name__ == "__main__":
+    main()
