@@ -82,6 +82,15 @@ public:
             stream);
     }
 
+    /// Times the first `num_stages` stages of the measured order on the caller's arrays, and keeps the fastest.
+    ///
+    /// Each runs a few times, with results in memory of its own that is freed afterwards; where nothing rounds,
+    /// results are compared. A plan whose stage was asked for, or that is reproducible, stays as it is. Where
+    /// combine rounds, another stage may give other last bits. No other thread may use the plan meanwhile, and
+    /// `stream` must not be captured. Throws like run(), and InputError for less than one stage.
+    void measure(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                 CUstream_st* stream = nullptr, int num_stages = 3);
+
     /// Throws InputError, like run(), if the segments or the number of elements do not fit the plan.
     ///
     /// For callers that do the work of a run without the plan. Reads only sizes and types, so the arrays may

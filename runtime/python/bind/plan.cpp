@@ -20,6 +20,8 @@
 namespace segfold::python {
 namespace {
 
+constexpr const char* kMeasure = "measure";
+
 /// Names the way in which a caller has given segments.
 std::string text_of_way(LayoutKind kind, bool has_key_columns)
 {
@@ -71,6 +73,20 @@ public:
             return fold_on_host(call, session_);
         }
         return run_on_host(call, plan_, session_);
+    }
+
+    /// Keeps the fastest of so many stages on the arrays of the call.
+    void measure(const Call& call, int num_stages)
+    {
+        if (call.finds_segments())
+            throw InputError(fmt::format(
+                "{}= times plans whose number of segments is known; by keys and flags a run finds it; "
+                "give offsets, or leave the word out",
+                kMeasure));
+        const auto segments = is_on_device_ ? call.segments() : call.segments_on_host();
+        auto* stream = is_on_device_ ? reinterpret_cast<CUstream_st*>(current_stream(call.model())) : nullptr;
+        const nb::gil_scoped_release released;
+        plan_->measure(call.inputs(), segments, stream, num_stages);
     }
 
     void resize(const nb::args& arrays, const nb::kwargs& words)
@@ -235,10 +251,13 @@ void bind_plan(nb::module_& module)
                         "is given",
                         nb::repr(given).c_str())
                         .c_str());
-            const Call call(*op, arrays, words);
+            const Call call(*op, arrays, words, {kMeasure});
             if (!call.out().empty() || call.words().check)
                 throw InputError("out= and check= belong to a call, not to a plan");
             PyPlan plan(call);
+            if (const auto value = words.contains(kMeasure) ? nb::object(words[kMeasure]) : nb::none();
+                !value.is_none())
+                plan.measure(call, value_of<int>(kMeasure, value, "how many stages are measured"));
             warn(plan.plan().warnings(), &call.typed()->told);
             return plan;
         },
@@ -250,13 +269,16 @@ void bind_plan(nb::module_& module)
             "backend: str = 'auto', device: int | None = None, kernels: typing.Any = None, "
             "assume: typing.Any = (), validate: bool = False, trust_tables: bool = False, "
             "assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, by: typing.Any = None, "
-            "sort: bool = True, **named: typing.Any) "
+            "sort: bool = True, measure: int | None = None, **named: typing.Any) "
             "-> Plan"),
         "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
         "count.\n\n"
         "Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call "
         "raises, and warns once of what a call would warn of. It knows no data: where NaN alone makes an "
-        "operator not associative, the results of segments with NaN may depend on the stage.");
+        "operator not associative, the results of segments with NaN may depend on the stage.\n\n"
+        "``measure=3`` runs the first three stages of the measured order on these arrays and keeps the "
+        "fastest. "
+        "Where combine rounds, it may give other last bits than the first.");
 }
 
 }  // namespace segfold::python

@@ -265,6 +265,22 @@ def test_plan():
     assert plan.source == "" or plan.stage in plan.source
 
 
+def test_a_plan_takes_the_fastest_of_three_stages_on_these_arrays():
+    x, offsets = np.arange(5000, dtype="i8"), np.array([0, 10, 10, 4000, 5000])
+    plan = sf.plan(sf.standard.max_subarray, x, offsets=offsets, backend="cpu", measure=3)
+    assert ", measured here: " in plan.explain()["plan"]
+    assert plan.stage in plan.explain()["plan"]
+    assert plan(x, offsets=offsets).tolist() == sf.standard.max_subarray(x, offsets=offsets).tolist()
+    asked = sf.plan(sf.standard.sum, x, offsets=offsets, backend="cpu", stage="lane_per_segment", measure=3)
+    assert "asked for" in asked.explain()["plan"]
+    with pytest.raises(sf.InputError, match="a plan measures 0 stages; it measures 1 or more"):
+        sf.plan(sf.standard.sum, x, offsets=offsets, measure=0)
+    with pytest.raises(sf.InputError, match="measure= times plans whose number of segments is known"):
+        sf.plan(sf.standard.sum, x, keys=x, measure=3)
+    with pytest.raises(TypeError, match="measure= takes how many stages are measured"):
+        sf.plan(sf.standard.sum, x, offsets=offsets, measure="many")
+
+
 def test_plan_of_keys():
     keys = np.array([7, 7, 7, -1, -1, 7, 7, 7, 7])
     plan = sf.plan(sf.standard.sum, X, keys=keys, backend="reference")

@@ -1,0 +1,181 @@
+// Plan::measure(): the first stages of the measured order, timed on the caller's arrays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <limits>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/driver/device_buffer.h"
+#include "runtime/session/device_plan.h"
+#include "runtime/session/plan_state.h"
+
+namespace segfold {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Arrays for the results of a plan, in the memory where it leaves them.
+class ScratchResults {
+public:
+    ScratchResults(const Plan::State& state, std::int64_t num_segments)
+    {
+        const auto& op = state.parts->op;
+        const auto& sizes = state.sizes.sizes;
+        const auto fields = returned_fields(op);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const bool is_output = i + op.outputs.size() >= fields.size();
+            const auto length = sizes.num_features * (is_output ? sizes.num_elements : num_segments);
+            const auto bytes = static_cast<std::size_t>(length) * size_bytes(fields[i].type);
+            MutableArrayView view;
+            view.type = fields[i].type;
+            view.length = length;
+            if (state.is_on_device) {
+                device_.emplace_back(*state.parts->backend->context(), bytes);
+                device_.back().zero();  // of keys and flags only the first results are written
+                view.place = Place::device;
+                view.data = reinterpret_cast<std::byte*>(device_.back().address());
+            } else {
+                host_.emplace_back(bytes);
+                view.data = host_.back().data();
+            }
+            views_.push_back(view);
+        }
+    }
+
+    [[nodiscard]] std::span<const MutableArrayView> views() const { return views_; }
+    /// The bytes of all results, copied to the host.
+    [[nodiscard]] std::vector<std::byte> bytes() const
+    {
+        std::vector<std::byte> all;
+        for (const auto& array : host_)
+            all.insert(all.end(), array.begin(), array.end());
+        for (const auto& array : device_) {
+            const auto begin = all.size();
+            all.resize(begin + array.bytes());
+            array.copy_out(std::span(all).subspan(begin));
+        }
+        return all;
+    }
+
+private:
+    std::vector<cuda::DeviceBuffer> device_;
+    std::vector<std::vector<std::byte>> host_;
+    std::vector<MutableArrayView> views_;
+};
+
+/// Times runs of a plan by the host's clock, as a caller sees them.
+class Stopwatch {
+public:
+    Stopwatch(std::function<void()> run, std::function<void()> wait)
+        : run_(std::move(run)), wait_(std::move(wait))
+    {
+        batch(1);  // loads kernels and touches memory
+    }
+
+    /// The least seconds of a run in a few batches, each long enough for the clock.
+    double seconds()
+    {
+        constexpr double kBatchSeconds = 1e-3;
+        constexpr int kBatches = 5, kMostRuns = 64;
+        const double once = batch(1);
+        const int runs = std::clamp(static_cast<int>(kBatchSeconds / std::max(once, 1e-9)), 1, kMostRuns);
+        double least = once;
+        for (int i = 0; i < kBatches; ++i)
+            least = std::min(least, batch(runs) / runs);
+        return least;
+    }
+
+private:
+    double batch(int runs)
+    {
+        const auto start = Clock::now();
+        for (int i = 0; i < runs; ++i)
+            run_();
+        wait_();
+        return seconds_since(start);
+    }
+
+    std::function<void()> run_, wait_;
+};
+
+}  // namespace
+
+void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segments, CUstream_st* stream,
+                   int num_stages)
+{
+    if (num_stages < 1)
+        throw InputError(fmt::format("a plan measures {} stages; it measures 1 or more", num_stages));
+    auto& first = state();
+    if (!first.choice() || !first.parts->options.request.is_open())
+        return;
+    const auto& catalogue = *first.parts->chooser.catalogue;
+    const auto facts = with_shape(first.basis->facts, first.shape_for(first.sizes));
+    std::vector<std::string> names = {first.choice()->stage->name};
+    for (const auto& one : catalogue.ranked(facts, first.basis->problem))
+        if (std::ssize(names) < num_stages && one.stage->name != names.front())
+            names.push_back(one.stage->name);
+
+    // A stage that lacks memory, or does not compile, is no candidate.
+    std::vector<std::future<std::unique_ptr<State>>> made;
+    for (std::size_t i = 1; i < names.size(); ++i)
+        made.push_back(std::async(std::launch::async, [&, i]() -> std::unique_ptr<State> {
+            auto parts = *first.parts;
+            parts.options.request.stage = names[i];
+            try {
+                return std::make_unique<State>(std::move(parts), segments, first.sizes.sizes.num_elements);
+            } catch (const Error&) {
+                return nullptr;
+            }
+        }));
+    std::vector<Plan> plans;
+    plans.push_back(copy());
+    for (auto& one : made)
+        if (auto candidate = one.get())
+            plans.emplace_back(std::move(candidate));
+
+    const auto* context = first.parts->backend->context();
+    const auto num_segments =
+        is_found(first.sizes.form) ? first.sizes.sizes.num_elements : first.sizes.sizes.num_segments;
+    const ScratchResults results(first, num_segments);
+    const bool is_exact = combines_exactly(first.parts->op);
+    std::vector<std::byte> expected;
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    std::string told;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        Stopwatch watch([&] { plans[i].run(inputs, segments, results.views(), stream); },
+                        [&] {
+                            if (context != nullptr)
+                                context->synchronize();
+                        });
+        const double seconds = watch.seconds();
+        told += fmt::format("{}{} {:.4g} us", i == 0 ? "" : ", ", plans[i].stage(), seconds * 1e6);
+        if (is_exact) {
+            auto given = results.bytes();
+            if (i == 0)
+                expected = std::move(given);
+            else if (given != expected)
+                throw InternalError(fmt::format("stages {} and {} give different results of {}",
+                                                plans[0].stage(), plans[i].stage(), first.parts->op.name));
+        }
+        if (seconds < least) {
+            least = seconds;
+            best = i;
+        }
+    }
+    auto kept = std::move(plans[best].state_);
+    auto explanation = *kept->explanation;
+    explanation.lookup = first.explanation->lookup;
+    explanation.taken = fmt::format("{}, measured here: {}", kept->choice()->text(), told);
+    kept->explanation = std::make_shared<const Explanation>(std::move(explanation));
+    state_ = std::move(kept);
+}
+
+}  // namespace segfold

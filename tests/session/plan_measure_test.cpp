@@ -1,0 +1,105 @@
+// Plan::measure(): a plan takes the fastest of the first stages on the caller's arrays.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "dsl/error.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/session/session.h"
+#include "tests/common/message_of.h"
+
+namespace segfold::plan_measure_test {
+namespace {
+
+/// The value that explain() gives under `name`; empty if there is none.
+std::string told(const Plan& plan, const std::string& name)
+{
+    for (const auto& [key, value] : plan.explain())
+        if (key == name)
+            return value;
+    return "";
+}
+
+struct Numbers {
+    std::vector<std::int32_t> values = std::vector<std::int32_t>(3000);
+    std::vector<std::int64_t> offsets = {0, 1, 1, 700, 2999, 3000};
+
+    Numbers() { std::iota(values.begin(), values.end(), -1000); }
+    [[nodiscard]] ArrayView input() const { return {Type::i32, values.data(), std::ssize(values)}; }
+    [[nodiscard]] SegmentsView segments() const
+    {
+        return segfold::offsets({Type::i64, offsets.data(), std::ssize(offsets)});
+    }
+};
+
+TEST(PlanMeasure, KeepsOneOfTheFirstStagesAndItsResults)
+{
+    const Numbers numbers;
+    for (const auto* backend : {"cpu", "simt"}) {
+        Session session({.backend = backend});
+        const auto op = standard_operator("max_subarray_i32");
+        auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values));
+        const auto first = plan.stage();
+        const auto expected = session.fold(op, {numbers.input()}, numbers.segments());
+        plan.measure(std::vector{numbers.input()}, numbers.segments());
+        const auto taken = told(plan, "plan");
+        EXPECT_NE(taken.find(", measured here: " + first + " "), std::string::npos) << taken;
+        EXPECT_EQ(std::ranges::count(taken, ','), 3) << "three stages: " << taken;
+        EXPECT_NE(taken.find(plan.stage() + " "), std::string::npos) << taken;
+        std::vector<std::int64_t> results(5, 7);
+        plan.run({numbers.input()}, numbers.segments(), {{Type::i64, results.data(), 5}});
+        const auto wanted = expected.values<std::int64_t>();
+        EXPECT_TRUE(std::ranges::equal(results, wanted)) << backend;
+    }
+}
+
+TEST(PlanMeasure, LeavesAPlanThatWasAskedFor)
+{
+    const Numbers numbers;
+    Session session({.backend = "cpu"});
+    const auto op = standard_operator("sum_i32");
+    PlanOptions options;
+    options.request.stage = "lane_per_segment";
+    auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
+    const auto before = plan.explain();
+    plan.measure(std::vector{numbers.input()}, numbers.segments());
+    EXPECT_EQ(plan.explain(), before);
+    EXPECT_EQ(test::message_of<InputError>(
+                  [&] { plan.measure(std::vector{numbers.input()}, numbers.segments(), nullptr, 0); }),
+              "a plan measures 0 stages; it measures 1 or more");
+}
+
+TEST(PlanMeasure, ChangesNoArrayOfTheCaller)
+{
+    const Numbers numbers;
+    const auto before = numbers.values;
+    Session session({.backend = "cpu"});
+    const auto op = parse_operator("centred.seg",
+                                   "operator centred(x: i32) -> each i32 { state s: i32 = 0 lift x "
+                                   "combine(a, b) a + b map x - s laws commutative }");
+    auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values));
+    plan.measure(std::vector{numbers.input()}, numbers.segments());
+    EXPECT_EQ(numbers.values, before);
+    std::vector<std::int32_t> centred(3000);
+    plan.run({numbers.input()}, numbers.segments(), {{Type::i32, centred.data(), 3000}});
+    const auto sum = std::accumulate(before.begin() + 700, before.begin() + 2999, std::int32_t{0});
+    EXPECT_EQ(centred[700], before[700] - sum);
+    EXPECT_EQ(centred[0], 0);
+}
+
+TEST(PlanMeasure, ThrowsWhatARunThrows)
+{
+    const Numbers numbers;
+    Session session({.backend = "cpu"});
+    auto plan = session.plan(standard_operator("sum_i32"), numbers.segments(), std::ssize(numbers.values));
+    EXPECT_EQ(
+        test::message_of<InputError>([&] {
+            plan.measure(std::vector{ArrayView{Type::i32, numbers.values.data(), 10}}, numbers.segments());
+        }),
+        "the elements of 'x' are 10; the plan is for 3000");
+}
+
+}  // namespace
+}  // namespace segfold::plan_measure_test
