@@ -182,13 +182,17 @@ void StageOrder::add_tree(std::string_view line, int line_number, Trees& trees)
     while (!line.empty()) {
         if (is_whole)
             fail(line_number, "the tree ends before the line does");
-        auto word = take_word(line);
-        const bool asks = !word.empty() && word.front() >= 'a' && word.front() <= 'z';
-        const auto fact = static_cast<std::int16_t>(asks ? word.front() - 'a' : -1);
-        if (fact >= static_cast<std::int16_t>(OrderFacts().size()))
-            fail(line_number, "'" + std::string(word) + "' asks a fact that is not known");
-        word.remove_prefix(asks ? 1 : 0);
-        nodes_.push_back({fact, static_cast<std::int16_t>(number_of(word, line_number)), 0});
+        const bool asks = line.front() >= 'a' && line.front() <= 'z';
+        if (!asks && line.front() != '+' && line.front() != '-')
+            fail(line_number,
+                 "'" + std::string(line.substr(0, 1)) + "' is neither a fact nor the sign of a leaf");
+        const auto fact = static_cast<std::int16_t>(asks ? line.front() - 'a' : -1);
+        // A number, with its sign where it is negative, ends before the next letter or sign.
+        const std::size_t begin = line.front() == '-' ? 0 : 1;
+        const auto end = std::min(line.find_first_of("+-abcdefghijklmnopqrstuvwxyz", begin + 1), line.size());
+        nodes_.push_back(
+            {fact, static_cast<std::int16_t>(number_of(line.substr(begin, end - begin), line_number)), 0});
+        line.remove_prefix(end);
         if (asks) {
             open.push_back(nodes_.size() - 1);
             continue;

@@ -3,7 +3,6 @@
 //% source  Yang, Buluc & Owens 2018, Design Principles for Sparse Matrix Multiplication on the GPU, merge-based
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows
-//% suits   50
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32, 64, 128, 256
 //% tune    share_steps = 4096, 64, 256, 1024, 16384, 65536
 //% let     widest = costly_combine ? 16 : 512 / state_bytes

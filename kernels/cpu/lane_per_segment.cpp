@@ -2,9 +2,6 @@
 //% title   One lane of a vector folds one segment
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
-//% let     longest = uniform ? mean_length : longest_length
-//% let     is_single = num_segments > 0 && longest == 1
-//% suits   costly_combine && is_single ? 95 : ranges && mean_length < 32 ? 60 : 10
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))

@@ -4,7 +4,6 @@
 //% source  Blelloch, Heroux & Zagha 1993, section 3; Sengupta, Harris, Zhang & Owens 2007
 //% layout  whole, uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
-//% suits   many_fields ? 8 : 50
 //% tune    lane_items = 64, 32, 128, 256
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8

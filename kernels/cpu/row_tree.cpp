@@ -4,15 +4,7 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector)
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
-//% let     is_constant = uniform || longest_length > 0 && longest_length == mean_length
-//% let     is_equal = is_constant && mean_length >= 4 && mean_length < 512
-//% let     is_near = longest_length > 0 && longest_length <= 20 * mean_length
-//% let     is_even = is_near && mean_length >= 24 && mean_length < 96
-//% let     is_cheap = element_bytes >= 4 && (is_equal || is_even)
-//% let     is_good = costly_combine || element_bytes >= 8 ? mean_length < 128 : is_cheap
 //% let     totals = 16 * 17
-//% let     is_simple = !calls_library && !mixed_fields && !many_fields
-//% suits   num_segments > 0 && is_good && is_simple && wide_vectors ? 92 : many_fields ? 5 : 40
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536

@@ -3,7 +3,6 @@
 //% source  Blelloch 1990, section 1.2; Zhang, Wang & Ross 2020
 //% layout  whole, uniform, offsets, ranges
 //% needs   scans
-//% suits   50
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536

@@ -4,9 +4,6 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector); Merrill & Garland 2016
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
-//% let     is_long = num_segments > 0 && mean_length >= (costly_combine ? 128 : 512)
-//% let     is_cut = mean_length >= 12 && mixed_fields || mean_length >= 16 && num_segments > 0 && !wide_vectors
-//% suits   whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : is_cut ? 60 : 30
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536

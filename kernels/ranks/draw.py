@@ -27,8 +27,10 @@ ROWS = ("operator row_sum(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a
         "operator row_gather(i: i32, t: table row f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b laws commutative }",
         "operator row_affine(a: row f32, b: row f32) -> (scale: f32, shift: f32) { state { p: f32 = 1; q: f32 = 0 } "
         "lift { p = a; q = b } combine(l, r) { p = l.p * r.p; q = r.p * l.q + r.q } finish { scale = p; shift = q } }")
-ROW_MAPS = ("operator row_softmax(x: row f32) -> each f32 { state { m: f32 = -inf; s: f32 = 0 } lift { m = x; s = 1 } "
-            "combine(a, b) { let h = max(a.m, b.m); m = h; s = a.s * exp(a.m - h) + b.s * exp(b.m - h) } map exp(x - m) / s }",)
+ROW_MAPS = ("operator row_softmax(x: row f32) -> each f32 { state { greatest: f32 = -inf; sum: f32 = 0 } lift { greatest = x; sum = 1 } "
+            "combine(a, b) { let high = max(a.greatest, b.greatest); let ahead = b.greatest - a.greatest; "
+            "let scale = exp(min(ahead > 0 ? -ahead : ahead, 0)); greatest = high; "
+            "sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale } map exp(x - greatest) / sum laws commutative }",)
 FEATURES = (1, 2, 3, 4, 8, 16, 20, 32, 48, 64, 100, 128, 256, 512)
 
 
@@ -37,8 +39,11 @@ def jobs_of(asked, folder):
     lot = random.Random(asked.seed)
     commands = []
 
+    on_host = asked.backend == "cpu"
+
     def add(op, count, most, *flags):
-        commands.append([*op, "--sweep", f"lot:{count},seed={lot.randrange(2**31)}", "--from", "2^16", "--to", most, *flags])
+        sizes = ["--from", f"2^{10 if on_host else 16}", "--to", f"2^{most - 4 if on_host else most}"]
+        commands.append([*op, "--sweep", f"lot:{count},seed={lot.randrange(2**31)}", *sizes, *flags])
 
     def named(words):
         return [[name, "--type", kind] for name, kind in (word.split(":") for word in words.replace(",", " ").split())]
@@ -52,19 +57,18 @@ def jobs_of(asked, folder):
     kinds = asked.kinds.split(",")
     if "fold" in kinds:
         for op in named(asked.operators or FOLDS):
-            add(op, 3 * asked.count, "2^26")
-            if asked.backend != "cpu":
+            add(op, 3 * asked.count, 26)
+            if not on_host:
                 for form in ("flags", "keys"):
-                    add(op, asked.count, "2^26", "--given-as", form)
+                    add(op, asked.count, 26, "--given-as", form)
     if "map" in kinds:
         for op in named(asked.operators or MAPS):
-            add(op, 3 * asked.count, "2^26")
+            add(op, 3 * asked.count, 26)
     if "rows" in kinds:
         for op in written((*ROWS, *ROW_MAPS)):
-            for _ in range(3 if asked.backend == "cpu" else 6):
-                features = lot.choice(FEATURES)
+            for features in lot.sample(FEATURES, 8):
                 most = 26 - (features - 1).bit_length()
-                add(op, max(1, asked.count // 2), f"2^{max(16, most)}", "--features", str(features))
+                add(op, asked.count, max(17, most), "--features", str(features))
     lot.shuffle(commands)
     return commands
 

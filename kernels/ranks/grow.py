@@ -3,6 +3,7 @@
     pip install scikit-learn==1.7.2
     python kernels/ranks/grow.py            writes order.txt; with - to standard output
     python kernels/ranks/grow.py --judge    grows from a part of the rows and judges by the rest
+    python kernels/ranks/grow.py --judge FILE.csv ...    judges the order by rows of other files
 
 rows/*.csv hold what `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE` appends: the facts of an
 operator and of its segments, and the share of the memory's rate that each stage reached. For each stage, boosted trees
@@ -22,7 +23,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 HERE = pathlib.Path(__file__).parent
 TREES, LEAVES, RATE = 72, 15, 0.2
 LEAST = 0.5  # of the best rate: below it nothing is told apart
-SAMPLES = 20  # rows of a kind of work that the text has, so that a run can name one near to it
+SAMPLES = 10  # rows of a kind of work that the text has, so that a run can name one near to it
 OLDER = 0.5  # what a row of a stage's older text counts
 UNKNOWN = -9999
 STEPS = 16  # of an octave
@@ -67,9 +68,9 @@ def facts(row, segments, longest, padded):
     ]
 
 
-def read_rows():
+def read_rows(paths=None):
     rows = []
-    for path in sorted((HERE / "rows").glob("*.csv")):
+    for path in sorted((HERE / "rows").glob("*.csv")) if paths is None else [pathlib.Path(path) for path in paths]:
         with open(path) as table:
             for row in csv.DictReader(table):
                 for key in ROW_FACTS + SIZES:
@@ -105,9 +106,9 @@ def examples(rows):
         best = max(row["rates"].values())
         views = [(row["segments"], row["longest"], row["padded"], 1.0)]
         if row["form"] == "offsets":
-            views += [(row["segments"], row["longest"], 0, 0.25), (row["segments"], 0, 0, 0.5)]
+            views += [(row["segments"], row["longest"], 0, 0.1), (row["segments"], 0, 0, 0.2)]
         elif form_of(row) > 1:  # where segments begin is seen on the way
-            views.append((max(1, row["elements"] // 64), 0, 0, 1.0))
+            views.append((max(1, row["elements"] // 64), 0, 0, 0.5))
         for segments, longest, padded, weight in views:
             for stage, rate in row["rates"].items():
                 places, shares, weights = own[stage]
@@ -143,11 +144,11 @@ def tree_of(nodes, at=0):
     return (int(node["feature_idx"]), math.floor(node["num_threshold"]), tree_of(nodes, node["left"]), tree_of(nodes, node["right"]))
 
 
-def words_of(tree):
+def text_of_tree(tree):
     if isinstance(tree, int):
-        return [str(tree)]
+        return f"{tree:+}"
     fact, most, below, above = tree
-    return [chr(ord("a") + fact) + str(most)] + words_of(below) + words_of(above)
+    return chr(ord("a") + fact) + str(most) + text_of_tree(below) + text_of_tree(above)
 
 
 def value(tree, numbers):
@@ -190,14 +191,14 @@ def text_of(order, rows):
     lines = ["# The order in which stages are tried, grown by kernels/ranks/grow.py from measured rows, so many of each device; not for editing.",
              "# A stage, the logarithm of its mean share of the best rate in thousandths, the kinds of work that its rows have, and",
              "# its trees, one a line: a letter asks a fact and takes the next branch where it is at most the number behind it, else the",
-             "# one after; other numbers are leaves. Before them stand measured workloads, each with its facts, to be named beside one near to it."]
+             "# one after; numbers with a sign in their place are leaves. Before them stand measured workloads, each with its facts, to be named beside one near to it."]
     lines += [f"# {chr(ord('a') + i)}: {fact}" for i, fact in enumerate(FACTS)]
     devices = collections.Counter(row["device"] for row in rows)
     lines += [f"rows {count} {device}" for device, count in sorted(devices.items())]
     lines += samples(rows)
     for stage, (base, kinds, trees) in order.items():
         lines.append(f"stage {stage} {base} {' '.join(kinds)}")
-        lines += [" ".join(words_of(tree)) for tree in trees]
+        lines += [text_of_tree(tree) for tree in trees]
     return "\n".join(lines) + "\n"
 
 
@@ -208,6 +209,8 @@ def shares_of_chosen(order, rows):
         numbers = facts(row, row["segments"], row["longest"], row["padded"])
         expected = {stage: order[stage][0] + sum(value(tree, numbers) for tree in order[stage][2])
                     for stage in row["rates"] if stage in order}
+        if not expected:
+            continue  # no row of such a machine or kind of work is left to grow from
         ranked = sorted(expected, key=lambda stage: -expected[stage])
         best = max(row["rates"].values())
         shares.append((row["rates"][ranked[0]] / best, max(row["rates"][stage] for stage in ranked[:3]) / best))
@@ -215,32 +218,48 @@ def shares_of_chosen(order, rows):
 
 
 def print_judged(name, shares):
+    if not shares:
+        return
     for place, what in ((0, "first"), (1, "best of three")):
         own = sorted(share[place] for share in shares)
         mean = math.exp(sum(math.log(share) for share in own) / len(own))
         print(f"| {name} | {what} | {len(own)} | {mean:.3f} | {own[(len(own) - 1) // 10]:.3f} | {own[(len(own) - 1) // 100]:.3f} | {own[0]:.3f} |", flush=True)
 
 
-def judge(rows):
+def judged_kind(row):
+    return kind_of(row) + ("" if row["device"].startswith("NVIDIA") else ", host")
+
+
+def print_titles():
     print("| held out | choice | rows | geometric mean | first decile | first percentile | worst |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+
+
+def judge(rows):
+    print_titles()
     lot = np.random.RandomState(1).randint(0, 5, len(rows))
     parts = [(grow([row for row, part in zip(rows, lot) if part != k]), [row for row, part in zip(rows, lot) if part == k])
              for k in range(5)]
-    for kind in sorted({kind_of(row) for row in rows}):
+    for kind in sorted({judged_kind(row) for row in rows}):
         print_judged(f"a fifth by lot, {kind}",
-                     [share for order, part in parts for share in shares_of_chosen(order, [row for row in part if kind_of(row) == kind])])
+                     [share for order, part in parts for share in shares_of_chosen(order, [row for row in part if judged_kind(row) == kind])])
     for device in sorted({row["device"] for row in rows}):
         order = grow([row for row in rows if row["device"] != device])
         print_judged(device, shares_of_chosen(order, [row for row in rows if row["device"] == device]))
-    for op in sorted({row["operator"] for row in rows}):
-        order = grow([row for row in rows if row["operator"] != op])
-        print_judged(op, shares_of_chosen(order, [row for row in rows if row["operator"] == op]))
+    of_gpus = [row for row in rows if row["device"].startswith("NVIDIA")]
+    for op in sorted({row["operator"] for row in of_gpus}):
+        order = grow([row for row in of_gpus if row["operator"] != op])
+        print_judged(op, shares_of_chosen(order, [row for row in of_gpus if row["operator"] == op]))
 
 
 if __name__ == "__main__":
     all_rows = read_rows()
-    if "--judge" in sys.argv[1:]:
+    if sys.argv[1:2] == ["--judge"] and len(sys.argv) > 2:
+        grown = grow(all_rows)
+        print_titles()
+        for file in sys.argv[2:]:
+            print_judged(pathlib.Path(file).stem, shares_of_chosen(grown, read_rows([file])))
+    elif "--judge" in sys.argv[1:]:
         judge(all_rows)
     else:
         text = text_of(grow(all_rows), all_rows)

@@ -4,7 +4,6 @@
 //% source  Merrill & Garland 2016; Sengupta, Harris, Zhang & Owens 2007, section 3
 //% layout  whole, uniform, offsets, ranges
 //% needs   scans, associative, state_bytes <= 128
-//% suits   30
 //% tune    block_threads = 256, 64, 128
 //% tune    items_per_thread = 16, 4, 8
 //% prefer  items_per_thread = state_bytes <= 4 ? 16 : state_bytes <= 8 ? 8 : 4

@@ -170,8 +170,6 @@ TEST(TuningRecords, WhatAStagePrefersIsNoPartOfItsHash)
     EXPECT_EQ(with("//% prefer  block_threads = 64\n"), hash);
     EXPECT_EQ(with("//% source  Somebody 1970\n"), hash);
     EXPECT_EQ(with("//% suits   num_elements\n"), hash);
-    EXPECT_EQ(with("//% let     own = 1\n//% suits   own\n"), hash);
-    EXPECT_NE(with("//% let     num_tiles = 1\n//% suits   num_tiles\n"), hash) << "which a launch asks for";
     EXPECT_NE(with("// a comment, which the emitted text has\n"), hash);
     auto longer = stage;
     longer.text += "//% let     more = 1\n";

@@ -137,22 +137,6 @@ TEST(RuleOfThumb, RunTilesTakesSlicesOfCopiedItemsInOneWave)
     EXPECT_EQ(plan("max_f32", 40 * kSlices), "0 copies, 1 slices, 11 warps") << "lift tells NaN from numbers";
 }
 
-/// On the host, such states fold along segments: loops over lanes would not become vector code, or copies of
-/// combine would take a compiler minutes.
-TEST(RuleOfThumb, HostsFoldMixedAndWideStatesAlongSegments)
-{
-    const auto chosen = [](const Operator& op, std::int64_t mean) {
-        return Catalogue::native()
-            .rule_of_thumb(Problem(op, SegmentForm::offsets), {mean << 16, 1 << 16, 4 * mean})
-            .name;
-    };
-    EXPECT_EQ(chosen(standard_operator("is_sorted_i32"), 32), "vector_per_segment") << "has a bool";
-    EXPECT_EQ(chosen(standard_operator("is_sorted_i32"), 4), "lane_scan") << "segments are short";
-    EXPECT_EQ(chosen(standard_operator("welford_mean_variance_f32"), 32), "row_tree");
-    EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 32), "vector_per_segment") << "has many fields";
-    EXPECT_EQ(chosen(standard_operator("histogram_16_i32"), 4), "vector_per_segment");
-}
-
 /// For overlapping windows the mean length counts items of windows, not elements of the array.
 TEST(RuleOfThumb, RangesCountWhatTheyFold)
 {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -81,50 +80,15 @@ ProblemClass problem_of(const JsonValue& field)
             is_true(field, "scan")};
 }
 
-/// Whether `formula` contains `name` as a whole word.
-bool mentions(std::string_view formula, std::string_view name)
-{
-    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    for (auto at = formula.find(name); at != std::string_view::npos; at = formula.find(name, at + 1)) {
-        const auto end = at + name.size();
-        if ((at == 0 || !is_word(formula[at - 1])) && (end == formula.size() || !is_word(formula[end])))
-            return true;
-    }
-    return false;
-}
-
-/// Returns the names of `let` lines above `suits` that no line below `suits` mentions: only `suits` uses
-/// them.
-std::set<std::string> sizes_of_suits(std::string_view text)
-{
-    const auto directives = directives_of(text);
-    const auto suits = std::ranges::find(directives, "suits", &Directive::word);
-    std::set<std::string> sizes;
-    if (suits == directives.end())
-        return sizes;
-    for (auto line = directives.begin(); line != suits; ++line)
-        if (line->word == "let")
-            sizes.insert(line->argument.substr(0, line->argument.find_first_of(" =")));
-    for (auto line = suits + 1; line != directives.end(); ++line)
-        std::erase_if(sizes, [&](const auto& size) { return mentions(line->argument, size); });
-    return sizes;
-}
-
 /// Returns a stage's text without the lines that state when it suits, which values to prefer and its source.
 /// These lines do not change a kernel whose whole configuration is given, as in a row.
 std::string without_advice(std::string_view text)
 {
     std::string kept;
-    const auto sizes = sizes_of_suits(text);
-    const auto is_of_suits = [&](std::string_view line) {
-        const auto directives = directives_of(line);
-        return !directives.empty() && directives[0].word == "let" &&
-               sizes.contains(directives[0].argument.substr(0, directives[0].argument.find_first_of(" =")));
-    };
     while (!text.empty()) {
         const auto line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
         const auto is_advice = [&](std::string_view word) { return line.starts_with(word); };
-        if (!std::ranges::any_of(kAdvice, is_advice) && !is_of_suits(line))
+        if (!std::ranges::any_of(kAdvice, is_advice))
             kept += line;
         text.remove_prefix(line.size());
     }
