@@ -1,7 +1,7 @@
 """Measures rows for the order of stages: workloads by lot, each timed with every stage that can serve it.
 
     python3 kernels/ranks/draw.py build/portable/runtime/segfold FILE.csv [--seed S] [--minutes M] [--backend cpu]
-        [--kinds fold,map,rows] [--operators sum:f32,affine:u32] [--count N]
+        [--kinds fold,map,rows] [--operators sum:f32,affine:u32] [--count N] [--phase compile|time]
 
 appends to FILE.csv, which belongs into kernels/ranks/rows; kernels/ranks/grow.py then grows the order. Run it again after
 the text of a stage has changed: rows of its older text count less. Kernels are compiled first, by as many processes as
@@ -18,8 +18,16 @@ import subprocess
 import tempfile
 import time
 
-FOLDS = ("sum:f32 sum:f64 sum:f16 sum:i8 product:f64 max:i8 max:i16 affine:u32 argmax:f32 max_subarray:f32 mean_variance:f32 "
-         "log_sum_exp:f32 is_sorted:i32 complex_product:f32 polynomial_hash:u64 spmv:f32")
+FOLDS = ("sum:f32 sum:f64 sum:f16 sum:i8 product:f64 max:i8 max:i16 affine:u32 argmax:f32 max_subarray:f32 "
+         "mean_variance:f32 log_sum_exp:f32 is_sorted:i32 complex_product:f32 polynomial_hash:u64 spmv:f32 "
+         "sum_of_squares:f32 range:f32 min:f64 bit_or:u32 bounding_box:f32 correlation:f32 cosine:f32 count_above:f32 "
+         "count_runs:i32 double_double_sum:f32 entropy:f32 euclidean_distance:f32 exponential_average:f32 first_four:f32 "
+         "first_number:f32 geometric_mean:f32 harmonic_mean:f64 histogram_16:i32 hyperloglog:i32 last:f32 lcm:i16 "
+         "linear_regression:f32 max_norm:f32 max_plus_2x2:f32 matrix_3x3:f32 mean:f16 moments:f64 norm:f32 "
+         "quantile_sketch:f32 top_eight:f32 weighted_mean:f32 wide_sum:i8 trace:i32 argmin:f64 automaton:i32 "
+         "binned_sum:f32 log_sum_exp:f64 is_sorted:i64 count_nonzero:i8 longest_run:i32 matrix_2x2:f64 min_plus_2x2:f32 "
+         "top_four:i32 kahan_sum:f64 quaternion_product:f64 bit_xor:i64 histogram_8:u8 all:bool max_subarray:i32 "
+         "affine:f64 spmv:f64 polynomial_hash:u32")
 MAPS = "softmax:f32 softmax:f16 standardise:f32 share:f64 masked_softmax:f32"
 # Folds of rows: x is one number of a row, or of the row of a table that a column names.
 ROWS = ("operator row_sum(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b laws commutative }",
@@ -82,7 +90,8 @@ def main():
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--kinds", default="fold,map,rows")
     parser.add_argument("--operators")
-    parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("--count", type=int, default=3)
+    parser.add_argument("--phase", choices=["compile", "time"], help="only this, where several draws share a GPU")
     asked = parser.parse_args()
     until = time.monotonic() + 60 * asked.minutes
     processors = len(os.sched_getaffinity(0))
@@ -94,10 +103,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         jobs = jobs_of(asked, pathlib.Path(folder))
         try:
-            with concurrent.futures.ThreadPoolExecutor(processors) as compilers:
-                list(compilers.map(lambda job: bench(job, 1), jobs))
-            print(f"compiled, {until - time.monotonic():.0f} s left", flush=True)
-            for i, job in enumerate(jobs):
+            if asked.phase != "time":
+                with concurrent.futures.ThreadPoolExecutor(processors) as compilers:
+                    list(compilers.map(lambda job: bench(job, 1), jobs))
+                print(f"compiled, {until - time.monotonic():.0f} s left", flush=True)
+            for i, job in enumerate(jobs if asked.phase != "compile" else []):
                 done = bench(job, 9, "--rates", asked.file)
                 last = (done.stdout.strip().splitlines() or [""])[-2:]
                 print(f"{i + 1}/{len(jobs)} {' '.join(job)}: exit {done.returncode}; {' '.join(last)}", flush=True)

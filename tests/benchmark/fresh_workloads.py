@@ -84,6 +84,7 @@ def main():
     parser.add_argument("--operators", default="sum,argmax,mean_variance,max_subarray,log_sum_exp,affine")
     parser.add_argument("--count", type=int, default=8, help="layouts of the generator here, for each seed")
     parser.add_argument("--lots", type=int, default=4, help="layouts of a sweep, for each seed and operator")
+    parser.add_argument("--phase", choices=["compile", "time"], help="only this")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     jobs = []
@@ -102,8 +103,11 @@ def main():
         words = [asked.program, "bench", asked.operators, *job[1], "--peers", "none", "--no-tune", "--repeat", str(repeats), "--json", *flags]
         return subprocess.run(words, capture_output=True, text=True, check=False)
 
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as compilers:
-        list(compilers.map(lambda job: bench(job, 1), jobs))
+    if asked.phase != "time":
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as compilers:
+            list(compilers.map(lambda job: bench(job, 1), jobs))
+    if asked.phase == "compile":
+        return
     shares = {}
     for job in jobs:
         done = bench(job, 9, "--rates", str(asked.folder / f"{job[0].split(',')[0]}.csv"))
