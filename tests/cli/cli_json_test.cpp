@@ -37,7 +37,7 @@ protected:
     /// Checks a document that only a GPU run writes, made by the same functions.
     void expect_valid(const std::string& name, const Json& body) const
     {
-        Json whole = {{"segfold", "0.1.0"}, {"document", name}};
+        Json whole = {{"segfold", "0.2.0"}, {"document", name}};
         whole.update(body);
         EXPECT_EQ(judge_.faults(whole), "") << name;
     }
@@ -187,7 +187,7 @@ TEST_F(JsonTest, TheSchemaIsPrintedAndItsPageNamesEveryDocument)
 TEST_F(JsonTest, TheJudgeFindsFaults)
 {
     Json good = {
-        {"segfold", "0.1.0"}, {"document", "cache_clear"}, {"folder", "f"}, {"removed", 1}, {"bytes", 2}};
+        {"segfold", "0.2.0"}, {"document", "cache_clear"}, {"folder", "f"}, {"removed", 1}, {"bytes", 2}};
     EXPECT_EQ(judge_.faults(good), "");
     auto bad = good;
     bad["removed"] = -1;

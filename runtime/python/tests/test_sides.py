@@ -293,7 +293,7 @@ def listings_of(page):
     return doctest.DocTestParser().get_examples(page.read_text())
 
 
-@pytest.mark.parametrize("page", ["runtime/python/README.md", "runtime/python/REFERENCE.md", "README.md"])
+@pytest.mark.parametrize("page", ["runtime/python/README.md", "runtime/python/REFERENCE.md", "README.md", "docs/coming_from.md"])
 def test_listings_of_pages(page, tmp_path, monkeypatch):
     path = pathlib.Path(__file__).resolve().parents[3] / page
     if not path.exists():
