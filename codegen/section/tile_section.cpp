@@ -167,7 +167,7 @@ bool copies_items(const Problem& problem)
     return (bytes == 4 || bytes == 8) && problem.target.has_async_copies;
 }
 
-std::vector<Piece> tile_section(const Problem& problem, int step_items)
+std::vector<Piece> tile_section(const Problem& problem, int step_items, int map_items)
 {
     Holes holes{{{"inputs", ""}, {"conditions", "true"}}, {{"column", {}}}};
     std::vector<std::string> conditions;
@@ -185,8 +185,8 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
-    for (const auto* name :
-         {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned", "load_vectors"})
+    for (const auto* name : {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned",
+                             "load_vectors", "SharedVectors", "copy_vectors", "shared_vectors"})
         add(name, vocabulary("tile.cuh", name, holes));
     const LiftUses lift_uses{problem.op};
     add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step_items}));
@@ -204,7 +204,7 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
         add("append_item",
             item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step_items}));
     }
-    for (auto& piece : map_tile_section(problem))
+    for (auto& piece : map_tile_section(problem, map_items))
         pieces.push_back(std::move(piece));
     return pieces;
 }
