@@ -375,7 +375,7 @@ std::vector<Piece> map_tile_section(const Problem& problem, int num_items)
     const auto needed = names_of_map(*op.map);
     const auto lifted = lifted_columns(op);
     Holes holes{{}, {{"held", {}}, {"loaded", {}}}};
-    for (const auto* name : {"tile", "step", "inputs", "item", "index", "count"})
+    for (const auto* name : {"tile", "step", "other", "inputs", "item", "index", "count"})
         holes.values[name] = "";
     for (const auto& column : op.parameters) {
         if (column.table || !needed.contains(column.name))
@@ -388,11 +388,11 @@ std::vector<Piece> map_tile_section(const Problem& problem, int num_items)
             for (const auto* name : {"tile", "step", "item"})
                 holes.values[name] = std::string(" ") + name;
         else
-            for (const auto* name : {"inputs", "index", "count"})
+            for (const auto* name : {"other", "inputs", "index", "count"})
                 holes.values[name] = std::string(" ") + name;
     }
     std::vector<Piece> pieces;
-    for (const auto* name : {"take_map_items", "map_items_of"})
+    for (const auto* name : {"take_map_items", "OtherItems", "load_other_items", "map_items_of"})
         pieces.push_back({name, break_lines(vocabulary("map.cuh", name, holes)), Piece::Kind::declaration});
     return pieces;
 }

@@ -25,16 +25,16 @@
 //% let     fits = items_per_thread * element_bytes <= 128
 //% let     resident_blocks = fits ? max(1, resident_threads / block_threads) : 1
 //% let     fit = element_bytes <= 2 ? 64 : element_bytes <= 4 ? 32 : element_bytes <= 8 ? 16 : 8
-//% let     few = min(32, narrow_columns ? 64 / element_bytes : fit)
-//% let     most_kept = mean_length > 32 * few ? few + fit : few
-//% let     share = are_alike ? most_kept : most_kept * 2 / 3
+//% let     few = min(32, narrow_columns ? (map_uses_tables ? 32 : 64) / element_bytes : fit)
+//% let     is_short = mean_length <= 32 * few
+//% let     share = are_alike ? (is_short ? few : few + fit) : is_short ? few / 2 : fit
 //% let     wanted = ceil_div(15 * mean_length, 16 * share)
-//% let     least = mean_length * element_bytes > 256 ? 8 : 4
+//% let     least = mean_length * element_bytes > 288 ? 8 : 4
 //% let     is_long = wanted > 1024 && cc >= 90
 //% prefer  segment_threads = is_long ? 512 : max(least, 2 * wanted - 1)
-//% prefer  items_per_thread = segment_threads * 16 >= mean_length ? min(16, few) : few
+//% prefer  items_per_thread = are_alike && segment_threads * 16 >= mean_length ? min(16, few) : few
 //% prefer  block_threads = segment_threads > 32 ? segment_threads : 128
-//% prefer  shared_items = mean_length > 32 * few ? fit : 0
+//% prefer  shared_items = is_short ? 0 : fit
 //% prefer  cluster_blocks = is_long ? 2 * ceil_div(wanted, 512) - 1 : 1
 //% let     team_threads = segment_threads * cluster_blocks
 //% let     block_segments = block_threads / segment_threads
@@ -253,7 +253,7 @@ __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& re
 // Each loads kVectors vectors at once and keeps them in registers, joins what it has with the others, and
 // maps what it has kept: an element comes from memory once, whole vectors of it.
 //% if shared_items > 0
-// The vectors behind these are copied to shared memory meanwhile, where arrays begin at vectors.
+// The vectors behind these are copied to shared memory meanwhile.
 //% end
 //% if commutative
 // Threads side by side have vectors side by side.
@@ -287,41 +287,32 @@ reduce(Inputs inputs, Segments segments, Results results)
     //% end
     //% end
     //% end
-    const bool has_vectors = is_aligned(inputs);
+    // Arrays that do not begin at vectors are read twice, so that these loads are free of conditions on them.
     //% if shared_items > 0
     extern __shared__ SharedVectors shared[];
-    const Part part = part_of(segments, segment, thread, has_vectors ? kVectors + kSharedVectors : kVectors);
+    const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors + kSharedVectors : 0);
     #pragma unroll
     for (int v = 0; v < kSharedVectors; ++v)
         if (kVectors + v < part.num_kept)
             copy_vectors(*shared, v, inputs, part.first + (kVectors + v) * kStride);
     //% else
-    const Part part = part_of(segments, segment, thread, kVectors);
+    const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors : 0);
     //% end
     const int num_at_edge = min(part.num_at_edge, kEdgeItems);
     const Items at_edge = load_items(inputs, part.edge, num_at_edge);
+    const OtherItems others_at_edge = load_other_items(inputs, part.edge, num_at_edge);
     Items kept[kVectors];
-    if (has_vectors) {
-        #pragma unroll
-        for (int v = 0; v < kVectors; ++v)
-            if (v < part.num_vectors)
-                kept[v] = load_vectors(inputs, part.first + v * kStride);
-    } else {
-        #pragma unroll
-        for (int v = 0; v < kVectors; ++v)
-            if (v < part.num_vectors)
-                kept[v] = load_items(inputs, part.first + v * kStride, kStepItems);
-    }
-    // Columns that lift does not read are asked for here, too.
-    MapItems map_items[kVectors];
+    OtherItems others[kVectors];
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
-            map_items[v] = map_items_of(kept[v], inputs, part.first + v * kStride, kMapItems);
+        if (v < part.num_kept) {
+            kept[v] = load_vectors(inputs, part.first + v * kStride);
+            others[v] = load_other_items(inputs, part.first + v * kStride, kMapItems);
+        }
     State total = identity();
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
+        if (v < part.num_kept)
             total = fold_vector(total, inputs, kept[v], part.first + v * kStride, kStepItems);
     //% if shared_items > 0
     total = fold_shared(total, *shared, inputs, part);
@@ -350,20 +341,22 @@ reduce(Inputs inputs, Segments segments, Results results)
     map_rest(inputs, results, target, part);
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
-            map_vector(inputs, results, target, part, map_items[v], part.first + v * kStride, kMapItems);
+        if (v < part.num_kept)
+            map_vector(inputs, results, target, part, map_items_of(kept[v], others[v]),
+                       part.first + v * kStride, kMapItems);
     //% if shared_items > 0
     #pragma unroll 2
     for (int v = kVectors; v < part.num_kept; ++v) {
         const Index index = part.first + v * kStride;
-        const Items items = shared_vectors(*shared, v - kVectors);
-        map_vector(inputs, results, target, part, map_items_of(items, inputs, index, kMapItems), index,
-                   kMapItems);
+        map_vector(inputs, results, target, part,
+                   map_items_of(shared_vectors(*shared, v - kVectors),
+                                load_other_items(inputs, index, kMapItems)),
+                   index, kMapItems);
     }
     //% end
     if (num_at_edge > 0)
-        map_vector(inputs, results, target, part, map_items_of(at_edge, inputs, part.edge, num_at_edge),
-                   part.edge, num_at_edge);
+        map_vector(inputs, results, target, part, map_items_of(at_edge, others_at_edge), part.edge,
+                   num_at_edge);
     //% if cluster_blocks > 1
     wait_for_cluster();  // no block leaves before others have read its total
     //% end
