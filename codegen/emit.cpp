@@ -363,9 +363,9 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const int map_items = lane_items(stage, sizes, kMapItemsSize);
     // The generated pieces for tiles and items stand after the parts that they use, and before the parts that
     // work on items.
-    const auto generated = is_native
-                               ? std::vector<Piece>()
-                               : tile_section(problem, lane_items(stage, sizes, kStepItemsSize), map_items);
+    const auto generated = is_native ? std::vector<Piece>()
+                                     : tile_section(problem, {lane_items(stage, sizes, kStepItemsSize),
+                                                              sizes.contains(kMapItemsSize)});
     const auto works_on_items = std::ranges::find_if(
         woven.parts, [&](const auto& part) { return !keep_mentioned(generated, words_of(part)).empty(); });
     const auto users = fmt::format("{}{}", fmt::join(works_on_items, woven.parts.end(), ""), woven.body);

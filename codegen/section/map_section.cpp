@@ -367,8 +367,9 @@ std::vector<Piece> map_section(const Problem& problem, int num_items)
     return pieces;
 }
 
-std::vector<Piece> map_tile_section(const Problem& problem, int num_items)
+std::vector<Piece> map_tile_section(const Problem& problem, const StepItems& step)
 {
+    const int num_items = step.are_mapped ? step.items : kMapItems;
     const auto& op = problem.op;
     if (!op.map)
         return {};
@@ -383,6 +384,7 @@ std::vector<Piece> map_tile_section(const Problem& problem, int num_items)
         const bool is_held = std::ranges::count(lifted, &column) != 0;
         auto array = holes_of_array(column.name, column.type, "MapChunk_", num_items);
         array.values["bytes"] = std::to_string(size_bytes(column.type));
+        array.values["held_item"] = item_of_step(column, step, "step." + cuda_identifier(column.name));
         holes.lists[is_held ? "held" : "loaded"].push_back(array);
         if (is_held)
             for (const auto* name : {"tile", "step", "item"})

@@ -11,6 +11,8 @@
 
 namespace segfold {
 
+struct StepItems;
+
 /// The parts that contain the kernel of write-back for numbers and for rows, and the kernel's name. The
 /// kernel is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
@@ -71,6 +73,6 @@ std::vector<Piece> map_section(const Problem& problem, int num_items = kMapItems
 
 /// The piece that takes elements out of a tile, for stages that fold and map tiles. It must stand after the
 /// pieces of tile_section().
-std::vector<Piece> map_tile_section(const Problem& problem, int num_items = kMapItems);
+std::vector<Piece> map_tile_section(const Problem& problem, const StepItems& step);
 
 }  // namespace segfold

@@ -121,7 +121,7 @@ __device__ __forceinline__ MapItems map_items_of(const Items&@step@, const Other
 //% each held
     #pragma unroll
     for (int k = 0; k < kMapItems; ++k)
-        items.@name@[k / @chunk_items@].at[k % @chunk_items@] = step.@name@[k / @chunk_items@].at[k % @chunk_items@];
+        items.@name@[k / @chunk_items@].at[k % @chunk_items@] = @held_item@;
 //% end
 //% each loaded
     #pragma unroll
