@@ -21,7 +21,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::string_view kStepItemsSize = "step_items";
+constexpr std::string_view kStepItemsSize = "step_items", kMapItemsSize = "map_items";
 
 /// A note on the fields whose type in State differs from the type in the operator's text.
 std::string short_places_note(const Problem& problem)
@@ -138,15 +138,15 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
     return values;
 }
 
-/// Number of items of its row that a lane takes at a time: the stage's size `step_items`, if it has this
-/// size.
-int step_items_of(const Stage& stage, const FormulaNames& sizes)
+/// Number of items that a lane takes at a time: the stage's size `name`, which is step_items where it folds,
+/// map_items where it maps, if it has this size.
+int lane_items(const Stage& stage, const FormulaNames& sizes, std::string_view name)
 {
-    const auto* items = sizes.find(kStepItemsSize);
+    const auto* items = sizes.find(name);
     if (items == nullptr)
         return kFewestStepItems;
     if (*items != 4 && *items != 8 && *items != 16)
-        throw SpecError(fmt::format("{}: step_items is {}; it must be 4, 8 or 16", stage.place, *items));
+        throw SpecError(fmt::format("{}: {} is {}; it must be 4, 8 or 16", stage.place, name, *items));
     return static_cast<int>(*items);
 }
 
@@ -244,7 +244,7 @@ void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& s
         if (formula.is_over(known)) {
             const auto value = known[name] = formula.value(known);
             const bool is_own =
-                name == kStepItemsSize ||  // the section of tiles defines it
+                name == kStepItemsSize || name == kMapItemsSize ||  // the sections define these
                 written.find(" " + constant_name(name.text()) + " =") != std::string_view::npos;
             if (!is_own && std::in_range<int>(value))
                 constants.emplace_back(constant_name(name.text()), static_cast<int>(value));
@@ -360,10 +360,12 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0 && place == Numbers::constant)
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
+    const int map_items = lane_items(stage, sizes, kMapItemsSize);
     // The generated pieces for tiles and items stand after the parts that they use, and before the parts that
     // work on items.
-    const auto generated =
-        is_native ? std::vector<Piece>() : tile_section(problem, step_items_of(stage, sizes));
+    const auto generated = is_native ? std::vector<Piece>()
+                                     : tile_section(problem, {lane_items(stage, sizes, kStepItemsSize),
+                                                              sizes.contains(kMapItemsSize)});
     const auto works_on_items = std::ranges::find_if(
         woven.parts, [&](const auto& part) { return !keep_mentioned(generated, words_of(part)).empty(); });
     const auto users = fmt::format("{}{}", fmt::join(works_on_items, woven.parts.end(), ""), woven.body);
@@ -379,7 +381,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto title = heading(problem, stage, configuration, numbers, place, words);
     const auto above =
         title +
-        keep_mentioned(operator_section(problem, constants, read_type, stage.dialect), std::move(words)) +
+        keep_mentioned(operator_section(problem, constants, read_type, stage.dialect, map_items),
+                       std::move(words)) +
         '\n';
     emitted.source = above + below;
     emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin(), catalogue);

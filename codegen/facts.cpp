@@ -42,6 +42,14 @@ bool gathers_rows(const Operator& op)
                                [&](const auto& p) { return p.row && p.table && lift_uses(op, p); });
 }
 
+/// True if lift reads columns, all of two bytes.
+bool has_narrow_columns(const Operator& op)
+{
+    const auto columns = lifted_columns(op);
+    return !columns.empty() &&
+           std::ranges::all_of(columns, [](const auto* column) { return size_bytes(column->type) == 2; });
+}
+
 bool lifts_from_tables(const Operator& op)
 {
     return std::ranges::any_of(
@@ -80,6 +88,7 @@ FormulaNames operator_facts(const Operator& op)
             {"appends_exactly", has_append(op) && combines_exactly(op)},
             {"sums_bytes", summed_bytes(op) != nullptr},
             {"row_bytes", row_bytes(op)},
+            {"narrow_columns", has_narrow_columns(op)},
             {"element_bytes", element_bytes(op)},
             {"state_bytes", state_bytes(op)},
             {"value_bytes", value_bytes(op)}};

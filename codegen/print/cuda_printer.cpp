@@ -8,6 +8,7 @@
 
 #include "codegen/print/literal_text.h"
 #include "codegen/print/opaque.h"
+#include "codegen/print/quick_exp.h"
 #include "codegen/print/whole_division.h"
 
 namespace segfold {
@@ -109,7 +110,8 @@ std::string CudaPrinter::hide(const std::string& text) const { return is_native_
 std::string CudaPrinter::function_name(const std::string& function, Type type) const
 {
     if (!is_native_)
-        return math_name(function, type);
+        return function == "exp" && type != Type::f64 && rounds_to_halves(op_) ? "quick_exp"
+                                                                               : math_name(function, type);
     const auto real = type == Type::f64 ? type : Type::f32;
     if (function == "min" || function == "max")
         return with_type_name(function == "min" ? "least" : "greatest", real);

@@ -179,7 +179,7 @@ std::vector<Piece> helper_pieces(Dialect dialect)
     add_opaque(pieces);
     add_opaque_real(pieces, Type::f32);
     add_opaque_real(pieces, Type::f64);
-    for (const char* function : {"divide_one", "divide_whole"})
+    for (const char* function : {"divide_one", "divide_whole", "quick_exp"})
         if (dialect == Dialect::cuda)
             pieces.push_back({function, vocabulary("helpers.cuh", function), Piece::Kind::declaration});
     for (const Type type : kTypes) {

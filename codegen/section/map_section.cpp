@@ -123,7 +123,7 @@ NamesByPlace names_by_place(const Operator& op)
 
 /// Adds the pieces of stages that map the elements of a tile. Values of a segment, and locals that are the
 /// same for all of its elements, are computed once for each segment.
-void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, const Operator& op)
+void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, const Operator& op, int num_items)
 {
     const auto [lets, once, needed, for_lets] = names_by_place(op);
 
@@ -134,7 +134,7 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, cons
     for (const auto& column : op.parameters) {
         if (column.table || !needed.contains(column.name))
             continue;
-        const auto array = holes_of_array(column.name, column.type, "MapChunk_");
+        const auto array = holes_of_array(column.name, column.type, "MapChunk_", num_items);
         parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
         arguments.push_back(fmt::format("items.{0}[k / {1}].at[k % {1}]", cuda_identifier(column.name),
                                         array.values.find("chunk_items")->second));
@@ -216,28 +216,28 @@ std::string element_function(const Problem& problem, const Operator& op, const B
     return outputs_function(problem, op, block, function, lets, dialect);
 }
 
-Holes holes_of_array(const std::string& name, Type type, const char* chunk)
+Holes holes_of_array(const std::string& name, Type type, const char* chunk, int num_items)
 {
     const int bytes = size_bytes(type);
-    const int items = std::min(kMapItems, kMapVectorBytes / bytes);
+    const int items = std::min(num_items, kMapVectorBytes / bytes);
     Holes holes{{{"name", cuda_identifier(name)},
                  {"type", cuda_name(type)},
                  {"map_chunk", chunk + name},
                  {"chunk_items", std::to_string(items)},
                  {"chunk_bytes", std::to_string(bytes * items)},
-                 {"num_chunks", std::to_string(kMapItems / items)}}};
-    for (int i = 0; i < kMapItems / items; ++i)
+                 {"num_chunks", std::to_string(num_items / items)}}};
+    for (int i = 0; i < num_items / items; ++i)
         holes.lists["chunk"].push_back(
             {{{"i", std::to_string(i)}, {"plus_items", i == 0 ? "" : fmt::format(" + {}", i * items)}}});
     return holes;
 }
 
-Holes holes_of_outputs(const Operator& op, const Block& block)
+Holes holes_of_outputs(const Operator& op, const Block& block, int num_items)
 {
     Holes holes{{}, {{"output", {}}}};
     for (const auto place : output_places(op, block))
         holes.lists["output"].push_back(
-            holes_of_array(op.outputs[place].name, op.outputs[place].type, "OutputChunk_"));
+            holes_of_array(op.outputs[place].name, op.outputs[place].type, "OutputChunk_", num_items));
     return holes;
 }
 
@@ -294,7 +294,7 @@ std::int64_t value_bytes(const Operator& op)
     return (bytes + widest - 1) / widest * widest;
 }
 
-std::vector<Piece> map_section(const Problem& problem)
+std::vector<Piece> map_section(const Problem& problem, int num_items)
 {
     if (!problem.op.map)
         return {};
@@ -309,7 +309,7 @@ std::vector<Piece> map_section(const Problem& problem)
     for (const auto& column : op.parameters) {
         if (column.table || !needed.contains(column.name))
             continue;
-        auto array = holes_of_array(column.name, column.type, "MapChunk_");
+        auto array = holes_of_array(column.name, column.type, "MapChunk_", num_items);
         const auto items = array.values.find("chunk_items")->second;
         loads.lists["column"].push_back(array);
         parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
@@ -342,7 +342,7 @@ std::vector<Piece> map_section(const Problem& problem)
         holes.values[place] = " " + place;
     }
     std::vector<std::string> aligned;
-    holes.lists.merge(holes_of_outputs(op, *op.map).lists);
+    holes.lists.merge(holes_of_outputs(op, *op.map, num_items).lists);
     for (const auto& output : holes.lists["output"]) {
         aligned.push_back(vocabulary("map.cuh", "output_is_aligned", output));
         aligned.back().pop_back();  // removes the newline
@@ -351,7 +351,7 @@ std::vector<Piece> map_section(const Problem& problem)
     holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
 
     std::vector<Piece> pieces = {
-        {"kMapItems", fmt::format("constexpr int kMapItems = {};\n", kMapItems), Piece::Kind::constant}};
+        {"kMapItems", fmt::format("constexpr int kMapItems = {};\n", num_items), Piece::Kind::constant}};
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
@@ -360,39 +360,41 @@ std::vector<Piece> map_section(const Problem& problem)
     for (const auto* name : {"MapItems", "load_map_items"})
         add(name, vocabulary("map.cuh", name, loads));
     add("map_element", map_element_function(problem, parameters, Dialect::cuda));
-    add_segment_values(pieces, problem, op);
+    add_segment_values(pieces, problem, op, num_items);
     for (const auto* name : {"map_item", "MapOutputs", "keep_output", "store_outputs", "outputs_are_aligned",
                              "store_vectors", "store_output"})
         add(name, vocabulary("map.cuh", name, holes));
     return pieces;
 }
 
-std::vector<Piece> map_tile_section(const Problem& problem)
+std::vector<Piece> map_tile_section(const Problem& problem, const StepItems& step)
 {
+    const int num_items = step.are_mapped ? step.items : kMapItems;
     const auto& op = problem.op;
     if (!op.map)
         return {};
     const auto needed = names_of_map(*op.map);
     const auto lifted = lifted_columns(op);
     Holes holes{{}, {{"held", {}}, {"loaded", {}}}};
-    for (const auto* name : {"tile", "step", "inputs", "item", "index", "count"})
+    for (const auto* name : {"tile", "step", "other", "inputs", "item", "index", "count"})
         holes.values[name] = "";
     for (const auto& column : op.parameters) {
         if (column.table || !needed.contains(column.name))
             continue;
         const bool is_held = std::ranges::count(lifted, &column) != 0;
-        auto array = holes_of_array(column.name, column.type, "MapChunk_");
+        auto array = holes_of_array(column.name, column.type, "MapChunk_", num_items);
         array.values["bytes"] = std::to_string(size_bytes(column.type));
+        array.values["held_item"] = item_of_step(column, step, "step." + cuda_identifier(column.name));
         holes.lists[is_held ? "held" : "loaded"].push_back(array);
         if (is_held)
             for (const auto* name : {"tile", "step", "item"})
                 holes.values[name] = std::string(" ") + name;
         else
-            for (const auto* name : {"inputs", "index", "count"})
+            for (const auto* name : {"other", "inputs", "index", "count"})
                 holes.values[name] = std::string(" ") + name;
     }
     std::vector<Piece> pieces;
-    for (const auto* name : {"take_map_items", "map_items_of"})
+    for (const auto* name : {"take_map_items", "OtherItems", "load_other_items", "map_items_of"})
         pieces.push_back({name, break_lines(vocabulary("map.cuh", name, holes)), Piece::Kind::declaration});
     return pieces;
 }

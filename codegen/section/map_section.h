@@ -11,13 +11,16 @@
 
 namespace segfold {
 
+struct StepItems;
+
 /// The parts that contain the kernel of write-back for numbers and for rows, and the kernel's name. The
 /// kernel is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
 
-/// Consecutive elements that a thread of a kernel loads and stores at a time.
+/// Consecutive elements that a thread of a kernel loads and stores at a time, unless the stage has a size
+/// `map_items`.
 inline constexpr int kMapItems = 4;
 
 /// A function that gives an element its outputs. `source` says what it makes them of.
@@ -31,12 +34,12 @@ struct ElementFunction {
 std::string element_function(const Problem& problem, const Operator& op, const Block& block,
                              const ElementFunction& function, Dialect dialect);
 
-/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to kMapItems of
-/// its elements.
-Holes holes_of_array(const std::string& name, Type type, const char* chunk);
+/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to `num_items`
+/// of its elements.
+Holes holes_of_array(const std::string& name, Type type, const char* chunk, int num_items = kMapItems);
 
-/// The list `output`: the outputs that a block of `map` or `scan` sets.
-Holes holes_of_outputs(const Operator& op, const Block& block);
+/// The list `output`: the outputs that a block of `map` or `scan` sets, `num_items` elements of each.
+Holes holes_of_outputs(const Operator& op, const Block& block, int num_items = kMapItems);
 
 /// Returns the function map_element() with the given parameters. It maps one element to its outputs.
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
@@ -64,11 +67,12 @@ std::set<std::string> names_of_map(const Block& map);
 /// elements, if map needs them. 0 without a map.
 std::int64_t value_bytes(const Operator& op);
 
-/// The pieces that write-back may use; none for an operator without `map`.
-std::vector<Piece> map_section(const Problem& problem);
+/// The pieces that write-back may use; none for an operator without `map`. A thread takes `num_items`
+/// consecutive elements at a time.
+std::vector<Piece> map_section(const Problem& problem, int num_items = kMapItems);
 
 /// The piece that takes elements out of a tile, for stages that fold and map tiles. It must stand after the
 /// pieces of tile_section().
-std::vector<Piece> map_tile_section(const Problem& problem);
+std::vector<Piece> map_tile_section(const Problem& problem, const StepItems& step);
 
 }  // namespace segfold

@@ -465,7 +465,7 @@ bool lift_gathers(const Operator& op)
 
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
-                                    Dialect dialect)
+                                    Dialect dialect, int map_items)
 {
     std::vector<Piece> pieces;
     add_aliases(pieces, problem);
@@ -492,7 +492,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
                           std::string("to_") + half});
     std::ranges::move(helper_pieces(), std::back_inserter(pieces));
     std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
-    for (auto part : {map_section(problem), scan_section(problem), rows_section(problem, rows)})
+    for (auto part : {map_section(problem, map_items), scan_section(problem), rows_section(problem, rows)})
         std::ranges::move(part, std::back_inserter(pieces));
     return pieces;
 }

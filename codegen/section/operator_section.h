@@ -42,9 +42,10 @@ using NamedConstant = std::pair<std::string, int>;
 
 /// Returns every piece of the operator's section in the order in which they must stand.
 ///
-/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts need it.
+/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts need it. Write-back
+/// takes `map_items` consecutive elements at a time.
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
-                                    Dialect dialect = Dialect::cuda);
+                                    Dialect dialect = Dialect::cuda, int map_items = 4);
 
 }  // namespace segfold

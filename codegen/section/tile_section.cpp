@@ -7,6 +7,7 @@
 
 #include "codegen/print/cuda_names.h"
 #include "codegen/print/cuda_printer.h"
+#include "codegen/print/opaque.h"
 #include "codegen/section/append_functions.h"
 #include "codegen/section/map_section.h"
 #include "codegen/section/vocabulary.h"
@@ -20,22 +21,26 @@ constexpr int kVectorBytes = 16;  ///< bytes of the widest memory access
 
 /// The memory accesses that read a step's items of one column: `chunks` accesses of `items` elements each.
 struct Chunks {
-    Chunks(Type type, int step_items)
+    Chunks(Type type, const StepItems& step)
         : bytes(size_bytes(type)),
-          items(std::min(step_items, kVectorBytes / bytes)),
-          chunks(step_items / items),
-          in_words(bytes == 1 && step_items > kFewestStepItems)
+          items(std::min(step.items, kVectorBytes / bytes)),
+          chunks(step.items / items),
+          in_words(step.items > kFewestStepItems && (bytes == 1 || (bytes == 2 && step.are_mapped)))
     {}
     int bytes;
     int items;
     int chunks;
-    bool in_words;  ///< the tile is stored as 32-bit words: one shift reads a byte, an array of bytes takes
-                    ///< three instructions
+    bool in_words;  ///< items are held as 32-bit words: one shift reads a byte, an array of bytes takes three
+                    ///< instructions. Halves that are kept for a map are words, too, so that none is taken
+                    ///< out of its word before all vectors have been asked for
 };
 
 /// The statement that reads element `k` of a step into `items`, which were zero before.
-std::string put_of(const std::string& name, const Chunks& chunks)
+std::string put_of(const std::string& name, Type type, const Chunks& chunks)
 {
+    if (chunks.in_words && chunks.bytes == 2)
+        return fmt::format("items.{0}[0].words[k / 2] |= unsigned({1}inputs.{0}[index + k]{2}) << k % 2 * 16",
+                           name, is_half(type) ? "" : "(unsigned short)", is_half(type) ? ".bits" : "");
     return chunks.in_words
                ? fmt::format("items.{0}[0].words[k / 4] |= (unsigned char)inputs.{0}[index + k] << k % 4 * 8",
                              name)
@@ -44,20 +49,20 @@ std::string put_of(const std::string& name, const Chunks& chunks)
 
 /// Values for the holes of a column in kernels/vocabulary/tile.cuh, and for each memory access that reads a
 /// step of it.
-Holes holes_of(const Parameter& column, int step_items)
+Holes holes_of(const Parameter& column, const StepItems& step)
 {
-    const Chunks chunks(column.type, step_items);
+    const Chunks chunks(column.type, step);
     Holes holes{{{"name", cuda_identifier(column.name)},
                  {"type", cuda_name(column.type)},
                  {"bytes", std::to_string(chunks.bytes)},
-                 {"step_bytes", std::to_string(step_items * chunks.bytes)},
+                 {"step_bytes", std::to_string(step.items * chunks.bytes)},
                  {"chunk", "Chunk_" + column.name},
                  {"chunk_items", std::to_string(chunks.items)},
                  {"chunk_type", chunks.in_words ? "unsigned" : cuda_name(column.type)},
-                 {"chunk_at", chunks.in_words ? fmt::format("words[{}]", chunks.items / 4)
+                 {"chunk_at", chunks.in_words ? fmt::format("words[{}]", chunks.items * chunks.bytes / 4)
                                               : fmt::format("at[{}]", chunks.items)},
                  {"chunk_bytes", std::to_string(chunks.bytes * chunks.items)},
-                 {"put", put_of(cuda_identifier(column.name), chunks)},
+                 {"put", put_of(cuda_identifier(column.name), column.type, chunks)},
                  {"num_chunks", std::to_string(chunks.chunks)}}};
     for (int i = 0; i < chunks.chunks; ++i) {
         const auto plus = [&](int size) { return i == 0 ? "" : fmt::format(" + {}", i * size); };
@@ -68,10 +73,15 @@ Holes holes_of(const Parameter& column, int step_items)
     return holes;
 }
 
-/// Reads an element of a column of single bytes. A step holds them as words.
-std::string byte_of(Type type, const std::string& name)
+/// Reads an element of a column of one or two bytes. A step holds them as words.
+std::string item_of_words(Type type, const std::string& items)
 {
-    const auto shifted = fmt::format("items.{}[0].words[k / 4] >> k % 4 * 8", name);
+    if (size_bytes(type) == 2) {
+        const auto shifted = items + "[0].words[k / 2] >> k % 2 * 16";
+        return cuda_name(type) +
+               (is_half(type) ? "{(unsigned short)(" + shifted + ")}" : "(" + shifted + ")");
+    }
+    const auto shifted = items + "[0].words[k / 4] >> k % 4 * 8";
     return type == Type::boolean ? fmt::format("({} & 255) != 0", shifted)
                                  : fmt::format("{}({})", cuda_name(type), shifted);
 }
@@ -117,15 +127,13 @@ struct AppendUses {
 
 /// Returns the expression that reads item `k` of a step's `items`.
 struct ItemOfStep {
-    int step_items;
+    StepItems step;
     std::string operator()(const Parameter& column, const std::string& name) const
     {
-        const Chunks chunks(column.type, step_items);
-        if (chunks.in_words)
-            return byte_of(column.type, name);
-        if (chunks.chunks == 1)
+        const Chunks chunks(column.type, step);
+        if (!chunks.in_words && chunks.chunks == 1)
             return fmt::format("items.{}[0].at[k]", name);
-        return fmt::format("items.{0}[k / {1}].at[k % {1}]", name, chunks.items);
+        return item_of_step(column, step, "items." + name);
     }
 };
 
@@ -139,6 +147,13 @@ std::string item_of_tile(const Parameter& column, const std::string& name)
 }
 
 }  // namespace
+
+std::string item_of_step(const Parameter& column, const StepItems& step, const std::string& items)
+{
+    const Chunks chunks(column.type, step);
+    return chunks.in_words ? item_of_words(column.type, items)
+                           : fmt::format("{0}[k / {1}].at[k % {1}]", items, chunks.items);
+}
 
 std::vector<const Parameter*> lifted_columns(const Operator& op)
 {
@@ -167,13 +182,13 @@ bool copies_items(const Problem& problem)
     return (bytes == 4 || bytes == 8) && problem.target.has_async_copies;
 }
 
-std::vector<Piece> tile_section(const Problem& problem, int step_items)
+std::vector<Piece> tile_section(const Problem& problem, const StepItems& step)
 {
     Holes holes{{{"inputs", ""}, {"conditions", "true"}}, {{"column", {}}}};
     std::vector<std::string> conditions;
     for (const auto* column : lifted_columns(problem.op)) {
         auto& list = holes.lists["column"];
-        list.push_back(holes_of(*column, step_items));
+        list.push_back(holes_of(*column, step));
         conditions.push_back(vocabulary("tile.cuh", "condition", list.back()));
         conditions.back().pop_back();  // removes the newline
     }
@@ -181,30 +196,30 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
         holes.values = {{"inputs", " inputs"},
                         {"conditions", fmt::format("{}", fmt::join(conditions, " && "))}};
     std::vector<Piece> pieces = {
-        {"kStepItems", fmt::format("constexpr int kStepItems = {};\n", step_items), Piece::Kind::constant}};
+        {"kStepItems", fmt::format("constexpr int kStepItems = {};\n", step.items), Piece::Kind::constant}};
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
-    for (const auto* name :
-         {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned", "load_vectors"})
+    for (const auto* name : {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned",
+                             "load_vectors", "SharedVectors", "copy_vectors", "shared_vectors"})
         add(name, vocabulary("tile.cuh", name, holes));
     const LiftUses lift_uses{problem.op};
-    add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step_items}));
+    add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step}));
     add("lift_at", item_function("lift_at", problem.op, lift_uses, item_of_tile));
     if (const auto* kept = kept_column(problem.op))
         add("element_address",
             vocabulary("tile.cuh", "element_address", {{{"name", cuda_identifier(kept->name)}}}));
     const auto* column = summed_bytes(problem.op);
-    if (column && Chunks(column->type, step_items).in_words) {
+    if (column && Chunks(column->type, step).in_words) {
         const Holes byte_holes{{{"name", cuda_identifier(column->name)},
                                 {"type", column->type == Type::i8 ? "int" : "unsigned"}}};
         add("append_item", vocabulary("tile.cuh", "append_byte_item", byte_holes));
         add("add_bytes", vocabulary("tile.cuh", "add_bytes", byte_holes));
     } else if (has_append(problem.op)) {
         add("append_item",
-            item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step_items}));
+            item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step}));
     }
-    for (auto& piece : map_tile_section(problem))
+    for (auto& piece : map_tile_section(problem, step))
         pieces.push_back(std::move(piece));
     return pieces;
 }

@@ -20,10 +20,20 @@ bool copies_items(const Problem& problem);
 /// Number of items that a lane takes at a time, unless the stage states a number.
 constexpr int kFewestStepItems = 4;
 
+/// A step's items. If `are_mapped`, the kernel maps them as well, as many at a time.
+struct StepItems {
+    int items = kFewestStepItems;
+    bool are_mapped = false;
+};
+
 /// Pieces that must stand after the parts, because they call parts/elements/warp_tile.cuh: Tile, copy_tile(),
-/// Items, take_items(), load_items(), is_aligned(), load_vectors(), lift_item(), lift_at(), take_map_items(),
-/// and element_address() if there is a kept_column(). `step_items` is 4, 8 or 16. If it is above 4 and a
+/// Items, take_items(), load_items(), is_aligned(), load_vectors(), SharedVectors, copy_vectors(),
+/// shared_vectors(), lift_item(), lift_at(), take_map_items(), map_items_of(), and element_address() if there
+/// is a kept_column(). `step.items` is 4, 8 or 16. If it is above 4 and a
 /// column has single bytes, items are held as words, and load_items() must not be used.
-std::vector<Piece> tile_section(const Problem& problem, int step_items = kFewestStepItems);
+std::vector<Piece> tile_section(const Problem& problem, const StepItems& step = {});
+
+/// The expression for element k of a step of `column`, which `items` holds.
+std::string item_of_step(const Parameter& column, const StepItems& step, const std::string& items);
 
 }  // namespace segfold

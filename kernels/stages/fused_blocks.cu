@@ -1,60 +1,87 @@
 //% stage   fused_blocks
-//% title   A block, or lanes of a warp, folds one segment, keeps it in registers, and maps it
+//% title   Lanes of a warp, a block or a cluster fold one segment, keep it on the chip, and map it
 //% after   fused_tiles
-//% source  Milakov & Gimelshein 2018, Online Normalizer Calculation for Softmax; rows in registers: Tillet, Kung & Cox 2019, Triton
+//% source  Milakov & Gimelshein 2018, Online Normalizer for Softmax; Guo, Zadouri & Dao 2025, QuACK
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment, state_bytes <= 1024
 //% let     are_alike = whole || uniform || longest_length <= 2 * mean_length
 //% let     is_known = whole || uniform || longest_length > 0 && (are_alike || longest_length <= 65536)
-//% let     most = num_segments >= 512 ? 262144 : 32768
+//% let     most = num_segments >= 32 ? 1048576 : 32768
 //% suits   is_known && mean_length >= (are_alike ? 64 : 256) && mean_length <= most ? 97 : 4
 //% tune    block_threads = 128, 32, 64, 256, 512, 1024
 //% tune    segment_threads = 128, 4, 8, 16, 32, 64, 256, 512, 1024
-//% tune    items_per_thread = 32, 4, 8, 12, 16, 24, 64
+//% tune    items_per_thread = 32, 4, 8, 16
+//% tune    shared_items = 0, 8, 16, 32, 64
+//% tune    cluster_blocks = 1, 2, 4, 8
 //% where   segment_threads == block_threads || segment_threads <= 32
-//% let     resident_blocks = items_per_thread * max(4, element_bytes) <= 128 ? 1024 / block_threads : 1
-//% let     is_wide = element_bytes > 4
-//% let     full = are_alike && (!is_wide || mean_length > 8192) ? 32 : 16
-//% let     few = full / 4 * 3
-//% prefer  segment_threads = min(is_wide ? 512 : 1024, 2 * ceil_div(15 * mean_length, 16 * full) - 1)
-//% prefer  items_per_thread = segment_threads * few >= mean_length ? few : full
+//% where   cluster_blocks == 1 || cc >= 90 && segment_threads > 32
+//% let     step_items = narrow_columns ? 8 : 4
+//% let     map_items = step_items
+//% let     shared_vectors = shared_items / step_items
+//% where   items_per_thread % step_items == 0
+//% let     shared_bytes = block_threads * shared_items * element_bytes
+//% where   shared_bytes <= block_shared_bytes - 16384
+//% let     resident_threads = element_bytes > 4 ? 640 : 1024
+//% let     fits = items_per_thread * element_bytes <= 128
+//% let     resident_blocks = fits ? max(1, resident_threads / block_threads) : 1
+//% let     fit = element_bytes <= 2 ? 64 : element_bytes <= 4 ? 32 : element_bytes <= 8 ? 16 : 8
+//% let     few = min(32, narrow_columns ? (map_uses_tables ? 32 : 64) / element_bytes : fit)
+//% let     is_short = mean_length <= 32 * few
+//% let     some = narrow_columns ? few * 5 / 4 : few
+//% let     share = are_alike ? (is_short ? some : few + fit) : is_short ? few / 2 : fit
+//% let     wanted = ceil_div(15 * mean_length, 16 * share)
+//% let     least = mean_length * element_bytes > 288 ? 8 : 4
+//% let     is_long = wanted > 1024 && cc >= 90
+//% prefer  segment_threads = is_long ? 512 : max(least, 2 * wanted - 1)
+//% prefer  items_per_thread = are_alike && segment_threads * 16 >= mean_length ? min(16, few) : few
 //% prefer  block_threads = segment_threads > 32 ? segment_threads : 128
+//% prefer  shared_items = !is_short ? fit : segment_threads * few < mean_length ? fit / 4 : 0
+//% prefer  cluster_blocks = is_long ? 2 * ceil_div(wanted, 512) - 1 : 1
+//% let     team_threads = segment_threads * cluster_blocks
 //% let     block_segments = block_threads / segment_threads
-//% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
+//% if cluster_blocks > 1
+//% let     num_blocks = num_segments * cluster_blocks
+//% else
+//% let     num_blocks = ceil_div(num_segments, block_segments)
+//% end
+//% if shared_items > 0
+//% launch  reduce  grid = num_blocks  block = block_threads  shared = shared_bytes
+//% use     parts/elements/copy_chunk.cuh
+//% else
+//% launch  reduce  grid = num_blocks  block = block_threads
+//% end
 //% use     parts/segments/segment_extent.cuh
+//% if cluster_blocks > 1
+//% use     parts/reduce/cluster.cuh
+//% end
 
-constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps
+constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps in registers
 //% if commutative
-constexpr int kStride = kSegmentThreads * kStepItems;   // from one vector of a thread to its next
+constexpr int kStride = kTeamThreads * kStepItems;  // from one vector of a thread to its next
+constexpr bool kSpreadsEdges = kTeamThreads >= 2 * kStepItems;
 //% else
-constexpr int kStride = kStepItems;                     // a thread has consecutive vectors
+constexpr int kStride = kStepItems;  // a thread has consecutive vectors
+constexpr bool kSpreadsEdges = false;
 //% end
-constexpr int kAhead = 2;                               // vectors under way of those that it does not keep
-//% if commutative && segment_threads > 4
-constexpr int kEdgeItems = 1;                           // that a thread takes there at most
-//% else
-constexpr int kEdgeItems = kStepItems - 1;
-//% end
+constexpr int kAhead = 2;  // vectors under way of those that it does not keep
+constexpr int kEdgeItems = kSpreadsEdges ? 1 : kStepItems - 1;  // that a thread takes there at most
 constexpr int kGroupLanes = kSegmentThreads < kWarpThreads ? kSegmentThreads : kWarpThreads;
 
-// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the segment's
-// first vector and behind its last one.
+// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the
+// segment's first vector and behind its last one.
 struct Part {
     Index begin;  // of the segment
     Index length;
     Index first;        // its first vector
     Index num_vectors;  // of this thread
+    Index num_kept;     // of these
     Index edge;         // its first element there
     int num_at_edge;
 };
 
-//% if commutative && segment_threads > 4
-// Vectors begin at multiples of kStepItems. Of the edges, the first threads take an element each.
-//% else
 // Vectors begin at multiples of kStepItems. The first thread takes what lies before the first one, the last
-// thread what lies behind the last one.
-//% end
-__device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread)
+// thread what lies behind the last one; where the order is free and threads suffice, each takes an element.
+__device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread, int most_kept)
 {
     Part part;
     part.begin = segment_first(segments, segment);
@@ -64,21 +91,22 @@ __device__ __forceinline__ Part part_of(const Segments& segments, Index segment,
     const Index num_vectors = (part.length - before) / kStepItems;
     //% if commutative
     const Index mine = thread;
-    part.num_vectors = (num_vectors - thread + kSegmentThreads - 1) / kSegmentThreads;
+    part.num_vectors = (num_vectors - thread + kTeamThreads - 1) / kTeamThreads;
     //% else
-    const Index share = (num_vectors + kSegmentThreads - 1) / kSegmentThreads;
+    const Index share = (num_vectors + kTeamThreads - 1) / kTeamThreads;
     const Index mine = thread * share;
     part.num_vectors = min(share, num_vectors - mine);  // none where it is negative
     //% end
     part.first = part.begin + before + mine * kStepItems;
-    //% if commutative && segment_threads > 4
-    part.edge = part.begin + thread + (thread < before ? Index(0) : num_vectors * kStepItems);
-    part.num_at_edge = thread < before + behind ? 1 : 0;
-    //% else
-    const bool is_last = thread == kSegmentThreads - 1;
-    part.edge = is_last ? part.begin + part.length - behind : part.begin;
-    part.num_at_edge = is_last ? behind : thread == 0 ? before : 0;
-    //% end
+    part.num_kept = min(part.num_vectors, Index(most_kept));
+    if (kSpreadsEdges) {
+        part.edge = part.begin + thread + (thread < before ? Index(0) : num_vectors * kStepItems);
+        part.num_at_edge = thread < before + behind ? 1 : 0;
+    } else {
+        const bool is_last = thread == kTeamThreads - 1;
+        part.edge = is_last ? part.begin + part.length - behind : part.begin;
+        part.num_at_edge = is_last ? behind : thread == 0 ? before : 0;
+    }
     return part;
 }
 
@@ -123,6 +151,13 @@ __device__ __forceinline__ State join_threads(State state)
     __syncthreads();  // all warps have written what they have
     state = join_lanes(of_warps[threadIdx.x % kWarps], kWarps);
     //% end
+    //% if cluster_blocks > 1
+    __shared__ State of_block;
+    if (threadIdx.x == 0)
+        of_block = state;
+    wait_for_cluster();  // all blocks have written what they have
+    state = join_lanes(*in_block(&of_block, threadIdx.x % kClusterBlocks), kClusterBlocks);
+    //% end
     return state;
 }
 
@@ -160,11 +195,25 @@ __device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& 
     }
 }
 
+//% if shared_items > 0
+// Folds the vectors that a thread has in shared memory, each written by itself.
+__device__ __forceinline__ State fold_shared(State run, const SharedVectors& shared, const Inputs& inputs,
+                                             const Part& part)
+{
+    wait_for_copies();
+    #pragma unroll 2
+    for (int v = kVectors; v < part.num_kept; ++v)
+        run = fold_vector(run, inputs, shared_vectors(shared, v - kVectors), part.first + v * kStride,
+                          kStepItems);
+    return run;
+}
+
+//% end
 // Folds what a thread has behind the vectors that it keeps.
 __device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, const Part& part)
 {
     #pragma unroll 1
-    for (Index from = kVectors; from < part.num_vectors; from += kAhead) {
+    for (Index from = part.num_kept; from < part.num_vectors; from += kAhead) {
         Items items[kAhead];
         #pragma unroll
         for (int v = 0; v < kAhead; ++v)
@@ -183,23 +232,30 @@ __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& re
                                          const Part& part)
 {
     #pragma unroll 1
-    for (Index end = part.num_vectors; end > kVectors; end -= kAhead) {
+    for (Index end = part.num_vectors; end > part.num_kept; end -= kAhead) {
         MapItems items[kAhead];
         #pragma unroll
         for (int v = 1; v <= kAhead; ++v)
-            if (end - v >= kVectors)
+            if (end - v >= part.num_kept)
                 items[v - 1] = load_map_items(inputs, part.first + (end - v) * kStride, kMapItems);
         #pragma unroll
         for (int v = 1; v <= kAhead; ++v)
-            if (end - v >= kVectors)
+            if (end - v >= part.num_kept)
                 map_vector(inputs, results, target, part, items[v - 1], part.first + (end - v) * kStride,
                            kMapItems);
     }
 }
 
-// kSegmentThreads threads take a segment. Each loads kVectors vectors at once and keeps them in registers,
-// joins what it has with the others, and maps what it has kept: an element comes from memory once, whole
-// vectors of it.
+//% if cluster_blocks > 1
+// The blocks of a cluster take a segment.
+//% else
+// kSegmentThreads threads take a segment.
+//% end
+// Each loads kVectors vectors at once and keeps them in registers, joins what it has with the others, and
+// maps what it has kept: an element comes from memory once, whole vectors of it.
+//% if shared_items > 0
+// The vectors behind these are copied to shared memory meanwhile.
+//% end
 //% if commutative
 // Threads side by side have vectors side by side.
 //% else
@@ -207,9 +263,18 @@ __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& re
 // that it asks for waits for them in the cache.
 //% end
 // What a segment has beyond that is folded vector by vector, and read once more.
+//% if cluster_blocks > 1
+extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1)
+__launch_bounds__(kBlockThreads, kResidentBlocks)
+//% else
 extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentBlocks)
+//% end
 reduce(Inputs inputs, Segments segments, Results results)
 {
+    //% if cluster_blocks > 1
+    const int thread = int(blockIdx.x % kClusterBlocks * kBlockThreads + threadIdx.x);
+    const Index segment = blockIdx.x / kClusterBlocks;
+    //% else
     const int thread = threadIdx.x % kSegmentThreads;
     const Index wanted = Index(blockIdx.x) * kBlockSegments + threadIdx.x / kSegmentThreads;
     //% if segment_threads < 32
@@ -222,32 +287,37 @@ reduce(Inputs inputs, Segments segments, Results results)
         return;
     //% end
     //% end
-    const Part part = part_of(segments, segment, thread);
+    //% end
+    // Arrays that do not begin at vectors are read twice, so that these loads are free of conditions on them.
+    //% if shared_items > 0
+    extern __shared__ SharedVectors shared[];
+    const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors + kSharedVectors : 0);
+    #pragma unroll
+    for (int v = 0; v < kSharedVectors; ++v)
+        if (kVectors + v < part.num_kept)
+            copy_vectors(*shared, v, inputs, part.first + (kVectors + v) * kStride);
+    //% else
+    const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors : 0);
+    //% end
     const int num_at_edge = min(part.num_at_edge, kEdgeItems);
     const Items at_edge = load_items(inputs, part.edge, num_at_edge);
+    const OtherItems others_at_edge = load_other_items(inputs, part.edge, num_at_edge);
     Items kept[kVectors];
-    if (is_aligned(inputs)) {
-        #pragma unroll
-        for (int v = 0; v < kVectors; ++v)
-            if (v < part.num_vectors)
-                kept[v] = load_vectors(inputs, part.first + v * kStride);
-    } else {
-        #pragma unroll
-        for (int v = 0; v < kVectors; ++v)
-            if (v < part.num_vectors)
-                kept[v] = load_items(inputs, part.first + v * kStride, kStepItems);
-    }
-    // Columns that lift does not read are asked for here, too.
-    MapItems map_items[kVectors];
+    OtherItems others[kVectors];
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
-            map_items[v] = map_items_of(kept[v], inputs, part.first + v * kStride, kMapItems);
+        if (v < part.num_kept) {
+            kept[v] = load_vectors(inputs, part.first + v * kStride);
+            others[v] = load_other_items(inputs, part.first + v * kStride, kMapItems);
+        }
     State total = identity();
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
+        if (v < part.num_kept)
             total = fold_vector(total, inputs, kept[v], part.first + v * kStride, kStepItems);
+    //% if shared_items > 0
+    total = fold_shared(total, *shared, inputs, part);
+    //% end
     total = fold_rest(total, inputs, part);
     if (num_at_edge > 0) {
         const State edge = fold_vector(identity(), inputs, at_edge, part.edge, num_at_edge);
@@ -272,9 +342,23 @@ reduce(Inputs inputs, Segments segments, Results results)
     map_rest(inputs, results, target, part);
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
-            map_vector(inputs, results, target, part, map_items[v], part.first + v * kStride, kMapItems);
+        if (v < part.num_kept)
+            map_vector(inputs, results, target, part, map_items_of(kept[v], others[v]),
+                       part.first + v * kStride, kMapItems);
+    //% if shared_items > 0
+    #pragma unroll 2
+    for (int v = kVectors; v < part.num_kept; ++v) {
+        const Index index = part.first + v * kStride;
+        map_vector(inputs, results, target, part,
+                   map_items_of(shared_vectors(*shared, v - kVectors),
+                                load_other_items(inputs, index, kMapItems)),
+                   index, kMapItems);
+    }
+    //% end
     if (num_at_edge > 0)
-        map_vector(inputs, results, target, part, map_items_of(at_edge, inputs, part.edge, num_at_edge),
-                   part.edge, num_at_edge);
+        map_vector(inputs, results, target, part, map_items_of(at_edge, others_at_edge), part.edge,
+                   num_at_edge);
+    //% if cluster_blocks > 1
+    wait_for_cluster();  // no block leaves before others have read its total
+    //% end
 }

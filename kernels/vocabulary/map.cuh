@@ -85,17 +85,19 @@ __device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inpu
     return items;
 }
 
-//% piece map_items_of
-// The elements of a step, as map takes them; kStepItems must be kMapItems. The first of them is the element at
-// `index`. Columns that lift does not read are loaded from memory, `count` elements of each.
-__device__ __forceinline__ MapItems map_items_of(const Items&@step@, const Inputs&@inputs@, Index@index@, int@count@)
-{
-    MapItems items = {};
-//% each held
-    #pragma unroll
-    for (int k = 0; k < kMapItems; ++k)
-        items.@name@[k / @chunk_items@].at[k % @chunk_items@] = step.@name@[k / @chunk_items@].at[k % @chunk_items@];
+//% piece OtherItems
+// kMapItems consecutive elements of the columns that map reads and lift does not.
+struct OtherItems {
+//% each loaded
+    @map_chunk@ @name@[@num_chunks@];
 //% end
+};
+
+//% piece load_other_items
+// Loads `count` of them from the element at `index` on; the others become zero.
+__device__ __forceinline__ OtherItems load_other_items(const Inputs&@inputs@, Index@index@, int@count@)
+{
+    OtherItems items = {};
 //% each loaded
     if (count >= kMapItems && (unsigned long long)(inputs.@name@ + index) % alignof(@map_chunk@) == 0) {
 //% each chunk
@@ -107,6 +109,24 @@ __device__ __forceinline__ MapItems map_items_of(const Items&@step@, const Input
             if (k < count)
                 items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
     }
+//% end
+    return items;
+}
+
+//% piece map_items_of
+// The elements of a step, as map takes them; kStepItems must be kMapItems.
+__device__ __forceinline__ MapItems map_items_of(const Items&@step@, const OtherItems&@other@)
+{
+    MapItems items = {};
+//% each held
+    #pragma unroll
+    for (int k = 0; k < kMapItems; ++k)
+        items.@name@[k / @chunk_items@].at[k % @chunk_items@] = @held_item@;
+//% end
+//% each loaded
+    #pragma unroll
+    for (int k = 0; k < @num_chunks@; ++k)
+        items.@name@[k] = other.@name@[k];
 //% end
     return items;
 }

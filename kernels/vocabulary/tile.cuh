@@ -87,6 +87,39 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
     return items;
 }
 
+//% piece SharedVectors
+// Vectors of kStepItems items in shared memory: kSharedVectors of each thread, which alone reads them.
+struct SharedVectors {
+//% each column
+    @chunk@ @name@[@num_chunks@][kSharedVectors][kBlockThreads];
+//% end
+};
+
+//% piece copy_vectors
+// Starts to copy the kStepItems items from the element at `index` on to vector `v` of this thread. `index` must
+// be a multiple of kStepItems, and all items must exist.
+__device__ __forceinline__ void copy_vectors(SharedVectors& to, int v, const Inputs& inputs, Index index)
+{
+//% each column
+//% each chunk
+    copy_chunk_async(&to.@name@[@i@][v][threadIdx.x], inputs.@name@ + index@plus_items@, @chunk_bytes@);
+//% end
+//% end
+}
+
+//% piece shared_vectors
+// Vector `v` of this thread.
+__device__ __forceinline__ Items shared_vectors(const SharedVectors& from, int v)
+{
+    Items items;
+//% each column
+//% each chunk
+    items.@name@[@i@] = from.@name@[@i@][v][threadIdx.x];
+//% end
+//% end
+    return items;
+}
+
 //% piece element_address
 // The address of the element at `index`, which already is a state.
 __device__ __forceinline__ const State* element_address(const Inputs& inputs, Index index)

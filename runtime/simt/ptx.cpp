@@ -31,6 +31,7 @@ constexpr std::array kTwins = {
     Twin{"cvt.rn.f16.f32 %0, %1;", "__segfold_f32_to_f16(", true},
     Twin{"cvt.rn.bf16.f32 %0, %1;", "__segfold_f32_to_bf16(", true},
     Twin{"rcp.approx.ftz.f32 %0, %1;", "__segfold_reciprocal(", true},
+    Twin{"ex2.approx.ftz.f32 %0, %1;", "__segfold_power_of_two(", true},
     Twin{"mul.wide.s32 %0, %1, %2;", "__segfold_wide_product(", true},
 };
 

@@ -224,6 +224,25 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"!isnan(x) && isfinite(y) ? x : y", "!isnan(x) && isfinite(y) ? x : y"},
                     Case{"t[n & 7]", "t[n & 7]"}));
 
+/// An exponential of f32 in an operator from f16 whose results have the given type.
+std::string exponential_for(const std::string& result)
+{
+    const auto op = parse_operator(
+        "test", "operator t(x: f16) -> " + result +
+                    " { state s: f32 = 0 lift exp(f32(x)) combine(a, b) a + b finish " + result + "(s) }");
+    return CudaPrinter(op, 32).expression(op.lift.assignments[0].value);
+}
+
+/// Five digits of an exponential are enough where everything that comes of it is rounded to 16 bits.
+TEST(CudaPrinter, ExponentialsOfWhatIsRoundedToHalvesAreQuick)
+{
+    EXPECT_EQ(exponential_for("f16"), "quick_exp(to_f32(x))");
+    EXPECT_EQ(exponential_for("bf16"), "quick_exp(to_f32(x))");
+    EXPECT_EQ(exponential_for("f32"), "expf(to_f32(x))");
+    EXPECT_EQ(exponential_for("i32"), "expf(to_f32(x))") << "a last digit may make another whole number";
+    EXPECT_EQ(exponential_for("f64"), "expf(to_f32(x))");
+}
+
 TEST(CudaPrinter, DoublesHaveNoSuffix)
 {
     EXPECT_EQ(printed("x * 0.5 + nan", Type::f64), "x * 0.5 + kNanF64");

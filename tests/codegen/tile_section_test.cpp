@@ -56,6 +56,25 @@ TEST(TileSection, ColumnsAreCopiedByTheirBytes)
         "}\n");
 }
 
+TEST(TileSection, VectorsAreCopiedToArraysOfEachWidth)
+{
+    EXPECT_EQ(
+        piece("SharedVectors", kFour),
+        "// Vectors of kStepItems items in shared memory: kSharedVectors of each thread, which alone reads "
+        "them.\n"
+        "struct SharedVectors {\n"
+        "    Chunk_a a[1][kSharedVectors][kBlockThreads];\n"
+        "    Chunk_b b[2][kSharedVectors][kBlockThreads];\n"
+        "    Chunk_c c[1][kSharedVectors][kBlockThreads];\n"
+        "    Chunk_d d[1][kSharedVectors][kBlockThreads];\n"
+        "};\n");
+    const auto copies = piece("copy_vectors", kFour);
+    for (const auto* copy : {"copy_chunk_async(&to.a[0][v][threadIdx.x], inputs.a + index, 4);",
+                             "copy_chunk_async(&to.b[1][v][threadIdx.x], inputs.b + index + 2, 16);",
+                             "copy_chunk_async(&to.c[0][v][threadIdx.x], inputs.c + index, 8);"})
+        EXPECT_NE(copies.find(copy), copies.npos) << copy << "\n" << copies;
+}
+
 TEST(TileSection, ItemsAreTakenInTheWidestVectorsOfFourElements)
 {
     EXPECT_EQ(piece("Items", kFour),

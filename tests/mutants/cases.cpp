@@ -295,11 +295,15 @@ private:
     void segments_of_lanes()
     {
         const auto form = SegmentForm::offsets;
-        for (const auto* op : {"told_sum", "told"})
-            for (const auto& configuration : {smallest(op, form), looping(op, form)})
+        for (const auto* op : {"told_sum", "told"}) {
+            auto sharing = looping(op, form), clustered = sharing;
+            sharing["shared_items"] = 8;
+            clustered["cluster_blocks"] = 2;
+            for (const auto& configuration : {smallest(op, form), looping(op, form), sharing, clustered})
                 add_special(
                     op, form, 0, configuration, [&stage = stage_] { return mapped_shapes(stage, form); },
                     {{2, 3, 1, 1}}, "mapped by lanes");
+        }
     }
 
     /// Rows over several lanes.

@@ -56,6 +56,8 @@ TEST(ReplacePtx, AConversionIsAnAssignment)
               "a[i] = __segfold_f32_to_bf16(f(x, y));");
     EXPECT_EQ(replace_ptx("asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(near) : \"f\"(y));"),
               "near = __segfold_reciprocal(y);");
+    EXPECT_EQ(replace_ptx("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x * 1.5f));"),
+              "power = __segfold_power_of_two(x * 1.5f);");
     EXPECT_EQ(replace_ptx("plasma(1); asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(a) : \"f\"(b));"),
               "plasma(1); a = __segfold_f32_to_f16(b);");
 }

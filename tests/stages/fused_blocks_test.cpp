@@ -1,5 +1,7 @@
 // The stage fused_blocks on the fiber executor: segments of one lane's vector up to several times what their
-// threads keep, wherever they begin; arrays that begin inside of a vector; tables; planted bugs.
+// threads keep, wherever they begin, in registers, in shared memory and by clusters; arrays that begin inside
+// of a vector; tables; planted bugs.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "runtime/backends/simt_backend.h"
@@ -12,14 +14,26 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// How many threads take a segment, and how many items each keeps.
+/// How many threads of how many blocks take a segment, and how many items each keeps in registers and in
+/// shared memory.
 struct Keepers {
     int threads;
     int items;
+    int shared = 0;
+    int blocks = 1;
+
+    [[nodiscard]] std::int64_t kept() const { return std::int64_t{threads} * blocks * (items + shared); }
+    [[nodiscard]] std::string text() const
+    {
+        return fmt::format("{} threads of {} blocks, {} + {} items", threads, blocks, items, shared);
+    }
 };
 
-/// Lanes of a warp; a warp; two warps; four, whose totals more lanes read than there are.
-constexpr Keepers kKeepers[] = {{4, 4}, {16, 8}, {32, 4}, {64, 8}, {128, 4}};
+/// Lanes of a warp; a warp; two warps; four, whose totals more lanes read than there are; clusters. All
+/// numbers of items suit vectors of eight.
+constexpr Keepers kKeepers[] = {{4, 8},        {16, 8},        {32, 8},      {64, 8},
+                                {128, 8},      {4, 8, 16},     {32, 8, 8},   {64, 8, 16},
+                                {64, 8, 0, 2}, {64, 16, 8, 4}, {64, 8, 8, 8}};
 
 const Stage& stage() { return Catalogue::standard().stage("fused_blocks"); }
 
@@ -28,7 +42,9 @@ Emitted emitted_for(const Problem& problem, const Keepers& keepers)
     auto configuration = default_configuration(stage(), plan_facts(problem));
     configuration["segment_threads"] = keepers.threads;
     configuration["items_per_thread"] = keepers.items;
-    configuration["block_threads"] = std::max(64, keepers.threads);
+    configuration["shared_items"] = keepers.shared;
+    configuration["cluster_blocks"] = keepers.blocks;
+    configuration["block_threads"] = keepers.threads > 32 ? keepers.threads : 64;
     return emit(problem, stage(), configuration);
 }
 
@@ -63,15 +79,15 @@ TEST(FusedBlocksOnSimt, SegmentsOfAnyLengthAndForm)
 {
     std::uint64_t seed = 0;
     for (const auto& keepers : kKeepers)
-        for (auto& segments : all_forms(std::int64_t{keepers.threads} * keepers.items)) {
+        for (auto& segments : all_forms(keepers.kept())) {
             const bool keeps_results = ++seed % 2 == 0;
             const int bits = seed % 3 == 0 ? 64 : 32;
-            const auto op = told_back(keeps_results);
+            const auto op = seed % 5 < 2 ? told_back_of("u16", keeps_results) : told_back(keeps_results);
             const auto form = segments.form;
             const auto workload = make_workload(op, with_index_bits(std::move(segments), bits), 7);
             const auto comparison = compare(workload, emitted_for(Problem(op, form, bits), keepers), seed);
-            ASSERT_TRUE(comparison.agrees()) << name(form) << ", " << keepers.threads << " threads of "
-                                             << keepers.items << ": " << print(comparison);
+            ASSERT_TRUE(comparison.agrees()) << name(form) << ", " << keepers.text() << ", "
+                                             << op.parameters[0].name << ": " << print(comparison);
         }
 }
 
@@ -82,25 +98,27 @@ TEST(FusedBlocksOnSimt, OperatorsOfAllKinds)
     std::uint64_t seed = 0;
     for (const auto& op : {several_outputs(), in_parts(), told_by_tables(true), told_by_tables(false),
                            standard_operator("centre_f64"), standard_operator("softmax_f16"),
-                           standard_operator("layer_norm_f32"), standard_operator("softmax_backward_bf16")})
-        for (const auto& keepers : {Keepers{4, 8}, Keepers{8, 4}, Keepers{64, 8}}) {
-            const auto lengths = lengths_about(std::int64_t{keepers.threads} * keepers.items);
+                           standard_operator("layer_norm_f32"), standard_operator("softmax_backward_bf16"),
+                           standard_operator("masked_softmax_f64"), standard_operator("rms_norm_bf16")})
+        for (const auto& keepers :
+             {Keepers{4, 8}, Keepers{8, 8, 16}, Keepers{64, 8, 8}, Keepers{64, 8, 8, 2}}) {
+            const auto lengths = lengths_about(keepers.kept());
             const auto workload =
                 make_workload_with_tables(op, segments_in_form(SegmentForm::offsets, lengths), 3);
             const auto comparison =
                 compare(workload, emitted_for(Problem(op, SegmentForm::offsets), keepers), ++seed);
             ASSERT_TRUE(comparison.agrees())
-                << op.name << ", " << keepers.threads << " threads: " << print(comparison);
+                << op.name << ", " << keepers.text() << ": " << print(comparison);
         }
 }
 
 /// Arrays that do not begin where a vector does are read and written element by element.
 TEST(FusedBlocksOnSimt, ArraysMayBeginInsideOfAVector)
 {
-    for (const auto& op : {told_back(true), several_outputs()})
-        for (const auto& keepers : {Keepers{4, 8}, Keepers{8, 8}, Keepers{64, 4}})
+    for (const auto& op : {told_back(true), several_outputs(), told_back_of("i16", false)})
+        for (const auto& keepers : {Keepers{4, 8}, Keepers{8, 8}, Keepers{64, 8}, Keepers{64, 8, 8, 2}})
             for (const int shift : {1, 2, 3}) {
-                const auto lengths = lengths_about(std::int64_t{keepers.threads} * keepers.items);
+                const auto lengths = lengths_about(keepers.kept());
                 const auto workload = make_workload(op, segments_in_form(SegmentForm::offsets, lengths), 7);
                 const auto comparison =
                     compare(workload, emitted_for(Problem(op, SegmentForm::offsets), keepers), 3, shift);
@@ -114,12 +132,12 @@ TEST(FusedBlocksOnSimt, TablesAreReadForElementsAlone)
     const auto op = told_by_tables(true);
     Problem problem(op, SegmentForm::offsets);
     problem.checked_tables = tables_of(op);
-    for (const auto& keepers : {Keepers{8, 4}, Keepers{64, 8}}) {
-        const auto lengths = lengths_about(std::int64_t{keepers.threads} * keepers.items);
+    for (const auto& keepers : {Keepers{8, 4}, Keepers{64, 8, 4}}) {
+        const auto lengths = lengths_about(keepers.kept());
         const auto workload =
             make_workload_with_tables(op, segments_in_form(SegmentForm::offsets, lengths), 7);
         const auto comparison = compare(workload, emitted_for(problem, keepers), 1);
-        ASSERT_TRUE(comparison.agrees()) << keepers.threads << " threads: " << print(comparison);
+        ASSERT_TRUE(comparison.agrees()) << keepers.text() << ": " << print(comparison);
     }
 }
 
@@ -162,12 +180,10 @@ void expect_found(const Operator& op, const Keepers& keepers, std::initializer_l
 {
     const auto emitted = emitted_for(Problem(op, SegmentForm::offsets), keepers);
     std::vector<Workload> workloads;
-    workloads.push_back(make_workload(
-        op,
-        segments_in_form(SegmentForm::offsets, lengths_about(std::int64_t{keepers.threads} * keepers.items)),
-        7));
+    workloads.push_back(
+        make_workload(op, segments_in_form(SegmentForm::offsets, lengths_about(keepers.kept())), 7));
     for (const auto& bug : bugs)
-        EXPECT_TRUE(is_found(emitted, workloads, bug)) << keepers.threads << " threads: " << bug.from;
+        EXPECT_TRUE(is_found(emitted, workloads, bug)) << keepers.text() << ": " << bug.from;
 }
 
 TEST(FusedBlocksOnSimt, PlantedBugsAreFound)
@@ -185,9 +201,9 @@ TEST(FusedBlocksOnSimt, PlantedBugsAreFound)
          {"min(part.length, -part.begin", "min(Index(4), -part.begin"},
          {"min(share, num_vectors - mine)", "share"},
          {"thread * share", "thread"},
-         {"(num_vectors + kSegmentThreads - 1) / kSegmentThreads", "num_vectors / kSegmentThreads"},
-         {"Index from = kVectors; from < part.num_vectors", "Index from = 0; from < part.num_vectors"},
-         {"end > kVectors", "end > kVectors + kAhead"},
+         {"(num_vectors + kTeamThreads - 1) / kTeamThreads", "num_vectors / kTeamThreads"},
+         {"Index from = part.num_kept; from < part.num_vectors", "Index from = 0; from < part.num_vectors"},
+         {"end > part.num_kept", "end > part.num_kept + kAhead"},
          {"target, part, items[v - 1], part.first + (end - v) * kStride",
           "target, part, items[v - 1], part.first + (end - 1) * kStride"},
          {"index + k - part.begin", "index - part.begin"},
@@ -202,6 +218,21 @@ TEST(FusedBlocksOnSimt, PlantedBugsAreFound)
     expect_found(told_back(true), {64, 8},
                  {{"__syncthreads();  // all warps have written what they have", ";  //"},
                   {"of_warps[threadIdx.x % kWarps]", "of_warps[threadIdx.x / kWarpThreads]"}});
+    expect_found(
+        told_back(true), {64, 8, 8},
+        {{"wait_for_copies();\n", ";\n"},
+         {"kVectors + v < part.num_kept)\n            copy_vectors", "true)\n            copy_vectors"},
+         {"shared, v, inputs, part.first + (kVectors + v)", "shared, v, inputs, part.first + v"},
+         {"Index(most_kept)", "Index(most_kept - 1) * 2"},
+         {"total = fold_shared(total, *shared, inputs, part);", ";"},
+         {"shared_vectors(shared, v - kVectors)", "shared_vectors(shared, 0)"},
+         {"shared_vectors(*shared, v - kVectors)", "shared_vectors(*shared, 0)"}});
+    expect_found(told_back(true), {64, 8, 0, 2},
+                 {{"wait_for_cluster();  // all blocks have written what they have", "__syncthreads();"},
+                  {"wait_for_cluster();  // no block leaves before others have read its total", ""},
+                  {"blockIdx.x % kClusterBlocks * kBlockThreads + threadIdx.x", "threadIdx.x"},
+                  {"blockIdx.x / kClusterBlocks", "blockIdx.x % kClusterBlocks"},
+                  {"threadIdx.x % kClusterBlocks)", "0)"}});
 }
 
 /// Threads side by side have vectors side by side.
@@ -212,10 +243,10 @@ TEST(FusedBlocksOnSimt, PlantedBugsInStridesAreFound)
             state sum: i64 = 0  lift i64(x)  combine(a, b) a + b  map { told = sum * 7 + i64(x) }
             laws commutative
         })");
-    for (const auto& keepers : {Keepers{8, 8}, Keepers{64, 8}})
+    for (const auto& keepers : {Keepers{8, 8}, Keepers{64, 8}, Keepers{64, 8, 8, 2}})
         expect_found(op, keepers,
-                     {{"num_vectors - thread + kSegmentThreads - 1", "num_vectors"},
-                      {"kSegmentThreads * kStepItems", "kStepItems"},
+                     {{"num_vectors - thread + kTeamThreads - 1", "num_vectors"},
+                      {"kTeamThreads * kStepItems", "kStepItems"},
                       {"part.begin + before + mine * kStepItems", "part.begin + before + mine"}});
 }
 

@@ -8,12 +8,12 @@
 
 namespace segfold::test {
 
-/// An exact operator that is not commutative. Every output encodes its element, its place, its segment and
-/// the segment's total.
-inline Operator told_back(bool keeps_results)
+/// An exact operator on integers of a type that is not commutative. Every output encodes its element, its
+/// place, its segment and the segment's total.
+inline Operator told_back_of(const std::string& type, bool keeps_results)
 {
     return parse_operator("told_back",
-                          std::string("operator told_back(x: u32) -> ") +
+                          "operator told_back(x: " + type + ") -> " +
                               (keeps_results ? "(hash: u64, power: u64, each told: u64)" : "each u64") +
                               R"( {
             state { hash: u64 = 0; power: u64 = 1 }
@@ -26,6 +26,8 @@ inline Operator told_back(bool keeps_results)
             }
         })");
 }
+
+inline Operator told_back(bool keeps_results) { return told_back_of("u32", keeps_results); }
 
 /// An operator without identity, with outputs of several widths and two columns. Lift does not read one of
 /// them.

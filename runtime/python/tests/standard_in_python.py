@@ -360,6 +360,14 @@ def write_back_of(T):
                 sum=sf.where(ahead > 0, a.sum * scale + b.sum, a.sum + b.sum * scale),
             )
 
+        def append(a, x):
+            ahead = acc(x) - a.greatest
+            scale = sf.exp(-abs(ahead))
+            return dict(
+                greatest=sf.maximum(a.greatest, acc(x)),
+                sum=sf.where(ahead > 0, a.sum * scale + 1, a.sum + sf.where(acc(x) == a.greatest, 1, scale)),
+            )
+
         def map(x, greatest, sum):
             share = 1 / sum
             return back(sf.exp(acc(x) - greatest) * share)

@@ -161,5 +161,8 @@ inline double abs(double x) { return __builtin_fabs(x); }
 // Stands for PTX's rcp.approx.ftz.f32, which is slightly less exact.
 inline float __segfold_reciprocal(float x) { return 1.0f / x; }
 
+// Stands for PTX's ex2.approx.ftz.f32, which is slightly less exact and gives 0 for subnormal numbers.
+inline float __segfold_power_of_two(float x) { return __builtin_exp2f(x); }
+
 // PTX's mul.wide.s32.
 inline long long __segfold_wide_product(int a, int b) { return static_cast<long long>(a) * b; }

@@ -26,6 +26,13 @@ Operator softmax()
             s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine(join_exponentials<T>());
+        op.append([&](Exponentials<T> a, auto& s) {
+            auto ahead = let("ahead", as_acc<T>(x) - a.greatest);
+            auto scale = let("scale", exp(-segfold::abs(ahead)));
+            s.greatest = segfold::max(a.greatest, as_acc<T>(x));
+            s.sum =
+                select(ahead > 0, a.sum * scale + 1, a.sum + select(as_acc<T>(x) == a.greatest, 1, scale));
+        });
         op.map([&](Exponentials<T> s) {
             auto share = let("share", 1 / s.sum);
             return from_acc<T>(exp(as_acc<T>(x) - s.greatest) * share);
@@ -44,6 +51,13 @@ Operator log_softmax()
             s.sum = select(isnan(x), nan<Acc<T>>(), 1);
         });
         op.combine(join_exponentials<T>());
+        op.append([&](Exponentials<T> a, auto& s) {
+            auto ahead = let("ahead", as_acc<T>(x) - a.greatest);
+            auto scale = let("scale", exp(-segfold::abs(ahead)));
+            s.greatest = segfold::max(a.greatest, as_acc<T>(x));
+            s.sum =
+                select(ahead > 0, a.sum * scale + 1, a.sum + select(as_acc<T>(x) == a.greatest, 1, scale));
+        });
         op.map([&](Exponentials<T> s) {
             auto share = let("share", log(s.sum));
             return from_acc<T>(as_acc<T>(x) - s.greatest - share);

@@ -30,6 +30,7 @@ struct Segment {
     Row weight, bias;
     Real scalar;
     std::int64_t label;
+    std::size_t number;
 
     [[nodiscard]] std::size_t size() const { return x.size(); }
 };
@@ -153,7 +154,7 @@ Row sessions(const Segment& s)
     return numbers;
 }
 
-/// Scalars are all the same: eps, temperature, gap or fill.
+/// Scalars are all the same, eps, temperature, gap or fill; whole numbers are 2.
 const std::map<std::string, Meaning> kOfReals = {
     {"rms_norm", each([](const Segment& s, std::size_t i) {
          const Real square = mean(values(s, [&](auto k) { return s.x[k] * s.x[k]; })) + s.scalar;
@@ -161,6 +162,11 @@ const std::map<std::string, Meaning> kOfReals = {
      })},
     {"layer_norm", each([](const Segment& s, std::size_t i) {
          return (s.x[i] - mean(s.x)) / std::sqrt(variance(s.x) + s.scalar) * s.weight[i] + s.bias[i];
+     })},
+    {"group_norm", each([](const Segment& s, std::size_t i) {
+         const auto channel = s.number % 2 * (s.size() / 2) + i / 2;
+         return (s.x[i] - mean(s.x)) / std::sqrt(variance(s.x) + s.scalar) * s.weight[channel] +
+                s.bias[channel];
      })},
     {"softmax_temperature", each([](const Segment& s, std::size_t i) {
          return softmax(values(s, [&](auto k) { return s.x[k] / s.scalar; }), s.x[i] / s.scalar);
@@ -252,7 +258,7 @@ void expect_meaning(const std::string& name, const Meaning& meaning, Type type,
     for (const auto& parameter : workload.op.parameters) {
         Row row;
         if (parameter.scalar)
-            row = {scalar};
+            row = {is_float(parameter.type) ? scalar : 2};
         else if (parameter.name == "label")
             row = labels;
         else
@@ -286,7 +292,8 @@ void expect_meaning(const std::string& name, const Meaning& meaning, Type type,
                         table("weight"),
                         table("bias"),
                         scalar,
-                        static_cast<std::int64_t>(labels[s])};
+                        static_cast<std::int64_t>(labels[s]),
+                        s};
         if (columns.size() == 2)
             segment.y = row_of(workload.arrays[columns[1]], begin, end);
         const Row wanted = meaning(segment);

@@ -1,7 +1,7 @@
-// fused_blocks: A block, or lanes of a warp, folds one segment, keeps it in registers, and maps it
+// fused_blocks: Lanes of a warp, a block or a cluster fold one segment, keep it on the chip, and map it
 // Segments given as offsets, 32-bit indices.
 // block_threads = 128
-// items_per_thread = 24
+// items_per_thread = 16
 // segment_threads = 4
 //
 // Softmax of each segment: exponentials that add up to 1,
@@ -18,6 +18,12 @@
 //     greatest = max(a.greatest, b.greatest);
 //     sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale;
 //   }
+//   append(a) {
+//     let ahead = x - a.greatest;
+//     let scale = exp(-abs(ahead));
+//     greatest = max(a.greatest, x);
+//     sum = ahead > 0 ? a.sum * scale + 1 : a.sum + (x == a.greatest ? 1 : scale);
+//   }
 //   map {
 //     let share = 1 / sum;
 //     result = exp(x - greatest) * share;
@@ -30,14 +36,14 @@
 using Index = int;
 
 constexpr int kBlockThreads = 128;
-constexpr int kItemsPerThread = 24;
+constexpr int kItemsPerThread = 16;
 constexpr int kSegmentThreads = 4;
 constexpr int kResidentBlocks = 8;
+constexpr int kTeamThreads = 4;
 constexpr int kBlockSegments = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
-constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
 // Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
 __device__ __forceinline__ float opaque_f32(float x)
@@ -67,17 +73,23 @@ __device__ __forceinline__ State identity()
     return {-kInfinity, 0.0f};
 }
 
-__device__ __forceinline__ State lift(float x)
-{
-    return {isnan(x) ? -kInfinity : x, isnan(x) ? kNan : 1.0f};
-}
-
 // The left operand covers earlier elements, always.
 __device__ __forceinline__ State combine(State a, State b)
 {
     const float ahead = b.greatest - a.greatest;
     const float scale = expf(fminf(opaque_f32(ahead > 0.0f ? -ahead : ahead), 0.0f));
     return {fmaxf(a.greatest, b.greatest), ahead > 0.0f ? a.sum * scale + b.sum : a.sum + b.sum * scale};
+}
+
+// combine(a, lift(...)) in fewer steps.
+__device__ __forceinline__ State append(State a, float x)
+{
+    const float ahead = x - a.greatest;
+    const float scale = expf(-fabsf(ahead));
+    return {
+        fmaxf(a.greatest, x),
+        ahead > 0.0f ? a.sum * scale + 1.0f : a.sum + (x == a.greatest ? 1.0f : scale),
+    };
 }
 
 // The results of one segment.
@@ -253,15 +265,25 @@ __device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
     return items;
 }
 
-// Lifts item k of a step, which is the element at `index`.
-__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+// Appends item k of a step, which is the element at `index`, to `run`.
+__device__ __forceinline__ State append_item(State run, const Inputs&, const Items& items, int k, Index)
 {
-    return lift(items.x[0].at[k]);
+    return append(run, items.x[0].at[k]);
 }
 
-// The elements of a step, as map takes them; kStepItems must be kMapItems. The first of them is the element at
-// `index`. Columns that lift does not read are loaded from memory, `count` elements of each.
-__device__ __forceinline__ MapItems map_items_of(const Items& step, const Inputs&, Index, int)
+// kMapItems consecutive elements of the columns that map reads and lift does not.
+struct OtherItems {
+};
+
+// Loads `count` of them from the element at `index` on; the others become zero.
+__device__ __forceinline__ OtherItems load_other_items(const Inputs&, Index, int)
+{
+    OtherItems items = {};
+    return items;
+}
+
+// The elements of a step, as map takes them; kStepItems must be kMapItems.
+__device__ __forceinline__ MapItems map_items_of(const Items& step, const OtherItems&)
 {
     MapItems items = {};
     #pragma unroll
@@ -270,26 +292,28 @@ __device__ __forceinline__ MapItems map_items_of(const Items& step, const Inputs
     return items;
 }
 
-constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps
-constexpr int kStride = kSegmentThreads * kStepItems;   // from one vector of a thread to its next
-constexpr int kAhead = 2;                               // vectors under way of those that it does not keep
-constexpr int kEdgeItems = kStepItems - 1;
+constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps in registers
+constexpr int kStride = kTeamThreads * kStepItems;  // from one vector of a thread to its next
+constexpr bool kSpreadsEdges = kTeamThreads >= 2 * kStepItems;
+constexpr int kAhead = 2;  // vectors under way of those that it does not keep
+constexpr int kEdgeItems = kSpreadsEdges ? 1 : kStepItems - 1;  // that a thread takes there at most
 constexpr int kGroupLanes = kSegmentThreads < kWarpThreads ? kSegmentThreads : kWarpThreads;
 
-// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the segment's
-// first vector and behind its last one.
+// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the
+// segment's first vector and behind its last one.
 struct Part {
     Index begin;  // of the segment
     Index length;
     Index first;        // its first vector
     Index num_vectors;  // of this thread
+    Index num_kept;     // of these
     Index edge;         // its first element there
     int num_at_edge;
 };
 
 // Vectors begin at multiples of kStepItems. The first thread takes what lies before the first one, the last
-// thread what lies behind the last one.
-__device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread)
+// thread what lies behind the last one; where the order is free and threads suffice, each takes an element.
+__device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread, int most_kept)
 {
     Part part;
     part.begin = segment_first(segments, segment);
@@ -298,11 +322,17 @@ __device__ __forceinline__ Part part_of(const Segments& segments, Index segment,
     const int behind = int((part.length - before) & Index(kStepItems - 1));
     const Index num_vectors = (part.length - before) / kStepItems;
     const Index mine = thread;
-    part.num_vectors = (num_vectors - thread + kSegmentThreads - 1) / kSegmentThreads;
+    part.num_vectors = (num_vectors - thread + kTeamThreads - 1) / kTeamThreads;
     part.first = part.begin + before + mine * kStepItems;
-    const bool is_last = thread == kSegmentThreads - 1;
-    part.edge = is_last ? part.begin + part.length - behind : part.begin;
-    part.num_at_edge = is_last ? behind : thread == 0 ? before : 0;
+    part.num_kept = min(part.num_vectors, Index(most_kept));
+    if (kSpreadsEdges) {
+        part.edge = part.begin + thread + (thread < before ? Index(0) : num_vectors * kStepItems);
+        part.num_at_edge = thread < before + behind ? 1 : 0;
+    } else {
+        const bool is_last = thread == kTeamThreads - 1;
+        part.edge = is_last ? part.begin + part.length - behind : part.begin;
+        part.num_at_edge = is_last ? behind : thread == 0 ? before : 0;
+    }
     return part;
 }
 
@@ -313,7 +343,7 @@ __device__ __forceinline__ State fold_vector(State run, const Inputs& inputs, co
     #pragma unroll
     for (int k = 0; k < kStepItems; ++k)
         if (k < count)
-            run = combine(run, lift_item(inputs, items, k, index + k));
+            run = append_item(run, inputs, items, k, index + k);
     return run;
 }
 
@@ -370,7 +400,7 @@ __device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& 
 __device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, const Part& part)
 {
     #pragma unroll 1
-    for (Index from = kVectors; from < part.num_vectors; from += kAhead) {
+    for (Index from = part.num_kept; from < part.num_vectors; from += kAhead) {
         Items items[kAhead];
         #pragma unroll
         for (int v = 0; v < kAhead; ++v)
@@ -389,23 +419,23 @@ __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& re
                                          const Part& part)
 {
     #pragma unroll 1
-    for (Index end = part.num_vectors; end > kVectors; end -= kAhead) {
+    for (Index end = part.num_vectors; end > part.num_kept; end -= kAhead) {
         MapItems items[kAhead];
         #pragma unroll
         for (int v = 1; v <= kAhead; ++v)
-            if (end - v >= kVectors)
+            if (end - v >= part.num_kept)
                 items[v - 1] = load_map_items(inputs, part.first + (end - v) * kStride, kMapItems);
         #pragma unroll
         for (int v = 1; v <= kAhead; ++v)
-            if (end - v >= kVectors)
+            if (end - v >= part.num_kept)
                 map_vector(inputs, results, target, part, items[v - 1], part.first + (end - v) * kStride,
                            kMapItems);
     }
 }
 
-// kSegmentThreads threads take a segment. Each loads kVectors vectors at once and keeps them in registers,
-// joins what it has with the others, and maps what it has kept: an element comes from memory once, whole
-// vectors of it.
+// kSegmentThreads threads take a segment.
+// Each loads kVectors vectors at once and keeps them in registers, joins what it has with the others, and
+// maps what it has kept: an element comes from memory once, whole vectors of it.
 // Threads side by side have vectors side by side.
 // What a segment has beyond that is folded vector by vector, and read once more.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentBlocks)
@@ -415,31 +445,23 @@ reduce(Inputs inputs, Segments segments, Results results)
     const Index wanted = Index(blockIdx.x) * kBlockSegments + threadIdx.x / kSegmentThreads;
     // All lanes of a warp meet in the shuffles. Those that have no segment fold the last one, and store nothing.
     const Index segment = min(wanted, segments.num_segments - 1);
-    const Part part = part_of(segments, segment, thread);
+    // Arrays that do not begin at vectors are read twice, so that these loads are free of conditions on them.
+    const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors : 0);
     const int num_at_edge = min(part.num_at_edge, kEdgeItems);
     const Items at_edge = load_items(inputs, part.edge, num_at_edge);
+    const OtherItems others_at_edge = load_other_items(inputs, part.edge, num_at_edge);
     Items kept[kVectors];
-    if (is_aligned(inputs)) {
-        #pragma unroll
-        for (int v = 0; v < kVectors; ++v)
-            if (v < part.num_vectors)
-                kept[v] = load_vectors(inputs, part.first + v * kStride);
-    } else {
-        #pragma unroll
-        for (int v = 0; v < kVectors; ++v)
-            if (v < part.num_vectors)
-                kept[v] = load_items(inputs, part.first + v * kStride, kStepItems);
-    }
-    // Columns that lift does not read are asked for here, too.
-    MapItems map_items[kVectors];
+    OtherItems others[kVectors];
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
-            map_items[v] = map_items_of(kept[v], inputs, part.first + v * kStride, kMapItems);
+        if (v < part.num_kept) {
+            kept[v] = load_vectors(inputs, part.first + v * kStride);
+            others[v] = load_other_items(inputs, part.first + v * kStride, kMapItems);
+        }
     State total = identity();
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
+        if (v < part.num_kept)
             total = fold_vector(total, inputs, kept[v], part.first + v * kStride, kStepItems);
     total = fold_rest(total, inputs, part);
     if (num_at_edge > 0) {
@@ -455,9 +477,10 @@ reduce(Inputs inputs, Segments segments, Results results)
     map_rest(inputs, results, target, part);
     #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-        if (v < part.num_vectors)
-            map_vector(inputs, results, target, part, map_items[v], part.first + v * kStride, kMapItems);
+        if (v < part.num_kept)
+            map_vector(inputs, results, target, part, map_items_of(kept[v], others[v]),
+                       part.first + v * kStride, kMapItems);
     if (num_at_edge > 0)
-        map_vector(inputs, results, target, part, map_items_of(at_edge, inputs, part.edge, num_at_edge),
-                   part.edge, num_at_edge);
+        map_vector(inputs, results, target, part, map_items_of(at_edge, others_at_edge), part.edge,
+                   num_at_edge);
 }

@@ -17,6 +17,12 @@
 //     greatest = max(a.greatest, b.greatest);
 //     sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale;
 //   }
+//   append(a) {
+//     let ahead = x - a.greatest;
+//     let scale = exp(-abs(ahead));
+//     greatest = max(a.greatest, x);
+//     sum = ahead > 0 ? a.sum * scale + 1 : a.sum + (x == a.greatest ? 1 : scale);
+//   }
 //   map {
 //     let share = 1 / sum;
 //     result = exp(x - greatest) * share;

@@ -1,0 +1,26 @@
+//% use parts/elements/async_copy.cuh
+//% if async_copies
+// Starts a copy of 4, 8 or 16 bytes, which is a constant, from global to shared memory. Both addresses must be
+// multiples of it.
+__device__ __forceinline__ void copy_chunk_async(void* to, const void* from, int bytes)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    if (bytes == 16)
+        copy_async(to, from);
+    else if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(shared), "l"(from) : "memory");
+    else
+        copy_word_async(to, from);
+}
+//% else
+// Copies 4, 8 or 16 bytes, which is a constant. Both addresses must be multiples of it.
+__device__ __forceinline__ void copy_chunk_async(void* to, const void* from, int bytes)
+{
+    if (bytes == 16)
+        copy_async(to, from);
+    else if (bytes == 8)
+        *(uint2*)to = *(const uint2*)from;
+    else
+        copy_word_async(to, from);
+}
+//% end
