@@ -158,6 +158,8 @@ StageOrder::StageOrder(std::string_view text)
             for (auto& fact : sample.facts)
                 fact = number_of(take_word(line), number);
             sample.text = line;
+            line.remove_prefix(std::min(line.find(": ") + 2, line.size()));
+            sample.best = take_word(line);
             samples_.push_back(std::move(sample));
         } else if (line.starts_with("stage ")) {
             take_word(line);
@@ -182,6 +184,7 @@ void StageOrder::add_tree(std::string_view line, int line_number, Trees& trees)
     while (!line.empty()) {
         if (is_whole)
             fail(line_number, "the tree ends before the line does");
+        static_assert(std::tuple_size_v<OrderFacts> == 'z' - 'a' + 1, "each letter is a fact");
         const bool asks = line.front() >= 'a' && line.front() <= 'z';
         if (!asks && line.front() != '+' && line.front() != '-')
             fail(line_number,
@@ -208,13 +211,14 @@ void StageOrder::add_tree(std::string_view line, int line_number, Trees& trees)
         fail(line_number, "the tree does not end with the line");
 }
 
-std::string_view StageOrder::nearest(const OrderFacts& facts) const
+std::string_view StageOrder::nearest(const OrderFacts& facts,
+                                     const std::function<bool(std::string_view)>& has) const
 {
     constexpr int kMost = 8 * kSteps;  // of one fact
     std::string_view text;
     int least = std::numeric_limits<int>::max();
     for (const auto& sample : samples_) {
-        if (kind_of(sample.facts) != kind_of(facts))
+        if (kind_of(sample.facts) != kind_of(facts) || !has(sample.best))
             continue;
         int away = 0;
         for (std::size_t i = 0; i < facts.size(); ++i)

@@ -2,6 +2,7 @@
 // The order in which stages are tried, grown from measured rows by kernels/ranks/grow.py.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,7 +58,9 @@ public:
     /// Returns the measured workload that is nearest to `facts`, with the shares of its three best stages:
     /// "sum_f32 offsets, 1048576 elements in 3000 segments, NVIDIA H200: lean_stream 1.00, warp_stream 0.97".
     /// Empty if no workload of that kind was measured.
-    [[nodiscard]] std::string_view nearest(const OrderFacts& facts) const;
+    /// Only workloads whose best stage `has` knows count.
+    [[nodiscard]] std::string_view nearest(const OrderFacts& facts,
+                                           const std::function<bool(std::string_view stage)>& has) const;
 
     /// How many measured rows each device has, by its name.
     [[nodiscard]] const std::map<std::string, int>& rows() const { return rows_; }
@@ -81,6 +84,7 @@ private:
     struct Sample {
         OrderFacts facts;
         std::string text;
+        std::string best;  ///< its best stage
     };
 
     std::map<std::string, int> rows_;

@@ -70,7 +70,7 @@ def jobs_of(asked, folder):
                 for form in ("flags", "keys"):
                     add(op, asked.count, 26, "--given-as", form)
     if "map" in kinds:
-        for op in named(asked.operators or MAPS):
+        for op in named(MAPS):
             add(op, 3 * asked.count, 26)
     if "rows" in kinds:
         for op in written((*ROWS, *ROW_MAPS)):
@@ -89,7 +89,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--kinds", default="fold,map,rows")
-    parser.add_argument("--operators")
+    parser.add_argument("--operators", help="of the kind fold")
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--phase", choices=["compile", "time"], help="only this, where several draws share a GPU")
     asked = parser.parse_args()

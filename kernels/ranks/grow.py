@@ -11,6 +11,7 @@ learn its share of the best stage's rate from whole numbers: logarithms in steps
 leave nothing to rounding, so the program that reads the order decides as this one does.
 """
 
+import argparse
 import collections
 import csv
 import math
@@ -252,18 +253,24 @@ def judge(rows):
         print_judged(op, shares_of_chosen(order, [row for row in of_gpus if row["operator"] == op]))
 
 
-if __name__ == "__main__":
-    all_rows = read_rows()
-    if sys.argv[1:2] == ["--judge"] and len(sys.argv) > 2:
-        grown = grow(all_rows)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("output", nargs="?", choices=["-"], help="standard output in place of order.txt")
+    parser.add_argument("--judge", nargs="*", metavar="FILE.csv")
+    asked = parser.parse_args()
+    rows = read_rows()
+    if asked.judge:
+        order = grow(rows)
         print_titles()
-        for file in sys.argv[2:]:
-            print_judged(pathlib.Path(file).stem, shares_of_chosen(grown, read_rows([file])))
-    elif "--judge" in sys.argv[1:]:
-        judge(all_rows)
+        for file in asked.judge:
+            print_judged(pathlib.Path(file).stem, shares_of_chosen(order, read_rows([file])))
+    elif asked.judge is not None:
+        judge(rows)
+    elif asked.output:
+        sys.stdout.write(text_of(grow(rows), rows))
     else:
-        text = text_of(grow(all_rows), all_rows)
-        if "-" in sys.argv[1:]:
-            sys.stdout.write(text)
-        else:
-            (HERE / "order.txt").write_text(text)
+        (HERE / "order.txt").write_text(text_of(grow(rows), rows))
+
+
+if __name__ == "__main__":
+    main()

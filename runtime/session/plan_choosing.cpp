@@ -196,7 +196,7 @@ Explanation Plan::State::explained() const
         all.expected = chosen.explanation.expected;
         all.nearest = chosen.explanation.nearest;
         all.traffic = chosen.explanation.traffic;
-        now = chosen.explanation.taken == all.taken
+        now = chosen.plan->text() == choice()->text()
                   ? "a new plan would take the same"
                   : fmt::format("a new plan would take {}", chosen.explanation.taken);
     } catch (const Error& error) {

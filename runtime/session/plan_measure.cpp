@@ -144,7 +144,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
     const auto num_segments =
         is_found(first.sizes.form) ? first.sizes.sizes.num_elements : first.sizes.sizes.num_segments;
     const ScratchResults results(first, num_segments);
-    const bool is_exact = combines_exactly(first.parts->op);
+    const bool are_compared = is_exact(first.parts->op);
     std::vector<std::byte> expected;
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -157,7 +157,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
                         });
         const double seconds = watch.seconds();
         told += fmt::format("{}{} {:.4g} us", i == 0 ? "" : ", ", plans[i].stage(), seconds * 1e6);
-        if (is_exact) {
+        if (are_compared) {
             auto given = results.bytes();
             if (i == 0)
                 expected = std::move(given);
@@ -170,7 +170,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
             best = i;
         }
     }
-    auto kept = std::move(plans[best].state_);
+    auto kept = std::make_unique<State>(*plans[best].state_);  // a copy belongs to no stream yet
     auto explanation = *kept->explanation;
     explanation.lookup = first.explanation->lookup;
     explanation.taken = fmt::format("{}, measured here: {}", kept->choice()->text(), told);

@@ -83,6 +83,12 @@ public:
                 "{}= times plans whose number of segments is known; by keys and flags a run finds it; "
                 "give offsets, or leave the word out",
                 kMeasure));
+        if (!is_on_device_ &&
+            (core(*session_).backend().context() != nullptr || call.model().kind() == Kind::jax))
+            throw InputError(
+                fmt::format("{}= times runs on arrays where they lie, and runs of this plan copy them; "
+                            "give arrays of the GPU, or of NumPy for the back end cpu",
+                            kMeasure));
         const auto segments = is_on_device_ ? call.segments() : call.segments_on_host();
         auto* stream = is_on_device_ ? reinterpret_cast<CUstream_st*>(current_stream(call.model())) : nullptr;
         const nb::gil_scoped_release released;

@@ -227,7 +227,9 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
     explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});
     explanation.expected = expected_text(ranked, chooser.device);
     if (!explanation.expected.empty())
-        explanation.nearest = StageOrder::standard().nearest(order_facts(facts));
+        explanation.nearest = StageOrder::standard().nearest(order_facts(facts), [&](std::string_view stage) {
+            return std::ranges::find(catalogue.stages(), stage, &Stage::name) != catalogue.stages().end();
+        });
     explanation.taken = fmt::format("{}, {}", plan.text(), plan.chosen_by());
     explanation.without_identity = laws.without_identity.value_or("");
     explanation.traffic = traffic;

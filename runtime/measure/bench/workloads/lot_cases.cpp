@@ -128,7 +128,8 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, const Machin
     for (const auto& record : records) {
         std::string rates;
         for (const auto& entry : record.entries) {
-            if (entry.is_peer || entry.is_host || entry.outcome != Outcome::measured)
+            if (entry.is_peer || entry.is_host || entry.outcome != Outcome::measured ||
+                !entry.agreement.agrees)
                 continue;
             const auto colon = std::min(entry.name.find(':'), entry.name.size());
             auto settings = entry.name.substr(colon);

@@ -36,8 +36,8 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 /// form, elements, segments, longest segment, padded elements, features, and each plan's share of the
 /// ceiling.
 ///
-/// Shares read "tile_scan@1f3a90=0.46", where six digits of the hash of the stage's text follow its name, or
-/// "tile_scan@1f3a90:block_threads=128;items_per_thread=8=0.51".
+/// Plans with wrong results are left out. Shares read "tile_scan@1f3a90=0.46", where six digits of the hash
+/// of the stage's text follow its name, or "tile_scan@1f3a90:block_threads=128;items_per_thread=8=0.51".
 std::string print_rates(const std::vector<WorkloadRecord>& records, const MachineRecord& machine);
 
 /// The line above the rows of print_rates().
