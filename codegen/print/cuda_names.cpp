@@ -45,6 +45,7 @@ constexpr std::string_view kTaken[] = {
     // Types, and names around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
+    "copy_vectors shared_vectors copy_chunk_async quick_exp load_other_items map_items_of "
     "element_address "
     "part_words part_pairs part_lanes keep_words clip keep_totals take_totals take_row "
     "lift_at lift_item lift_tile append append_item append_element load_element opaque opaque_f32 opaque_f64 "

@@ -18,11 +18,13 @@ inline std::string generated_text(const std::vector<Operator>& operators)
 {
     std::string text =
         "__device__ void copy_column(char* to, const char* from, int bytes, long long count);\n"
-        "__device__ int tile_place(int lane, int byte, int row_bytes);\n";
+        "__device__ int tile_place(int lane, int byte, int row_bytes);\n"
+        "__device__ void copy_chunk_async(void* to, const void* from, int bytes);\n";
     for (std::size_t i = 0; i < operators.size(); ++i) {
         const Problem problem(operators[i], SegmentForm::offsets);
-        auto pieces = operator_section(problem, {{"kItemsPerThread", 16}},
-                                       [&](std::string_view path) { return part_text(path, problem); });
+        auto pieces =
+            operator_section(problem, {{"kItemsPerThread", 16}, {"kSharedVectors", 2}, {"kBlockThreads", 64}},
+                             [&](std::string_view path) { return part_text(path, problem); });
         std::ranges::move(tile_section(problem), std::back_inserter(pieces));
         Identifiers names;
         for (const auto& piece : pieces)

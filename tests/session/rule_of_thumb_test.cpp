@@ -22,9 +22,9 @@ std::string taken(const std::string& op, std::int64_t elements, std::int64_t seg
     return Catalogue::standard().rule_of_thumb(problem, {elements, segments, longest, 0, padded}).name;
 }
 
-/// Segments that some threads or a block can keep are read once; giants among others are left to two
-/// launches.
-TEST(RuleOfThumb, KeepsSegmentsInRegistersUntilTheyAreMapped)
+/// Segments that some threads, a block or a cluster can keep are read once; giants among others are left to
+/// two launches.
+TEST(RuleOfThumb, KeepsSegmentsOnTheChipUntilTheyAreMapped)
 {
     const auto of_one_length = [](std::int64_t length, std::int64_t segments) {
         const Problem problem(standard_operator("softmax_f32"), SegmentForm::uniform);
@@ -33,9 +33,9 @@ TEST(RuleOfThumb, KeepsSegmentsInRegistersUntilTheyAreMapped)
     EXPECT_EQ(of_one_length(63, 100000), "fused_tiles");
     for (const std::int64_t length : {64, 100, 1001, 32768})
         EXPECT_EQ(of_one_length(length, 300), "fused_blocks") << length;
-    EXPECT_EQ(of_one_length(262144, 1024), "fused_blocks");
-    EXPECT_NE(of_one_length(262144, 300), "fused_blocks") << "which are too few for a block each";
-    EXPECT_NE(of_one_length(262145, 1024), "fused_blocks");
+    EXPECT_EQ(of_one_length(1048576, 32), "fused_blocks");
+    EXPECT_NE(of_one_length(32769, 31), "fused_blocks") << "which are too few for a cluster each";
+    EXPECT_NE(of_one_length(1048577, 256), "fused_blocks");
     const Problem equal(standard_operator("softmax_f32"), SegmentForm::uniform);
     EXPECT_EQ(Catalogue::standard().rule_of_thumb(equal, {1 << 20, 1 << 10}).name, "fused_blocks")
         << "equal lengths are known by the form";
@@ -47,25 +47,44 @@ TEST(RuleOfThumb, KeepsSegmentsInRegistersUntilTheyAreMapped)
     EXPECT_EQ(taken("softmax_f32", 1000000, 10000, 201, 0), "fused_tiles") << "which packs short ones";
 }
 
-/// Threads of a segment, and elements that each keeps.
+/// How a segment is kept: threads of a block, elements that each has in registers and in shared memory, and
+/// blocks.
+using Kept = std::tuple<int, int, int, int>;
+
 TEST(RuleOfThumb, GivesASegmentAsManyThreadsAsKeepIt)
 {
     const auto& stage = Catalogue::standard().stage("fused_blocks");
-    const auto kept = [&](const char* op, SegmentForm form, const Shape& shape) {
-        const auto configuration =
-            default_configuration(stage, plan_facts(Problem(standard_operator(op), form), shape));
-        return std::pair(configuration.at("segment_threads"), configuration.at("items_per_thread"));
+    const auto kept = [&](const char* op, SegmentForm form, const Shape& shape, int capability = 90,
+                          int kilobytes = 227) {
+        Problem problem(standard_operator(op), form);
+        problem.target.compute_capability = capability;
+        problem.target.block_shared_bytes = std::int64_t{kilobytes} * 1024;
+        const auto configuration = default_configuration(stage, plan_facts(problem, shape));
+        return Kept(configuration.at("segment_threads"), configuration.at("items_per_thread"),
+                    configuration.at("shared_items"), configuration.at("cluster_blocks"));
     };
-    const auto of_one_length = [&](const char* op, std::int64_t length) {
-        return kept(op, SegmentForm::uniform, {length * 1000, 1000, length, 0, 0});
+    const auto of_one_length = [&](const char* op, std::int64_t length, int capability = 90,
+                                   int kilobytes = 227) {
+        return kept(op, SegmentForm::uniform, {length * 1000, 1000, length, 0, 0}, capability, kilobytes);
     };
-    EXPECT_EQ(of_one_length("softmax_f32", 100), std::pair(4, 32));
-    EXPECT_EQ(of_one_length("softmax_f32", 1024), std::pair(32, 32));
-    EXPECT_EQ(of_one_length("softmax_f32", 4100), std::pair(128, 32)) << "and read four elements again";
-    EXPECT_EQ(of_one_length("softmax_f32", 5000), std::pair(256, 24)) << "so that more blocks are at work";
-    EXPECT_EQ(of_one_length("softmax_f32", 100000), std::pair(1024, 32));
-    EXPECT_EQ(of_one_length("softmax_f64", 1024), std::pair(64, 16));
-    EXPECT_EQ(kept("softmax_f32", SegmentForm::offsets, {1000000, 1000, 9000, 0, 0}), std::pair(64, 16));
+    EXPECT_EQ(of_one_length("softmax_f32", 64), Kept(4, 16, 0, 1));
+    EXPECT_EQ(of_one_length("softmax_f32", 100), Kept(8, 16, 0, 1)) << "four lanes would read half sectors";
+    EXPECT_EQ(of_one_length("softmax_f32", 1024), Kept(32, 32, 0, 1));
+    EXPECT_EQ(of_one_length("softmax_f32", 1100), Kept(32, 32, 32, 1));
+    EXPECT_EQ(of_one_length("softmax_f32", 4100), Kept(64, 32, 32, 1)) << "and read four elements again";
+    EXPECT_EQ(of_one_length("softmax_f32", 65536), Kept(1024, 32, 32, 1));
+    EXPECT_EQ(of_one_length("softmax_f32", 87381), Kept(1024, 32, 32, 1)) << "and read a quarter again";
+    EXPECT_EQ(of_one_length("softmax_f32", 131072), Kept(512, 32, 32, 4));
+    EXPECT_EQ(of_one_length("softmax_f32", 1048576), Kept(512, 32, 32, 8));
+    EXPECT_EQ(of_one_length("softmax_f32", 131072, 80, 163), Kept(1024, 32, 32, 1)) << "without clusters";
+    EXPECT_EQ(of_one_length("softmax_f32", 131072, 75, 64), Kept(1024, 32, 8, 1)) << "with less memory";
+    EXPECT_EQ(of_one_length("softmax_f64", 1024), Kept(32, 16, 16, 1));
+    EXPECT_EQ(of_one_length("softmax_bf16", 128), Kept(4, 32, 0, 1));
+    EXPECT_EQ(of_one_length("softmax_bf16", 288), Kept(8, 32, 16, 1)) << "so that no lane waits for others";
+    EXPECT_EQ(of_one_length("softmax_bf16", 4096), Kept(64, 32, 64, 1));
+    EXPECT_EQ(of_one_length("rms_norm_bf16", 4096), Kept(64, 16, 64, 1)) << "weights take registers";
+    EXPECT_EQ(kept("softmax_f32", SegmentForm::offsets, {4046000, 1000, 8000, 0, 0}), Kept(128, 32, 32, 1));
+    EXPECT_EQ(kept("softmax_f32", SegmentForm::offsets, {1000000, 1000, 9000, 0, 0}), Kept(64, 32, 0, 1));
 }
 
 /// All tiles run at once: a second wave of blocks would be half empty.
