@@ -234,8 +234,14 @@ std::string_view StageOrder::nearest(const OrderFacts& facts,
 std::optional<double> StageOrder::expected_share(std::string_view stage, const OrderFacts& facts) const
 {
     const auto found = stages_.find(stage);
-    if (found == stages_.end() || (found->second.kinds >> kind_of(facts) & 1U) == 0)
+    if (found == stages_.end())
         return std::nullopt;
+    // Without rows of write-back a stage counts as in a fold: the elements are mapped by a launch after it.
+    auto fold = facts;
+    fold[kMap] = 0;
+    const auto has = [&](const OrderFacts& work) { return (found->second.kinds >> kind_of(work) & 1U) != 0; };
+    if (!has(facts))
+        return facts[kMap] != 0 && has(fold) ? expected_share(stage, fold) : std::nullopt;
     int sum = found->second.base;
     for (const auto root : found->second.roots) {
         auto at = static_cast<std::size_t>(root);

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 HERE = pathlib.Path(__file__).parent
-TREES, LEAVES, RATE = 72, 15, 0.2
+TREES, LEAVES, RATE = 84, 15, 0.2
 LEAST = 0.5  # of the best rate: below it nothing is told apart
 SAMPLES = 10  # rows of a kind of work that the text has, so that a run can name one near to it
 OLDER = 0.5  # what a row of a stage's older text counts

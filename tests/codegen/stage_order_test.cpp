@@ -63,11 +63,11 @@ TEST(StageOrder, AddsTreesOfStagesAndFormsThatRowsHave)
     EXPECT_TRUE(order.expected_share("s", facts));
     EXPECT_EQ(as_offsets(facts)[kForm], 1);
     facts[kMap] = 1;
-    EXPECT_FALSE(order.expected_share("s", facts)) << "no row has write-back";
+    EXPECT_TRUE(order.expected_share("s", facts)) << "as a fold: no row has write-back";
     EXPECT_TRUE(StageOrder("stage s -100 keys+map\n-50\n").expected_share("s", facts));
     facts[kRowBytes] = 32;
     EXPECT_TRUE(StageOrder("stage s -100 keys+map+rows\n-50\n").expected_share("s", facts));
-    EXPECT_FALSE(StageOrder("stage s -100 keys+rows\n-50\n").expected_share("s", facts));
+    EXPECT_FALSE(StageOrder("stage s -100 keys\n-50\n").expected_share("s", facts)) << "no row has features";
 }
 
 TEST(StageOrder, TellsHowManyRowsADeviceHas)
