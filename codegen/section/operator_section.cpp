@@ -416,6 +416,7 @@ void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
     alias("u16", "unsigned short");
     alias("i64", "long long");
     alias("u64", "unsigned long long");
+    alias("Number", cuda_name(problem.number_type).c_str());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/deliver.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
 
@@ -292,7 +293,11 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         wishes.on_check();
     const auto laws = this->laws(workload);
     run.doubtful_laws = laws.relied_on_in_doubt();
-    run.validation = validate(workload, run.results, laws.is_associative(), has_thrust);
+    std::optional<Workload> sorted;  // the order in which others fold
+    if (workload.segments.form == SegmentForm::groups)
+        sorted = sorted_by_group(workload);
+    run.validation =
+        validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);
     return run;
 }
 
@@ -309,7 +314,12 @@ Folded SessionCore::fold(const Operator& op, std::span<const ArrayView> inputs, 
 Folded SessionCore::fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                               const SegmentsView& segments, const FoldOptions& options)
 {
-    const auto workload = borrow_workload(op, inputs, segments);
+    return fold_workload(op, borrow_workload(op, inputs, segments), segments, options);
+}
+
+Folded SessionCore::fold_workload(const Operator& op, const Workload& workload, const SegmentsView& segments,
+                                  const FoldOptions& options)
+{
     require_stages(options.plan, backend());
     FoldWishes wishes{options.num_slices, options.plan, {}, options.check};
     wishes.one_piece = "fold it in one piece, by FoldOptions::num_slices = 0";

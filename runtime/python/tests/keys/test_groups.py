@@ -285,5 +285,6 @@ def test_arrays_of_a_gpu_are_sorted_by_their_library(library):
     for g, wanted in enumerate([*members(numbers, 6), []]):
         assert np.asarray(moved)[int(begins[g]) : int(ends[g])].tolist() == list(wanted)
     assert np.array_equal(np.asarray(places), np.argsort(numbers, kind="stable"))
+    assert _sorted.count_groups(lib.asarray(numbers), None) == 6
     with pytest.raises(sf.InputError, match="and there are 2 groups: numbers are less than that"):
-        _sorted.by_group(lib.asarray(numbers), 2, [])
+        _sorted.count_groups(lib.asarray(numbers), 2)
