@@ -106,7 +106,11 @@ std::int64_t element_bytes(const std::string& element, const Problem& problem)
         return state_bytes(problem.op);
     if (element == "Key")
         return problem.key_bytes;
-    return element == "Index" ? problem.index_bits / 8 : element == "bool" ? 1 : element == "u64" ? 8 : 4;
+    return element == "Index" ? problem.index_bits / 8
+           : element == "bool" ? 1
+           : element == "u16"  ? 2
+           : element == "u64"  ? 8
+                               : 4;
 }
 
 void check_parameters(const Emitted& emitted, const std::string& file)

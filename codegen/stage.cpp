@@ -12,8 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 19> kStageWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "suits", "prefer", "tune", "where",
     "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else",   "end"};
-constexpr std::array<std::string_view, 6> kScratchElements = {"State",    "Index", "Key",
-                                                              "unsigned", "u64",   "bool"};
+constexpr std::array<std::string_view, 7> kScratchElements = {"State", "Index", "Key", "unsigned",
+                                                              "u16",   "u64",   "bool"};
 
 SegmentForm read_form(const std::string& word, const std::string& place)
 {

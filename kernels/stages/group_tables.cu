@@ -30,7 +30,8 @@
 //% prefer  rows = state_bytes > 8 ? 4 : table_lanes == 32 && block_bytes * 2 > block_shared_bytes ? 16 : 8
 //% prefer  blocks_per_multiprocessor = min(table_lanes == 32 ? 4 : 8, block_shared_bytes / (block_bytes + 1024))
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * rows))
-//% let     num_blocks = num_segments == 0 ? 0 : min(num_multiprocessors * blocks_per_multiprocessor, most_blocks)
+//% let     resident = num_multiprocessors * blocks_per_multiprocessor
+//% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
 //% scratch tables : State[num_blocks * table_groups]
 //% if uses_length || tells_empty
 //% scratch table_counts : Index[num_blocks * table_groups]

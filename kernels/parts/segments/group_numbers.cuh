@@ -1,5 +1,6 @@
 //% use parts/segments/segments.cuh
-// The number of an element's group, or -1 if it has none. A number that no group has is noted in `is_outside`.
+// The number of an element's group, or -1 if it has none. A number that no group has is noted in
+// `is_outside`.
 __device__ __forceinline__ Index group_of(const Segments& segments, Index index, bool& is_outside)
 {
     const Number number = segments.numbers[index];

@@ -86,8 +86,8 @@ __device__ __forceinline__ void clear_tables(unsigned* table)
 }
 
 //% if table_lanes == 1
-// Folds an element for each lane into the warp's table, in lane order. The lanes of a group find each other by
-// bits that they set in a word of the group, and join their states by pairs; the first one of them alone
+// Folds an element for each lane into the warp's table, in lane order. The lanes of a group find each other
+// by bits that they set in a word of the group, and join their states by pairs; the first one of them alone
 // touches the table.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
@@ -97,9 +97,9 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
         atomicOr(marks + group, 1u << lane);
     __syncwarp();  // the bits of all lanes are set
     const unsigned peers = group >= 0 ? marks[group] : 1u << lane;
-    unsigned later = peers & 0xfffffffeu << lane;
+    unsigned later = peers & (0xfffffffeu << lane);
     if (__any_sync(kFullMask, later != 0)) {
-        int rank = __popc(peers & (1u << lane) - 1);
+        int rank = __popc(peers & ((1u << lane) - 1));
         while (__any_sync(kFullMask, later != 0)) {
             const int next = later != 0 ? __ffs(later) - 1 : lane;
             const State behind = shuffle(state, next);
@@ -112,7 +112,7 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
         }
     }
     __syncwarp();  // all lanes have read the bits
-    if (group >= 0 && (peers & (1u << lane) - 1) == 0) {
+    if (group >= 0 && (peers & ((1u << lane) - 1)) == 0) {
         marks[group] = 0;
         write_entry(table, group, 0, longer_entry(read_entry(table, group, 0), state, __popc(peers)));
     }

@@ -148,9 +148,7 @@ Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> i
         auto numbered = segments;
         const auto workload = unsorted_groups(op, inputs, segments);
         numbered.num_groups = workload.segments.num_segments;
-        // The sorted fold names the first empty group of an operator that has no result for it.
-        const bool has_results = op.takes_empty_segments() || !first_empty_group(workload.segments);
-        if (has_results && takes_groups(op, numbered, workload.segments.num_elements, options.plan))
+        if (takes_groups(op, numbered, workload.segments.num_elements, options.plan))
             return fold_workload(op, workload, segments, options);
     }
     auto grouped = group_inputs(op, inputs, segments);
