@@ -106,7 +106,7 @@ std::int64_t element_bytes(const std::string& element, const Problem& problem)
         return state_bytes(problem.op);
     if (element == "Key")
         return problem.key_bytes;
-    return element == "Index" ? problem.index_bits / 8
+    return element == "Index"  ? problem.index_bits / 8
            : element == "bool" ? 1
            : element == "u16"  ? 2
            : element == "u64"  ? 8

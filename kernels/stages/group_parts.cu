@@ -8,9 +8,11 @@
 //% needs   associative, state_bytes <= 32, !uses_position, !scans, !map, !rows
 //% let     wanted = num_segments > 0 ? num_segments : 65536
 //% let     roomy = entry_words <= 1 ? 1024 : entry_words <= 3 ? 512 : 256
-//% let     held = wanted <= roomy * 1024 ? roomy : roomy * 2
-//% let     is_served = wanted <= held * 1024
-//% suits   is_served ? 70 : 0
+//% let     most_parts = 1024
+//% let     roomier = wanted <= roomy * most_parts ? roomy : roomy * 2
+//% let     held = wanted <= roomier * most_parts ? roomier : roomy * 4
+//% let     held_bytes = held * (entry_words + 1) * 32
+//% suits   wanted <= held * most_parts && held_bytes <= block_shared_bytes && held <= 2048 ? 70 : 0
 //% tune    table_groups = 1024, 64, 256, 512, 2048
 //% tune    parts = 1024, 32, 64, 128, 256, 512
 //% tune    table_lanes = 1
@@ -28,6 +30,7 @@
 //% prefer  tile_rows = state_bytes > 8 ? 8 : state_bytes > 4 || parts == 32 ? 16 : 32
 //% prefer  chunk_items = num_elements > 0 ? num_elements / 1024 : 65536
 //% let     warp_words = table_groups * entry_words + table_groups
+//% prefer  block_threads = block_shared_bytes / (warp_words * 4) * 32
 //% let     num_warps = block_threads / 32
 //% let     tile_items = block_threads * tile_rows
 //% let     part_bytes = parts * (index_bytes + 4 + num_warps * 8)

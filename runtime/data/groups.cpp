@@ -115,7 +115,8 @@ std::optional<std::int64_t> first_empty_group(const Segments& segments)
                 has_elements[static_cast<std::size_t>(number)] = true;
     });
     const auto found = std::ranges::find(has_elements, false);
-    return found == has_elements.end() ? std::nullopt : std::optional<std::int64_t>(found - has_elements.begin());
+    return found == has_elements.end() ? std::nullopt
+                                       : std::optional<std::int64_t>(found - has_elements.begin());
 }
 
 GroupOrder::GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups)

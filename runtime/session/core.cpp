@@ -296,8 +296,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
     std::optional<Workload> sorted;  // the order in which others fold
     if (workload.segments.form == SegmentForm::groups)
         sorted = sorted_by_group(workload);
-    run.validation =
-        validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);
+    run.validation = validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);
     return run;
 }
 
@@ -396,6 +395,13 @@ Plan SessionCore::plan(const Operator& op, const SegmentsView& segments, std::in
     const auto backend = running();
     require_operator(op);
     require_stages(options.request, *backend);
+    if (segments.kind == LayoutKind::groups && segments.num_groups && !segments.group_order &&
+        backend->runs_stages() && backend->dialect() == Dialect::cuda &&
+        !takes_groups(op, segments, num_elements, options.request))
+        throw InputError(
+            fmt::format("no kernel folds {} of operator {} as they lie; calls sort the elements, and plans "
+                        "take them sorted, with offsets",
+                        count_text(*segments.num_groups, "group"), op.name));
     PlanParts parts{op,
                     backend,
                     chooser(op, options.request, ""),

@@ -160,7 +160,9 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             if (view.group_order)
                 refuse_layout(view.kind);
             plan.form = SegmentForm::groups;
-            per_element("number of a group");
+            if (view.first.length != num_elements)
+                throw InputError(fmt::format("{} numbers of groups for {}; one for each is needed",
+                                             view.first.length, count_text(num_elements, "element")));
             if (!is_integer(view.first.type))
                 throw InputError(
                     fmt::format("the numbers of groups are {}; they are integers", name(view.first.type)));

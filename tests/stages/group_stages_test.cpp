@@ -32,7 +32,8 @@ std::int64_t number_at(Lie lie, std::int64_t i, std::int64_t count, std::int64_t
         case Lie::uniform: return drawn;
         case Lie::zipf:
             return static_cast<std::int64_t>(
-                std::pow(static_cast<double>(groups), static_cast<double>(drawn) / static_cast<double>(groups)) -
+                std::pow(static_cast<double>(groups),
+                         static_cast<double>(drawn) / static_cast<double>(groups)) -
                 1);
         case Lie::equal: return groups - 1;
         case Lie::giant: return random() % 2 == 0 ? groups / 2 : drawn;
@@ -139,15 +140,19 @@ std::vector<Case> cases()
         all.push_back({stage, op, groups, settings, type, bits});
     };
     const Settings small = {{"block_threads", 64}, {"rows", 4}, {"blocks_per_multiprocessor", 2}};
-    for (const auto* op : {"sum_i32", "argmax_f32", "trace_u64", "affine_u32", "keep_first_i32",
-                           "max_subarray_i32", "mean_variance_f32", "sum_and_length", "placed", "indexed_sum",
-                           "sum_f16", "count_above_f32"})
+    for (const auto* op :
+         {"sum_i32", "argmax_f32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32",
+          "mean_variance_f32", "sum_and_length", "placed", "indexed_sum", "sum_f16", "count_above_f32"})
         add("group_tables", op, 13, small);
     for (const auto* op : {"sum_i32", "sum_and_length", "mean_variance_f32", "trace_u64"})
         add("group_tables", op, 700, small);
-    for (const auto& [type, groups] :
-         {std::pair{Type::i8, 100}, {Type::u8, 200}, {Type::i16, 40}, {Type::u16, 40}, {Type::u32, 40},
-          {Type::i64, 40}, {Type::u64, 40}})
+    for (const auto& [type, groups] : {std::pair{Type::i8, 100},
+                                       {Type::u8, 200},
+                                       {Type::i16, 40},
+                                       {Type::u16, 40},
+                                       {Type::u32, 40},
+                                       {Type::i64, 40},
+                                       {Type::u64, 40}})
         add("group_tables", "trace_u64", groups, small, type);
     add("group_tables", "affine_u32", 17, {{"block_threads", 32}, {"table_groups", 32}}, Type::i64, 64);
     add("group_tables", "sum_i32", 16, {{"block_threads", 96}, {"rows", 16}, {"table_lanes", 1}});
@@ -171,8 +176,8 @@ std::vector<Case> cases()
 
 std::string print(const Case& one)
 {
-    return one.stage + "_" + one.op + "_" + std::to_string(one.groups) + "_" + std::string(name(one.type)) + "_" +
-           std::to_string(one.index_bits) + "_" + std::to_string(one.settings.at("block_threads"));
+    return one.stage + "_" + one.op + "_" + std::to_string(one.groups) + "_" + std::string(name(one.type)) +
+           "_" + std::to_string(one.index_bits) + "_" + std::to_string(one.settings.at("block_threads"));
 }
 
 [[maybe_unused]] void PrintTo(const Case& one, std::ostream* out) { *out << print(one); }
@@ -214,7 +219,8 @@ TEST(GroupStages, GiveTheSameBitsInAnyOrderOfThreads)
     const auto op = standard_operator("sum_f32");
     for (const auto* stage : {"group_tables", "group_parts"})
         for (const std::int64_t groups : {5, 600}) {
-            const auto workload = workload_of(op, numbers_of(Type::i32, Lie::zipf, 6000, groups, false), groups);
+            const auto workload =
+                workload_of(op, numbers_of(Type::i32, Lie::zipf, 6000, groups, false), groups);
             const auto emitted =
                 emitted_for(workload, Catalogue::standard().stage(stage), {{"block_threads", 64}});
             const auto first = run(workload, emitted, 3, 1);

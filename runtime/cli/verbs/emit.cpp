@@ -200,8 +200,7 @@ int verb_emit(const Words& words)
     options.backend = shown_backend(arguments);
     Session session(options);
     const auto asked = arguments.value("stage");
-    const auto request =
-        parse_form(layout, asked ? &core(session).catalogue().stage(*asked) : nullptr);
+    const auto request = parse_form(layout, asked ? &core(session).catalogue().stage(*asked) : nullptr);
     auto scalars = given_scalars(op, scalar_texts(arguments, op));
     const auto laws = session.laws(op, scalars);
     if (!scalars.empty() && !depends_on_scalars(op, session.laws(op).report, scalars))

@@ -15,7 +15,7 @@ import torch
 
 AFFINE = """operator affine_of_one(x: f32) -> (scale: f32, shift: f32) {
   state { scale: f32 = 1; shift: f32 = 0 }
-  lift { scale = x; shift = x }
+  lift { scale = 0.5 + x * 0.01; shift = x }
   combine(a, b) { scale = a.scale * b.scale; shift = a.shift * b.scale + b.shift }
 }"""
 OPERATORS = {

@@ -34,9 +34,8 @@ Traffic compulsory_traffic(const Operator& op, const Segments& segments, std::in
     traffic.layout = layout_bytes(
         read_as.value_or(segments.form), segments.num_elements, segments.num_segments, segments.index_bits(),
         static_cast<std::int64_t>(segments.form == SegmentForm::keys ? size_bytes(segments.item_keys.type())
-                                  : segments.form == SegmentForm::groups
-                                      ? size_bytes(segments.numbers.type())
-                                      : 0));
+                                  : segments.form == SegmentForm::groups ? size_bytes(segments.numbers.type())
+                                                                         : 0));
     if (op.keeps_results)
         for (const auto& field : op.results)
             traffic.results +=

@@ -125,19 +125,26 @@ Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs, 
 }
 
 bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
-                               const PlanRequest& request)
+                               const PlanRequest& request, const Workload* data)
 {
     const auto backend = running();
     if (segments.group_order || !segments.num_groups || !backend->runs_stages() ||
         backend->dialect() == Dialect::native)
         return false;
     const auto sizes = plan_sizes(segments, num_elements);
-    auto problem = make_problem(op, sizes.form, sizes.sizes.index_bits, laws(op));
-    problem.target = backend->target();
-    problem.number_type = sizes.number_type;
-    const auto facts = plan_facts(problem, {num_elements, sizes.sizes.num_segments, num_elements});
-    return std::ranges::any_of(catalogue(*backend)->ranked(facts, problem), [&](const auto& one) {
-        return request.stage ? one.stage->name == *request.stage : rank(*one.stage, facts) > 0;
+    // A plan, which does not know its data, may drop the identity; the state is larger then.
+    std::vector<OperatorLaws> judged = {laws(op), laws(op)};
+    judged.back().without_identity = "a plan does not know its data";
+    if (data != nullptr)
+        judged = {laws(*data)};
+    return std::ranges::all_of(judged, [&](const OperatorLaws& one_of) {
+        auto problem = make_problem(op, sizes.form, sizes.sizes.index_bits, one_of);
+        problem.target = backend->target();
+        problem.number_type = sizes.number_type;
+        const auto facts = plan_facts(problem, {num_elements, sizes.sizes.num_segments, num_elements});
+        return std::ranges::any_of(catalogue(*backend)->ranked(facts, problem), [&](const auto& one) {
+            return request.stage ? one.stage->name == *request.stage : rank(*one.stage, facts) > 0;
+        });
     });
 }
 
@@ -148,7 +155,7 @@ Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> i
         auto numbered = segments;
         const auto workload = unsorted_groups(op, inputs, segments);
         numbered.num_groups = workload.segments.num_segments;
-        if (takes_groups(op, numbered, workload.segments.num_elements, options.plan))
+        if (takes_groups(op, numbered, workload.segments.num_elements, options.plan, &workload))
             return fold_workload(op, workload, segments, options);
     }
     auto grouped = group_inputs(op, inputs, segments);
