@@ -78,6 +78,7 @@ FormulaNames operator_facts(const Operator& op)
             {"redux_combine", warp_function(op).has_value()},
             {"has_append", has_append(op)},
             {"appends_exactly", has_append(op) && combines_exactly(op)},
+            {"exact_combine", combines_exactly(op)},
             {"sums_bytes", summed_bytes(op) != nullptr},
             {"row_bytes", row_bytes(op)},
             {"element_bytes", element_bytes(op)},

@@ -8,24 +8,30 @@
 //% let     wanted = num_segments > 0 ? num_segments : 1024
 //% let     few = wanted <= 16 ? 16 : wanted <= 32 ? 32 : wanted <= 64 ? 64 : wanted <= 128 ? 128 : 256
 //% let     some = wanted <= 512 ? 512 : wanted <= 1024 ? 1024 : wanted <= 2048 ? 2048 : 4096
-//% let     many = wanted <= 4096 ? some : wanted <= 8192 ? 8192 : 16384
+//% let     many = wanted <= 4096 ? some : wanted <= 8192 ? 8192 : wanted <= 16384 ? 16384 : 32768
 //% let     fitting = wanted <= 256 ? few : many
-//% let     fitting_bytes = fitting * (entry_words + 1) * 4
+//% let     is_exact = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
+//% let     fitting_bytes = fitting * (entry_words + (is_exact ? 0 : 1)) * 4
 //% let     fits = wanted <= fitting && fitting_bytes <= block_shared_bytes
-//% suits   !fits ? 0 : fitting_bytes * 6 <= block_shared_bytes ? 95 : 40
-//% tune    table_groups = 1024, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192, 16384
-//% tune    table_lanes = 1, 32
-//% tune    block_threads = 256, 32, 64, 96, 128, 160, 192, 224
+//% suits   !fits ? 0 : is_exact || fitting_bytes * 6 <= block_shared_bytes ? 95 : 40
+//% tune    table_groups = 1024, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192, 16384, 32768
+//% tune    table_lanes = 1, 0, 32
+//% tune    block_threads = 256, 32, 64, 96, 128, 160, 192, 224, 512
 //% tune    rows = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 1, 2, 3, 4, 6, 8
 //% where   num_segments <= table_groups
-//% where   table_lanes == 1 || commutative
+//% where   table_lanes == 0 ? is_exact : table_lanes == 1 || commutative
 //% prefer  table_groups = fitting
-//% prefer  table_lanes = commutative && table_groups * entry_words * 896 <= block_shared_bytes ? 32 : 1
+//% let     is_few = commutative && table_groups * entry_words * 896 <= block_shared_bytes
+//% let     is_many = table_groups * (entry_words + 1) * 64 > block_shared_bytes
+//% prefer  table_lanes = is_few ? 32 : is_exact && is_many ? 0 : 1
 //% let     mark_words = table_lanes == 1 ? table_groups : 0
 //% let     warp_words = table_groups * table_lanes * entry_words + mark_words
-//% prefer  block_threads = block_shared_bytes / (warp_words * 4) * 32
-//% let     block_bytes = block_threads / 32 * warp_words * 4
+//% let     wide_bytes = table_groups * entry_words * 4
+//% let     usual_threads = table_lanes == 0 && wide_bytes * 3 > block_shared_bytes ? 512 : 256
+//% let     most_threads = table_lanes == 0 ? 512 : block_shared_bytes / (warp_words * 4) * 32
+//% prefer  block_threads = min(usual_threads, most_threads)
+//% let     block_bytes = table_lanes == 0 ? wide_bytes : block_threads / 32 * warp_words * 4
 //% where   block_bytes <= block_shared_bytes
 //% prefer  rows = state_bytes > 8 ? 4 : table_lanes == 32 && block_bytes * 2 > block_shared_bytes ? 16 : 8
 //% prefer  blocks_per_multiprocessor = min(table_lanes == 32 ? 4 : 8, block_shared_bytes / (block_bytes + 1024))
@@ -61,7 +67,9 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
 }
 
 // A warp takes a share of neighbouring elements, and neighbouring lanes take neighbouring elements of it.
-//% if table_lanes == 1
+//% if table_lanes == 0
+// All warps fold into the table of the block.
+//% elif table_lanes == 1
 // The elements of a group meet in the order in which they stand.
 //% else
 // Each lane has a table of its own, so that no two ever touch an entry; combine() commutes.
@@ -75,10 +83,18 @@ fold_tables(Inputs inputs,
             //% end
             Index* num_tables)
 {
+    //% if table_lanes == 0
+    extern __shared__ u64 words[];
+    //% else
     extern __shared__ unsigned words[];
+    //% end
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
+    //% if table_lanes == 0
+    unsigned* const table = (unsigned*)words;
+    //% else
     unsigned* const table = words + warp * kWarpWords;
+    //% end
     clear_tables(table);
 
     const Index num_shares = Index(gridDim.x) * kWarps;
@@ -92,7 +108,7 @@ fold_tables(Inputs inputs,
     __syncthreads();  // the tables of all warps are there
 
     for (int group = threadIdx.x; group < segments.num_segments; group += kBlockThreads) {
-        const Entry entry = join_warp_tables(words, group);
+        const Entry entry = join_warp_tables((unsigned*)words, group);
         const i64 at = i64(blockIdx.x) * kTableGroups + group;
         tables[at] = entry.state;
         //% if uses_length || tells_empty

@@ -76,6 +76,15 @@ Operator operator_named(const std::string& name)
                 combine(a, b) a + b
                 laws commutative
             })");
+    if (name == "counted_sum")
+        return parse_operator("counted_sum", R"(
+            operator counted_sum(x: i32) -> (sum: i32, count: i64) {
+                state sum: i32 = 0
+                lift x
+                combine(a, b) a + b
+                finish { sum = sum; count = length }
+                laws commutative
+            })");
     return matrix_operator(name);
 }
 
@@ -157,6 +166,11 @@ std::vector<Case> cases()
     add("group_tables", "affine_u32", 17, {{"block_threads", 32}, {"table_groups", 32}}, Type::i64, 64);
     add("group_tables", "sum_i32", 16, {{"block_threads", 96}, {"rows", 16}, {"table_lanes", 1}});
     add("group_tables", "indexed_sum", 1, {{"block_threads", 128}, {"table_lanes", 32}}, Type::u8, 64);
+    for (const auto* op : {"sum_i32", "argmax_f32", "indexed_sum", "counted_sum"}) {
+        auto one_table = small;
+        one_table["table_lanes"] = 0;
+        add("group_tables", op, 300, one_table, Type::u16);
+    }
     const Settings parts = {{"block_threads", 64}, {"rows", 4},          {"blocks_per_multiprocessor", 2},
                             {"tile_rows", 4},      {"table_groups", 64}, {"chunk_items", 1024},
                             {"parts", 32}};
@@ -247,11 +261,12 @@ const std::vector<Planted> kPlanted = {
      "if (index >= end)\n            groups[row] = -1;", ""},
     {"WarpsJoinedBackwards", "group_tables", "affine_u32", "tables + warp * kWarpWords",
      "tables + (kBlockThreads / kWarpThreads - 1 - warp) * kWarpWords"},
-    {"ElementsOfNoGroupFolded", "group_tables", "trace_u64", "is_inside ? Index(number) : Index(-1)",
-     "Index(number)"},
+    {"LastGroupLeftOut", "group_tables", "trace_u64", "unsigned(number) < unsigned",
+     "unsigned(number) + 1 < unsigned"},
     {"TablesOfTheLastShareLeftOut", "group_tables", "sum_i32", "min(begin + share, last)",
      "min(begin + share, last - 1)"},
     {"LanesTakeOneTable", "group_tables", "sum_i32", "* kTableLanes + lane;", "* kTableLanes;"},
+    {"StateThatLostARaceDropped", "group_tables", "argmax_f32", "seen.word = found;", "return;"},
     {"RanksOfWarpsMixedUp", "group_parts", "trace_u64", "counts[part] + ranks[row]", "ranks[row]"},
     {"RanksFromTheLastLane", "group_parts", "trace_u64", "__popc(peers & ((1u << lane) - 1))",
      "__popc(peers & ~((2u << lane) - 1))"},
@@ -280,6 +295,8 @@ TEST_P(GroupBugs, AreFound)
         settings.insert({{"tile_rows", 4}, {"table_groups", 64}, {"chunk_items", 1024}, {"parts", 32}});
     if (GetParam().name == "MarksOfPartsLeftBehind")
         settings["parts"] = 64;
+    if (GetParam().name == "StateThatLostARaceDropped")
+        settings.insert({"table_lanes", 0});
     if (GetParam().name == "LanesTakeOneTable")
         settings.insert({"table_lanes", 32});
     auto emitted = emitted_for(workload, Catalogue::standard().stage(stage), settings);

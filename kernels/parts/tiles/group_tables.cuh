@@ -1,4 +1,6 @@
+//% if table_lanes != 0
 //% use parts/reduce/state_pieces.cuh
+//% end
 // Where the elements that a warp folds come from, and the state and the group of one; -1: it has none.
 struct Members;
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group);
@@ -11,6 +13,37 @@ struct Entry {
     //% end
 };
 
+//% if table_lanes == 0
+// The block's table has a word for the state of each group, which threads exchange as a whole; counts stand
+// behind.
+//% if state_bytes == 8
+using StateWord = u64;
+//% else
+using StateWord = unsigned;
+//% end
+union StateBits {
+    State state;
+    StateWord word;
+};
+
+//% if uses_length || tells_empty
+__device__ __forceinline__ unsigned* count_of(unsigned* table, int group)
+{
+    return (unsigned*)((StateWord*)table + kTableGroups) + group;
+}
+
+//% end
+__device__ __forceinline__ Entry read_entry(unsigned* table, int group)
+{
+    StateBits bits;
+    bits.word = ((StateWord*)table)[group];
+    //% if uses_length || tells_empty
+    return {bits.state, Index(*count_of(table, group))};
+    //% else
+    return {bits.state};
+    //% end
+}
+//% else
 // A table has an entry for each group, in pieces of four bytes. Lanes that have a table each find the pieces
 // of all groups in banks of their own.
 __device__ __forceinline__ unsigned* piece_of(unsigned* table, int piece, int group, int lane)
@@ -41,6 +74,7 @@ __device__ __forceinline__ void write_entry(unsigned* table, int group, int lane
     *piece_of(table, kStatePieces, group, lane) = unsigned(entry.count);
     //% end
 }
+//% end
 
 __device__ __forceinline__ Entry no_elements()
 {
@@ -70,6 +104,52 @@ __device__ __forceinline__ Entry join_entries(const Entry& earlier, const Entry&
     //% end
 }
 
+//% if table_lanes == 0
+// Empties the block's table.
+__device__ __forceinline__ void clear_tables(unsigned* table)
+{
+    StateBits bits;
+    bits.word = 0;  // the state may not fill the word
+    bits.state = identity();
+    #pragma unroll 1
+    for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads) {
+        ((StateWord*)table)[group] = bits.word;
+        //% if uses_length || tells_empty
+        *count_of(table, group) = 0;
+        //% end
+    }
+    __syncthreads();  // the table is empty
+}
+
+// Folds an element for each lane into the block's table. Nothing rounds and combine() commutes, so any order
+// gives the same bits. An element that changes nothing writes nothing.
+__device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
+{
+    if (group < 0)
+        return;
+    //% if uses_length || tells_empty
+    atomicAdd(count_of(table, group), 1u);
+    //% end
+    //% if atomic_combine
+    atomic_combine((State*)table + group, state);
+    //% else
+    StateWord* const at = (StateWord*)table + group;
+    StateBits seen;
+    seen.word = *(volatile StateWord*)at;
+    while (true) {
+        StateBits joined;
+        joined.word = 0;
+        joined.state = combine(seen.state, state);
+        if (joined.word == seen.word)
+            return;
+        const StateWord found = atomicCAS(at, seen.word, joined.word);
+        if (found == seen.word)
+            return;
+        seen.word = found;
+    }
+    //% end
+}
+//% else
 // Empties the warp's tables.
 __device__ __forceinline__ void clear_tables(unsigned* table)
 {
@@ -127,6 +207,7 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
         write_entry(table, group, lane, longer_entry(read_entry(table, group, lane), state, 1));
 }
 //% end
+//% end
 
 // Loads an element of each row for each lane. Behind the share it is the last one once more, without a group,
 // so that all are asked for without a branch.
@@ -166,6 +247,12 @@ __device__ __forceinline__ void fold_members(const Members& members, Index begin
     }
 }
 
+//% if table_lanes == 0
+__device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
+{
+    return read_entry(tables, group);
+}
+//% else
 // The entry of a group in all tables of the block, which are `kWarpWords` apart.
 __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
 {
@@ -184,3 +271,4 @@ __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
     }
     return entry;
 }
+//% end
