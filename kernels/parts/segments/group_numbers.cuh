@@ -1,4 +1,11 @@
-//% use parts/segments/segments.cuh
+// Each item has the number of its segment, in any order; a negative one is in none.
+struct Segments {
+    const Number* numbers;  // [num_items]
+    unsigned* outside;      // [1], becomes 1 if a number is not below num_segments
+    Index num_items;
+    Index num_segments;
+};
+
 // The number of an element's group, or -1 if it has none. A number that no group has is noted in
 // `is_outside`.
 __device__ __forceinline__ Index group_of(const Segments& segments, Index index, bool& is_outside)

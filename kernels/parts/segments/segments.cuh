@@ -42,14 +42,6 @@ struct Segments {
     Index* num_found;  // [1], written by the kernels
     Index num_items;
 };
-//% elif groups
-// Each item has the number of its segment, in any order; a negative one is in none.
-struct Segments {
-    const Number* numbers;  // [num_items]
-    unsigned* outside;      // [1], becomes 1 if a number is not below num_segments
-    Index num_items;
-    Index num_segments;
-};
 //% elif ends
 // Segment s holds elements begins[s] to ends[s] - 1. Their items are not counted.
 struct Segments {

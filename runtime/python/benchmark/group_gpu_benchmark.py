@@ -20,6 +20,7 @@ AFFINE = """operator affine_of_one(x: f32) -> (scale: f32, shift: f32) {
 }"""
 OPERATORS = {
     "sum": sf.standard.sum,
+    "i32 sum": sf.standard.sum,
     "max": sf.standard.max,
     "argmax": sf.standard.argmax,
     "mean_variance": sf.standard.mean_variance,
@@ -92,7 +93,7 @@ def main():
             ids = drawn(n, num_groups, lie)
             wide = ids.to(torch.int64)
             for name in words.operators.split(","):
-                op, x = OPERATORS[name], values
+                op, x = OPERATORS[name], values.to(torch.int32) if name == "i32 sum" else values
                 if not words.no_check:
                     few = min(n, 1 << 20)
                     check(op, name, x[:few], ids[:few], num_groups)
