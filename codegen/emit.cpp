@@ -52,7 +52,9 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
                           : problem.form == SegmentForm::uniform
                               ? "Segments of one length"
                               : fmt::format("Segments given as {}", name(problem.form));
-    const auto keys = problem.form == SegmentForm::keys ? fmt::format(" of {} bytes", problem.key_bytes) : "";
+    const auto keys = problem.form == SegmentForm::keys     ? fmt::format(" of {} bytes", problem.key_bytes)
+                      : problem.form == SegmentForm::groups ? fmt::format(" of {}", name(problem.number_type))
+                                                            : "";
     std::string text = fmt::format("{}: {}\n{}{}, {}-bit indices.\n", stage.name, stage.title, segments, keys,
                                    problem.index_bits);
     for (const auto& [name, value] : configuration)
@@ -104,7 +106,11 @@ std::int64_t element_bytes(const std::string& element, const Problem& problem)
         return state_bytes(problem.op);
     if (element == "Key")
         return problem.key_bytes;
-    return element == "Index" ? problem.index_bits / 8 : element == "bool" ? 1 : element == "u64" ? 8 : 4;
+    return element == "Index"  ? problem.index_bits / 8
+           : element == "bool" ? 1
+           : element == "u16"  ? 2
+           : element == "u64"  ? 8
+                               : 4;
 }
 
 void check_parameters(const Emitted& emitted, const std::string& file)

@@ -86,6 +86,7 @@ FormulaNames operator_facts(const Operator& op)
             {"redux_combine", warp_function(op).has_value()},
             {"has_append", has_append(op)},
             {"appends_exactly", has_append(op) && combines_exactly(op)},
+            {"exact_combine", combines_exactly(op)},
             {"sums_bytes", summed_bytes(op) != nullptr},
             {"row_bytes", row_bytes(op)},
             {"narrow_columns", has_narrow_columns(op)},
@@ -100,10 +101,11 @@ FormulaNames problem_facts(const Problem& problem)
     facts["associative"] = problem.laws.associative;
     facts["commutative"] = problem.laws.commutative;
     facts["idempotent"] = problem.laws.idempotent;
-    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
-                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
+    for (const auto form : kSegmentForms)
         facts[name(form)] = problem.form == form;
     facts["ends"] = problem.form == SegmentForm::ranges && problem.has_ends;
+    facts["number_bytes"] = static_cast<std::int64_t>(size_bytes(problem.number_type));
+    facts["signed_numbers"] = is_signed_integer(problem.number_type);
     facts["index_bytes"] = problem.index_bits / 8;
     facts["wide_index"] = problem.index_bits == 64;
     facts["copies_items"] = copies_items(problem);

@@ -54,8 +54,9 @@ struct Problem {
     Operator op;
     std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
     SegmentForm form;
-    int index_bits;     ///< 32 or 64
-    int key_bytes = 4;  ///< for form keys: 1, 2, 4 or 8 bytes, compared as bits
+    int index_bits;                ///< 32 or 64
+    Type number_type = Type::i32;  ///< for form groups: the integer type of the numbers of groups
+    int key_bytes = 4;             ///< for form keys: 1, 2, 4 or 8 bytes, compared as bits
     /// For form ranges: true if kernels get the ends of segments, false if they get the offsets of their
     /// items.
     bool has_ends = false;

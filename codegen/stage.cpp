@@ -12,18 +12,16 @@ namespace {
 constexpr std::array<std::string_view, 19> kStageWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "suits", "prefer", "tune", "where",
     "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else",   "end"};
-constexpr std::array<std::string_view, 6> kScratchElements = {"State",    "Index", "Key",
-                                                              "unsigned", "u64",   "bool"};
-constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
-                               SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
+constexpr std::array<std::string_view, 7> kScratchElements = {"State", "Index", "Key", "unsigned",
+                                                              "u16",   "u64",   "bool"};
 
 SegmentForm read_form(const std::string& word, const std::string& place)
 {
-    for (const auto form : kForms)
+    for (const auto form : kSegmentForms)
         if (name(form) == word)
             return form;
     throw SpecError(place + ": unknown layout '" + word +
-                    "'; stages take whole, uniform, offsets, ranges, flags and keys");
+                    "'; stages take whole, uniform, offsets, ranges, flags, keys and groups");
 }
 
 /// Reads "NAME = FORMULA" for a tunable declared above.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kKindNames = {
     "whole", "uniform", "offsets", "ranges", "lengths", "flags", "keys", "groups", "rows", "generated"};
-constexpr std::array<std::string_view, 6> kFormNames = {"whole",  "uniform", "offsets",
-                                                        "ranges", "flags",   "keys"};
+constexpr std::array<std::string_view, kSegmentForms.size()> kFormNames = {
+    "whole", "uniform", "offsets", "ranges", "flags", "keys", "groups"};
 
 constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: a double holds all integers up to it
 constexpr double kLargestLength = 1099511627776.0;      // 2^40

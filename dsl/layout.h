@@ -1,5 +1,6 @@
 #pragma once
 // How the user states segments, and the forms in which kernels read them.
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,8 +27,12 @@ enum class LayoutKind : std::uint8_t {
 
 /// The forms in which kernels receive segments. Every layout is turned into one of these.
 ///
-/// With flags and keys, kernels find the segments and their number themselves. Groups are sorted first.
-enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys };
+/// With flags and keys, kernels find the segments and their number themselves. Groups come with the number of
+/// its group for each element; where no kernel takes that, the host sorts the elements by group first.
+enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys, groups };
+inline constexpr std::array kSegmentForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
+                                             SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys,
+                                             SegmentForm::groups};
 
 /// The order of groups by key.
 enum class KeyOrder : std::uint8_t {

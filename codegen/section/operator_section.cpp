@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <set>
 
@@ -397,10 +398,8 @@ private:
 /// An integer type of the size of keys, for comparing their bits.
 const char* key_type(int bytes)
 {
-    return bytes == 1   ? "unsigned char"
-           : bytes == 2 ? "unsigned short"
-           : bytes == 4 ? "unsigned"
-                        : "unsigned long long";
+    constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
+    return kTypes[std::countr_zero(static_cast<unsigned>(bytes))];
 }
 
 void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
@@ -416,6 +415,7 @@ void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
     alias("u16", "unsigned short");
     alias("i64", "long long");
     alias("u64", "unsigned long long");
+    alias("Number", cuda_name(problem.number_type).c_str());
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ std::size_t num_segment_pointers(SegmentForm form)
         case SegmentForm::uniform: return 0;
         case SegmentForm::offsets: return 1;
         case SegmentForm::ranges:
-        case SegmentForm::flags: return 2;
+        case SegmentForm::flags:
+        case SegmentForm::groups: return 2;
         case SegmentForm::keys: return 3;
     }
     throw InternalError("unknown form of segments");

@@ -97,6 +97,8 @@ std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm for
         arrays.push_back({"flags", segments.flags.lend()});
     if (form == SegmentForm::keys)
         arrays.push_back({"keys", segments.item_keys.lend()});
+    if (form == SegmentForm::groups)
+        arrays.push_back({"numbers", segments.numbers.lend()});
     if (form == SegmentForm::offsets)
         arrays.push_back({"offsets", segments.offsets.lend()});
     if (form == SegmentForm::ranges) {
@@ -115,6 +117,11 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
         arrays.push_back({"found_keys", Array(segments.item_keys.type(), segments.item_keys.length())});
     if (is_found(form))
         arrays.push_back({"num_found", Array(segments.index_type(), 1)});
+    if (form == SegmentForm::groups) {
+        arrays.push_back({"outside", Array(Type::u32, 1)});
+        arrays.back().array.as<std::uint32_t>()[0] = 0;
+        return arrays;
+    }
     for (auto& [name, array] : arrays)
         if (array.bytes() != 0)
             std::memset(array.data(), kPoison, array.bytes());
@@ -127,6 +134,11 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
     if (found.empty())
         return;
     const auto& counter = found.back().array;
+    if (segments.form == SegmentForm::groups) {
+        if (counter.as<std::uint32_t>()[0] != 0)
+            throw InputError("the numbers of groups were changed while a fold read them");
+        return;
+    }
     const std::int64_t counted =
         counter.type() == Type::i32 ? counter.as<std::int32_t>()[0] : counter.as<std::int64_t>()[0];
     const bool is_missing = counted == -1 && (may_be_other_form || segments.num_elements == 0);

@@ -60,15 +60,16 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
 /// `segments` are borrowed, so it must outlive the result.
 ///
 /// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the running number of
-/// items [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements]. Forms whole
-/// and uniform: none.
+/// items [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements]. form
+/// groups: numbers [num_elements]. Forms whole and uniform: none.
 std::vector<NamedArray> segment_arrays(const Segments& segments);
 /// Returns the arrays for `form`, another form in which the segments are also given (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
 /// Returns the next arrays of the struct: kernels that find the segments write them. They are poisoned.
 ///
-/// form keys: found_keys [num_elements]. forms flags and keys: num_found [1]. Other forms: none.
+/// form keys: found_keys [num_elements]. forms flags and keys: num_found [1]. form groups: outside [1], which
+/// is 0. Other forms: none.
 std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
 
 /// Cuts results to the number of segments that a kernel has found, and adds the keys. `found` holds

@@ -79,15 +79,50 @@ void move_entries(std::span<const Slot> slots, std::vector<Index> next, std::siz
     }
 }
 
-}  // namespace
-
-GroupOrder::GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups)
-    : num_elements_(static_cast<std::int64_t>(groups.length()))
+void require_numbers(const Array& groups, std::optional<std::int64_t> num_groups)
 {
     if (!is_integer(groups.type()))
         throw InputError(fmt::format("the numbers of groups are {}; they are integers", name(groups.type())));
     if (num_groups && *num_groups < 0)
         throw InputError(fmt::format("the number of groups is {}; it is 0 or more", *num_groups));
+}
+
+}  // namespace
+
+Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups)
+{
+    require_numbers(numbers, num_groups);
+    Segments segments;
+    segments.form = SegmentForm::groups;
+    segments.num_elements = static_cast<std::int64_t>(numbers.length());
+    visit_integers(numbers, [&]<class Number>(std::span<const Number> read) {
+        const auto counted = count_groups(read);
+        segments.num_segments = num_groups.value_or(counted);
+        if (counted > segments.num_segments)
+            refuse_number(read, segments.num_segments);
+    });
+    segments.has_wide_indices = index_bits_for({segments.num_elements, segments.num_segments}) == 64;
+    segments.numbers = std::move(numbers);
+    return segments;
+}
+
+std::optional<std::int64_t> first_empty_group(const Segments& segments)
+{
+    std::vector<bool> has_elements(static_cast<std::size_t>(segments.num_segments));
+    visit_integers(segments.numbers, [&](auto numbers) {
+        for (const auto number : numbers)
+            if (!std::cmp_less(number, 0))
+                has_elements[static_cast<std::size_t>(number)] = true;
+    });
+    const auto found = std::ranges::find(has_elements, false);
+    return found == has_elements.end() ? std::nullopt
+                                       : std::optional<std::int64_t>(found - has_elements.begin());
+}
+
+GroupOrder::GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups)
+    : num_elements_(static_cast<std::int64_t>(groups.length()))
+{
+    require_numbers(groups, num_groups);
     visit_integers(groups, [&]<class Number>(std::span<const Number> numbers) {
         count(numbers, num_groups ? *num_groups : count_groups(numbers), std::nullopt);
     });

@@ -55,6 +55,15 @@ private:
     Segments segments_;
     bool moves_ = false;
 };
+
+/// Segments of form groups: elements stay as they are, each with the number of its group.
+///
+/// Takes one pass over `numbers`. Throws InputError as GroupOrder() does.
+[[nodiscard]] Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups);
+
+/// The first group without elements, of segments of form groups; none if each has some.
+[[nodiscard]] std::optional<std::int64_t> first_empty_group(const Segments& segments);
+
 /// Elements with keys of any type, grouped by key.
 struct NumberedKeys {
     Array numbers;  ///< the number of each element's key: i32, or i64 if i32 does not suffice

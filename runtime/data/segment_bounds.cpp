@@ -74,6 +74,7 @@ std::int64_t Segments::begin(std::int64_t segment) const
         case SegmentForm::flags:
         case SegmentForm::keys: return index_at(offsets, segment);
         case SegmentForm::ranges: return index_at(begins, segment);
+        case SegmentForm::groups: break;
     }
     throw InternalError("unknown segment form");
 }
@@ -87,6 +88,7 @@ std::int64_t Segments::end(std::int64_t segment) const
         case SegmentForm::flags:
         case SegmentForm::keys: return index_at(offsets, segment + 1);
         case SegmentForm::ranges: return index_at(ends, segment);
+        case SegmentForm::groups: break;
     }
     throw InternalError("unknown segment form");
 }
@@ -95,6 +97,8 @@ LengthRange length_range(const Segments& segments)
 {
     if (segments.num_segments == 0)
         return {};
+    if (segments.form == SegmentForm::groups)  // nobody has counted them: one may have all elements
+        return {0, segments.num_elements, segments.num_elements};
     if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
         return {segments.length(0), segments.length(0), segments.num_segments * segments.length(0)};
     LengthRange all{std::numeric_limits<std::int64_t>::max()};
@@ -126,6 +130,7 @@ Segments with_arrays(const Segments& segments, const Made& made)
     other.ends = made(segments.ends);
     other.flags = made(segments.flags);
     other.item_keys = made(segments.item_keys);
+    other.numbers = made(segments.numbers);
     if (segments.keys)
         other.keys = made(*segments.keys);
     other.has_wide_indices = segments.has_wide_indices;

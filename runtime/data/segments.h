@@ -14,7 +14,7 @@ namespace segfold {
 ///
 /// The functions below make segments and check everything on which kernels rely. Index arrays hold i32 or i64
 /// (index_bits()). Segments of form flags or keys also hold offsets, which the reference and stages for
-/// offsets use.
+/// offsets use. Those of form groups have no bounds: kernels alone take them.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
@@ -26,6 +26,7 @@ struct Segments {
     Array ends;       ///< for form ranges: [num_segments], end >= begin
     Array flags;      ///< for form flags: [num_elements] of u8, the first nonzero
     Array item_keys;  ///< for form keys: [num_elements] of any type
+    Array numbers;    ///< for form groups: [num_elements] of any integer type
     std::optional<Array> keys;  ///< for form keys: the key of each run, [num_segments]
     bool has_wide_indices = false;
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dsl/check/rows.h"
+#include "runtime/data/groups.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
@@ -106,6 +107,16 @@ Workload fold_of(const Workload& workload)
 
 namespace {
 
+std::optional<std::int64_t> first_empty(const Segments& segments)
+{
+    if (segments.form == SegmentForm::groups)
+        return first_empty_group(segments);
+    for (std::int64_t s = 0; s < segments.num_segments; ++s)
+        if (segments.length(s) == 0)
+            return s;
+    return std::nullopt;
+}
+
 /// Refuses ranges that overlap: a shared element would get two outputs.
 void refuse_shared_elements(const Segments& segments, const std::string& op)
 {
@@ -181,10 +192,9 @@ void check_workload(const Workload& workload)
         refuse_shared_elements(segments, op.name);
     if (op.takes_empty_segments())
         return;
-    for (std::int64_t s = 0; s < segments.num_segments; ++s)
-        if (segments.length(s) == 0)
-            throw InputError("segment " + std::to_string(s) + " is empty, and operator " + op.name +
-                             " has no identity; " + advice_on_empty_segments(op));
+    if (const auto empty = first_empty(segments))
+        throw InputError("segment " + std::to_string(*empty) + " is empty, and operator " + op.name +
+                         " has no identity; " + advice_on_empty_segments(op));
 }
 
 }  // namespace segfold

@@ -17,6 +17,7 @@
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/deliver.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
 
@@ -292,7 +293,10 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         wishes.on_check();
     const auto laws = this->laws(workload);
     run.doubtful_laws = laws.relied_on_in_doubt();
-    run.validation = validate(workload, run.results, laws.is_associative(), has_thrust);
+    std::optional<Workload> sorted;  // the order in which others fold
+    if (workload.segments.form == SegmentForm::groups)
+        sorted = sorted_by_group(workload);
+    run.validation = validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);
     return run;
 }
 
@@ -309,7 +313,12 @@ Folded SessionCore::fold(const Operator& op, std::span<const ArrayView> inputs, 
 Folded SessionCore::fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                               const SegmentsView& segments, const FoldOptions& options)
 {
-    const auto workload = borrow_workload(op, inputs, segments);
+    return fold_workload(op, borrow_workload(op, inputs, segments), segments, options);
+}
+
+Folded SessionCore::fold_workload(const Operator& op, const Workload& workload, const SegmentsView& segments,
+                                  const FoldOptions& options)
+{
     require_stages(options.plan, backend());
     FoldWishes wishes{options.num_slices, options.plan, {}, options.check};
     wishes.one_piece = "fold it in one piece, by FoldOptions::num_slices = 0";
@@ -386,6 +395,13 @@ Plan SessionCore::plan(const Operator& op, const SegmentsView& segments, std::in
     const auto backend = running();
     require_operator(op);
     require_stages(options.request, *backend);
+    if (segments.kind == LayoutKind::groups && segments.num_groups && !segments.group_order &&
+        backend->runs_stages() && backend->dialect() == Dialect::cuda &&
+        !takes_groups(op, segments, num_elements, options.request))
+        throw InputError(
+            fmt::format("no kernel folds {} of operator {} as they lie; calls sort the elements, and plans "
+                        "take them sorted, with offsets",
+                        count_text(*segments.num_groups, "group"), op.name));
     PlanParts parts{op,
                     backend,
                     chooser(op, options.request, ""),

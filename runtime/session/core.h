@@ -56,9 +56,19 @@ public:
     /// Folds the caller's arrays; see Session::fold().
     [[nodiscard]] Folded fold(const Operator& op, std::span<const ArrayView> inputs,
                               const SegmentsView& segments, const FoldOptions& options);
-    /// Folds elements in groups, or by keys in any order: as fold() does, by copies sorted by group.
+    /// Folds elements in groups, or by keys in any order: as fold() does, by a kernel that takes_groups(),
+    /// else by copies sorted by group.
     [[nodiscard]] Folded fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                      const SegmentsView& segments, const FoldOptions& options);
+    /// True if a kernel of the back end folds elements by numbers of groups as they lie, and is expected to
+    /// do so faster than elements are sorted. `segments` have a number of groups. Without `data`, a plan
+    /// serves any.
+    [[nodiscard]] bool takes_groups(const Operator& op, const SegmentsView& segments,
+                                    std::int64_t num_elements, const PlanRequest& request,
+                                    const Workload* data = nullptr);
+    /// Folds a workload that lends the caller's arrays, and tells of the plan and the check.
+    [[nodiscard]] Folded fold_workload(const Operator& op, const Workload& workload,
+                                       const SegmentsView& segments, const FoldOptions& options);
     /// Folds the caller's arrays without a kept plan: judges the laws on these data and chooses anew.
     [[nodiscard]] Folded fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                                    const SegmentsView& segments, const FoldOptions& options);

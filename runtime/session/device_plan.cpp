@@ -170,9 +170,10 @@ void DevicePlan::allocate()
     if (std::ranges::any_of(op_.parameters, &Parameter::scalar))
         scalars_.emplace(take(static_cast<std::int64_t>(op_.parameters.size() * kScalarBytes)));
     // One 32-bit word for each parameter, padded to 8 bytes. Then 8 bytes for the finding of the check of
-    // segments.
-    const auto words = static_cast<std::int64_t>((op_.parameters.size() + 1) / 2 * 2 * 4);
-    if (!choice_->emitted.checked_tables.empty() || options_.validates_segments) {
+    // segments, or for the note of numbers that no group has.
+    const auto words = static_cast<std::int64_t>(words_of_parameters());
+    if (!choice_->emitted.checked_tables.empty() || options_.validates_segments ||
+        sizes_.form == SegmentForm::groups) {
         words_.emplace(take(words + 8));
         words_->zero(context_, words + 8);
     }
@@ -195,6 +196,9 @@ void DevicePlan::bind_segments(const SegmentsView& segments)
             addresses_.assign({begins, address(segments.found_keys.data), address(segments.num_found.data)});
             break;
         case SegmentForm::ranges: addresses_.assign({begins, address(segments.second.data)}); break;
+        case SegmentForm::groups:
+            addresses_.assign({begins, words_->address() + words_of_parameters()});
+            break;
         case SegmentForm::offsets:
             if (sizes_.kind == LayoutKind::offsets) {
                 addresses_.assign({begins});
@@ -210,7 +214,7 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
 {
     const auto num_segments = static_cast<long long>(sizes_.sizes.num_segments);
     const auto num_elements = static_cast<long long>(sizes_.sizes.num_elements);
-    const auto place = words_->address() + (op_.parameters.size() + 1) / 2 * 2 * 4;
+    const auto place = words_->address() + words_of_parameters();
     const auto index_bytes = static_cast<std::size_t>(sizes_.sizes.index_bits / 8);
     const auto grid = std::clamp<std::int64_t>(num_segments / kThreads + 1, 1, kCheckingBlocks);
     const auto& driver = cuda::driver();
@@ -344,6 +348,20 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
                                                    handle(stream)),
                     "cuMemsetD8Async");
     sequence_.run(handle(stream));
+}
+
+bool DevicePlan::has_met_other_numbers(CUstream_st* stream)
+{
+    if (sizes_.form != SegmentForm::groups)
+        return false;
+    const cuda::CurrentContext current(context_);
+    const auto& driver = cuda::driver();
+    const auto place = words_->address() + words_of_parameters();
+    std::uint32_t word = 0;
+    cuda::check(driver.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
+    cuda::check(driver.cuMemcpyDtoH(&word, place, sizeof word), "cuMemcpyDtoH");
+    cuda::check(driver.cuMemsetD8(place, 0, sizeof word), "cuMemsetD8");
+    return word != 0;
 }
 
 std::vector<std::string> DevicePlan::tables_read_outside(CUstream_st* stream)

@@ -41,6 +41,8 @@ public:
     /// Queues the fold. The caller has checked the number, types, lengths and places of the arrays.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream);
+    /// Waits for the stream. Returns whether a run has met a number that no group has.
+    [[nodiscard]] bool has_met_other_numbers(CUstream_st* stream);
     void move_to(CUstream_st* stream) { stream_ = stream; }
     /// Waits for the stream. Returns the names of tables that were read outside of their bounds.
     [[nodiscard]] std::vector<std::string> tables_read_outside(CUstream_st* stream);
@@ -61,6 +63,8 @@ private:
     };
 
     void allocate();
+    /// Bytes of the words that note reads outside of tables.
+    [[nodiscard]] std::size_t words_of_parameters() const { return (op_.parameters.size() + 1) / 2 * 2 * 4; }
     void bind_segments(const SegmentsView& segments);
     /// Queues the copy of a scalar from the host to the device. Returns the scalar's address on the device.
     std::uint64_t write_scalar(std::size_t parameter, const ArrayView& value, CUstream_st* stream);

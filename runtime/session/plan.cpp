@@ -12,6 +12,7 @@
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
@@ -172,7 +173,9 @@ void Plan::State::bind_native(const SegmentSizes& to)
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                               std::span<const MutableArrayView> results)
 {
-    auto workload = borrow_workload(parts->op, inputs, segments, offsets_room().take());
+    auto workload = sizes.form == SegmentForm::groups
+                        ? unsorted_groups(parts->op, inputs, segments)
+                        : borrow_workload(parts->op, inputs, segments, offsets_room().take());
     require_items(workload.segments);
     if (is_native()) {
         check_workload(workload);
@@ -216,6 +219,11 @@ Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_e
 {
     require_options(parts.op, parts.options);
     require_place(parts, segments);
+    // Kernels of the host take sorted elements alone.
+    const auto& backend = *parts.backend;
+    if (segments.kind == LayoutKind::groups &&
+        (!backend.runs_stages() || backend.dialect() == Dialect::native))
+        refuse_layout(segments.kind);
     return Plan(std::make_unique<Plan::State>(std::move(parts), segments, num_elements));
 }
 
@@ -385,6 +393,10 @@ void Plan::require_tables_read_inside(CUstream_st* stream)
 {
     if (!state().device)
         return;  // back ends of the host throw during the run
+    if (state().device->has_met_other_numbers(stream))
+        throw InputError(fmt::format(
+            "the plan of {} is for {}, and an element has a larger number; such elements are left out",
+            state().parts->op.name, count_text(state().sizes.sizes.num_segments, "group")));
     const auto tables = state().device->tables_read_outside(stream);
     if (!tables.empty())
         throw InputError(fmt::format("operator {} has read outside of {} '{}'; such reads give 0",

@@ -112,7 +112,8 @@ public:
     /// Lets another stream run the plan. Runs queued before must have ended, or must be ordered before its
     /// runs.
     void move_to(CUstream_st* stream);
-    /// Waits for `stream`. Throws InputError if a run has read past the end of a table.
+    /// Waits for `stream`. Throws InputError if a run has read past the end of a table, or met an element
+    /// whose number no group has.
     void require_tables_read_inside(CUstream_st* stream = nullptr);
 
     /// True if run() accepts these scalars: none of them refutes a law on which the text relies.

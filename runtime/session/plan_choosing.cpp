@@ -55,6 +55,7 @@ Problem Plan::State::problem_of(const PlanSizes& of, const OperatorLaws& laws) c
     problem.target = parts->backend->target();
     if (of.form == SegmentForm::keys)
         problem.key_bytes = of.key_bytes;
+    problem.number_type = of.number_type;
     problem.has_ends = is_on_device;
     // On the host a read past a table's end could end the process, and the check costs little.
     if (!parts->options.trusts_tables || !is_on_device)

@@ -33,6 +33,12 @@ int index_bits_of(const ArrayView& view, std::string_view what, const SegmentSiz
     return view.type == Type::i64 ? 64 : 32;
 }
 
+std::string text_of_groups(const PlanSizes& plan)
+{
+    return fmt::format("{} by numbers of {}", count_text(plan.sizes.num_segments, "group"),
+                       name(plan.number_type));
+}
+
 /// Describes segments for messages. The index width is named only on a device: arrays on the host are
 /// converted.
 std::string text_of_segments(const PlanSizes& plan, Place place)
@@ -42,6 +48,8 @@ std::string text_of_segments(const PlanSizes& plan, Place place)
         return "one segment";
     if (plan.kind == LayoutKind::uniform)
         return fmt::format("{} of {}", count, plan.sizes.uniform_length);
+    if (plan.kind == LayoutKind::groups)
+        return text_of_groups(plan) + (place == Place::device ? " on a device" : "");
     const auto width =
         plan.kind == LayoutKind::keys ? fmt::format(" of {}", count_text(plan.key_bytes, "byte"))
         : place == Place::device      ? fmt::format(" of {}", name(index_type(plan.sizes.index_bits)))
@@ -58,6 +66,8 @@ std::string text_of_way(const PlanSizes& plan, bool names_bits)
         text = "one segment";
     else if (plan.kind == LayoutKind::uniform)
         text = "segments of one length";
+    else if (plan.kind == LayoutKind::groups)
+        text = text_of_groups(plan);
     else if (plan.kind == LayoutKind::keys)
         text += fmt::format(" of {}", count_text(plan.key_bytes, "byte"));
     return names_bits ? fmt::format("{} with {}-bit indices", text, plan.sizes.index_bits) : text;
@@ -74,7 +84,8 @@ bool counts_items(const Plan::State& state, const PlanSizes& sizes)
 bool is_resizable(const PlanSizes& plan, const PlanSizes& given)
 {
     return given.kind == plan.kind && given.sizes.index_bits == plan.sizes.index_bits &&
-           given.key_bytes == plan.key_bytes;
+           given.key_bytes == plan.key_bytes && given.number_type == plan.number_type &&
+           (given.form != SegmentForm::groups || given.sizes.num_segments == plan.sizes.num_segments);
 }
 
 PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
@@ -144,6 +155,23 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
             plan.form = SegmentForm::keys;
             per_element("key");
             plan.key_bytes = static_cast<int>(size_bytes(view.first.type));
+            break;
+        case LayoutKind::groups:
+            if (view.group_order)
+                refuse_layout(view.kind);
+            plan.form = SegmentForm::groups;
+            if (view.first.length != num_elements)
+                throw InputError(fmt::format("{} numbers of groups for {}; one for each is needed",
+                                             view.first.length, count_text(num_elements, "element")));
+            if (!is_integer(view.first.type))
+                throw InputError(
+                    fmt::format("the numbers of groups are {}; they are integers", name(view.first.type)));
+            if (!view.num_groups || *view.num_groups < 0)
+                throw InputError(
+                    "a plan of groups needs their number, 0 or more: groups(numbers, num_groups)");
+            plan.number_type = view.first.type;
+            sizes.num_segments = *view.num_groups;
+            sizes.index_bits = index_bits_for({num_elements, sizes.num_segments});
             break;
         default: refuse_layout(view.kind);
     }

@@ -35,6 +35,7 @@ struct PlanSizes {
     SegmentForm form = SegmentForm::whole;  ///< the form in which kernels read the segments
     SegmentSizes sizes;
     int key_bytes = 0;
+    Type number_type = Type::i32;  ///< of the numbers of groups
 
     bool operator==(const PlanSizes&) const = default;
 };

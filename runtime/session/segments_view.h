@@ -102,8 +102,10 @@ namespace detail {
 /// number means no group.
 ///
 /// Each group is a segment, and elements of a group are folded in the order in which they stand. Without
-/// `num_groups` there are as many groups as the largest number plus one. A fold sorts copies of the columns.
-/// Groups are given to folds and scans on the host, and not to plans.
+/// `num_groups` there are as many groups as the largest number plus one. A fold sorts copies of the columns,
+/// unless a kernel of the back end takes them as they lie. Plans take groups if such a kernel serves them;
+/// their kernels leave out elements whose number is too large, and note it
+/// (Plan::require_tables_read_inside()). On a device groups are given to plans alone.
 [[nodiscard]] inline SegmentsView groups(const ArrayView& numbers,
                                          std::optional<std::int64_t> num_groups = std::nullopt)
 {

@@ -134,12 +134,12 @@ TEST(Stage, MalformedDirectivesAreNamed)
     EXPECT_EQ(failure_of(""), "stages/x.cu:5: unknown directive ''");
     EXPECT_EQ(failure_of("stage y"), "stages/x.cu:5: 'stage' is said twice");
     EXPECT_EQ(failure_of("title Another"), "stages/x.cu:5: 'title' is said twice");
-    EXPECT_EQ(
-        failure_of("layout rows"),
-        "stages/x.cu:5: unknown layout 'rows'; stages take whole, uniform, offsets, ranges, flags and keys");
-    EXPECT_EQ(
-        failure_of("layout"),
-        "stages/x.cu:5: unknown layout ''; stages take whole, uniform, offsets, ranges, flags and keys");
+    EXPECT_EQ(failure_of("layout rows"),
+              "stages/x.cu:5: unknown layout 'rows'; stages take whole, uniform, offsets, ranges, flags, "
+              "keys and groups");
+    EXPECT_EQ(failure_of("layout"),
+              "stages/x.cu:5: unknown layout ''; stages take whole, uniform, offsets, ranges, flags, keys "
+              "and groups");
     EXPECT_EQ(failure_of("tune block_threads"),
               "stages/x.cu:5: expected 'NAME = ...', found 'block_threads'");
     EXPECT_EQ(failure_of("tune block_threads = 64, many"),
@@ -215,9 +215,10 @@ TEST(Plumbing, MalformedDirectivesAreNamed)
          {"totals State[1]", "totals : State", "totals : State[1", "[1] : State", ""})
         EXPECT_EQ(plumbing_failure("scratch", argument),
                   "stages/x.cu:9: expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
-    EXPECT_EQ(plumbing_failure("scratch", "totals : float[1]"),
-              "stages/x.cu:9: unknown element 'float'; scratch is made of State, Index, Key, unsigned, u64 "
-              "or bool");
+    EXPECT_EQ(
+        plumbing_failure("scratch", "totals : float[1]"),
+        "stages/x.cu:9: unknown element 'float'; scratch is made of State, Index, Key, unsigned, u16, u64 "
+        "or bool");
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[1] clear"),
               "stages/x.cu:9: expected 'zero' or nothing behind the count, found 'clear'");
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[]").substr(0, 23), "stages/x.cu:9: expected");

@@ -110,6 +110,66 @@ TEST_P(GroupedFold, WritesBackToEachElement)
 INSTANTIATE_TEST_SUITE_P(Backends, GroupedFold, testing::Values("cpu", "simt", "reference"),
                          [](const auto& info) { return std::string(info.param); });
 
+/// Kernels fold the elements as they lie, and a check compares with sorted ones; more than they take are
+/// sorted first.
+TEST(GroupedKernels, FoldElementsAsTheyLie)
+{
+    auto session = session_on("simt");
+    const auto sum = standard_operator("sum", Type::i32);
+    const std::vector<std::int32_t> x = {5, 6, 7, 8};
+    const std::vector<std::int64_t> numbers = {2, -1, 2, 0};
+    FoldOptions options;
+    options.check = true;
+    const auto values = [](const Folded& folded) {
+        const auto sums = folded.values<std::int32_t>();
+        return std::vector(sums.begin(), sums.end());
+    };
+    const auto folded = session.fold(sum, {x}, groups(numbers, 4), options);
+    EXPECT_EQ(values(folded), (std::vector<std::int32_t>{8, 0, 12, 0}));
+    EXPECT_TRUE(folded.agrees());
+    EXPECT_NE(folded.plan().find("group_tables"), std::string::npos) << folded.plan();
+    EXPECT_EQ(values(session.fold(sum, {x}, groups(numbers))), (std::vector<std::int32_t>{8, 0, 12}));
+    options.check = false;
+    options.plan.stage = "group_parts";
+    const auto moved = session.fold(sum, {x}, groups(numbers, 4), options);
+    EXPECT_EQ(values(moved), (std::vector<std::int32_t>{8, 0, 12, 0}));
+    EXPECT_NE(moved.plan().find("group_parts"), std::string::npos) << moved.plan();
+    options.plan.stage = "tile_scan";
+    EXPECT_NE(session.fold(sum, {x}, groups(numbers, 4), options).plan().find("tile_scan"),
+              std::string::npos);
+}
+
+TEST(GroupedKernels, ServePlans)
+{
+    auto session = session_on("simt");
+    const auto sum = standard_operator("sum", Type::i32);
+    const std::vector<std::int32_t> x = {5, 6, 7, 8, 9};
+    const std::vector<std::int16_t> numbers = {2, -1, 2, 0, 1};
+    auto plan = session.plan(sum, groups(numbers, 3), 5);
+    EXPECT_EQ(plan.stage(), "group_tables");
+    std::vector<std::int32_t> sums(3);
+    plan.run({x}, groups(numbers, 3), {sums});
+    EXPECT_EQ(sums, (std::vector<std::int32_t>{8, 9, 12}));
+    const std::vector<std::int32_t> more = {1, 2, 3, 4, 5, 6};
+    const std::vector<std::int16_t> others = {0, 1, 0, 1, 0, 1};
+    plan.resize(groups(others, 3), 6);
+    plan.run({more}, groups(others, 3), {sums});
+    EXPECT_EQ(sums, (std::vector<std::int32_t>{9, 12, 0}));
+
+    EXPECT_EQ(
+        message_of([&] { plan.resize(groups(others, 4), 6); }),
+        "the plan of sum is for 3 groups by numbers of i16, and resize() is given 4 groups by numbers of "
+        "i16; it takes other numbers of elements and segments, so make another plan");
+    EXPECT_EQ(message_of([&] { (void)session.plan(sum, groups(numbers), 5); }),
+              "a plan of groups needs their number, 0 or more: groups(numbers, num_groups)");
+    EXPECT_EQ(message_of([&] { (void)session.plan(sum, groups(x, 3), 4); }),
+              "5 numbers of groups for 4 elements; one for each is needed");
+    EXPECT_EQ(
+        message_of([&] { (void)session.plan(sum, groups(numbers, std::int64_t{1} << 40), 5); }),
+        "no kernel folds 1099511627776 groups of operator sum as they lie; calls sort the elements, and "
+        "plans take them sorted, with offsets");
+}
+
 /// Keys in any order: the distinct ones are the groups, ascending or as they first stand.
 TEST_P(GroupedFold, ByKeysGivesTheKeyOfEachGroup)
 {

@@ -15,6 +15,7 @@ constexpr LayoutKind kBareKinds[] = {LayoutKind::whole,  LayoutKind::uniform, La
                                      LayoutKind::keys,   LayoutKind::groups,  LayoutKind::rows};
 constexpr std::int64_t kUsualLength = 32;
 constexpr std::int64_t kUsualSegments = std::int64_t{1} << 20;
+constexpr std::int64_t kUsualGroups = 1000;
 
 FormRequest request_for(SegmentForm form, std::int64_t length)
 {
@@ -24,8 +25,11 @@ FormRequest request_for(SegmentForm form, std::int64_t length)
 
 }  // namespace
 
-FormRequest parse_form(const std::string& text)
+FormRequest parse_form(const std::string& text, const Stage* asked)
 {
+    if (asked != nullptr && text.starts_with(name(LayoutKind::groups)) &&
+        std::ranges::find(asked->forms, SegmentForm::groups) != asked->forms.end())
+        return {SegmentForm::groups, {kUsualSegments * kUsualLength, kUsualGroups}};
     for (const auto kind : kBareKinds)
         if (text == name(kind))
             return request_for(form_of(kind), kUsualLength);

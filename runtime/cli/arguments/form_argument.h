@@ -17,7 +17,8 @@ struct FormRequest {
 /// need not exist.
 ///
 /// Throws InputError like parse_layout().
-FormRequest parse_form(const std::string& text);
+/// Groups are sorted, so that the form is offsets, unless `asked` is a stage that takes them as they lie.
+FormRequest parse_form(const std::string& text, const Stage* asked = nullptr);
 
 /// Returns the bytes of a key in layout "keys=FILE", from the type of the file's array.
 ///

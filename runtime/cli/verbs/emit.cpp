@@ -185,20 +185,22 @@ int verb_emit(const Words& words)
                          "is for one text that is printed; leave it out, or print the text alone");
     arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
-    const auto request = parse_form(arguments.value("layout").value_or("offsets"));
     const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
     const int key_bytes = key_bytes_argument(arguments);
-    if (request.form != SegmentForm::keys && !arguments.has("all"))
+    const auto layout = arguments.value("layout").value_or("offsets");
+    if (parse_form(layout).form != SegmentForm::keys && !arguments.has("all"))
         arguments.refuse(
             "key-bytes",
             fmt::format("is about keys, and segments are given as {}; leave it out, or write --layout keys",
-                        name(request.form)));
+                        name(parse_form(layout).form)));
     if (shows_native(arguments))
         for (const auto* flag : {"at-launch", "cubin", "ptx", "sass", "resources", "arch"})
             arguments.refuse(flag, "is about CUDA, and the back end is cpu");
     auto options = session_options(arguments, op);
     options.backend = shown_backend(arguments);
     Session session(options);
+    const auto asked = arguments.value("stage");
+    const auto request = parse_form(layout, asked ? &core(session).catalogue().stage(*asked) : nullptr);
     auto scalars = given_scalars(op, scalar_texts(arguments, op));
     const auto laws = session.laws(op, scalars);
     if (!scalars.empty() && !depends_on_scalars(op, session.laws(op).report, scalars))

@@ -222,8 +222,6 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     if (words_.key_order == KeyOrder::first && !is_sorted_ && !numbered_)
         throw InputError(
             "sort=False says how groups of by= are ordered, and no keys are in any order; leave it out");
-    if (segments_.kind == LayoutKind::groups && is_on_device())
-        sort_by_groups_on_device();
 }
 
 void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)

@@ -16,6 +16,10 @@
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"
 
+namespace segfold {
+class SessionCore;
+}
+
 namespace segfold::python {
 
 /// The options of a fold: all arguments except arrays.
@@ -124,6 +128,9 @@ public:
     /// key. Throws InputError if segments are not given by keys, or if this operator's elements cannot be
     /// moved.
     void sort_by_keys();
+    /// For groups on a GPU: looks at their numbers and counts the groups. If no kernel takes the elements as
+    /// they lie, replaces columns by copies that are sorted by group, and segments by those of the groups.
+    void settle_groups_on_device(SessionCore& session);
     /// Whether sort_by_keys() was called.
     [[nodiscard]] bool is_sorted() const { return is_sorted_; }
     /// The segments of a fold on the host.
@@ -152,8 +159,6 @@ private:
     /// Numbers distinct keys in any order: of several columns, or texts, on the host. Elements of a number
     /// are a group.
     void number_key_columns(nb::handle keys);
-    /// Replaces columns on a GPU by copies that are sorted by group, and segments by those of the groups.
-    void sort_by_groups_on_device();
     [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
     void require_one_place() const;

@@ -238,6 +238,7 @@ std::int64_t num_segments_of(const Call& call)
         case LayoutKind::uniform:
             return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
         case LayoutKind::offsets: return std::max<std::int64_t>(segments.first.length - 1, 0);
+        case LayoutKind::groups: return segments.num_groups.value_or(0);
         default: return segments.first.length;
     }
 }
@@ -386,6 +387,8 @@ nb::object fold(Call& call)
     const auto& model = call.model();
     const auto stream = current_stream(model);
     const auto session = session_of_gpu(words.session, model.device());
+    if (call.segments().kind == LayoutKind::groups)
+        call.settle_groups_on_device(core(*session));
     PlanKey key(call.segments(), call.num_elements(), call.plan_options(), core(*session).num_findings());
     key.is_on_device = true;
     key.stream = stream;

@@ -9,6 +9,7 @@
 #include "runtime/data/key_order.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
+#include "runtime/session/core.h"
 
 namespace segfold::python {
 namespace {
@@ -64,14 +65,25 @@ void Call::sort_by_keys()
     }
 }
 
-void Call::sort_by_groups_on_device()
+void Call::settle_groups_on_device(SessionCore& session)
 {
+    const auto& parameters = op().parameters;
+    const auto module = nb::module_::import_(kSorted);
+    const auto& marks = arrays_[parameters.size()];
+    const auto given = segments_.num_groups ? nb::object(nb::int_(*segments_.num_groups)) : nb::none();
+    const auto number = module.attr("count_groups")(marks.object(), given);
+    segments_.num_groups = nb::cast<std::int64_t>(number);
+    const bool is_taken = [&] {
+        const nb::gil_scoped_release released;
+        return session.takes_groups(op(), segments_, num_elements_, words_.plan.request);
+    }();
+    if (is_taken)
+        return;
     if (reads_index(op()))
         throw InputError(fmt::format(
             "operator {} reads 'index', the place of an element, and groups= moves elements on a GPU; give a "
             "column of places to an operator that reads it, or fold copies on the host",
             op().name));
-    const auto& parameters = op().parameters;
     nb::list objects;
     std::vector<std::size_t> moved;
     for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -79,9 +91,7 @@ void Call::sort_by_groups_on_device()
             moved.push_back(i);
             objects.append(arrays_[i].object());
         }
-    const auto number = segments_.num_groups ? nb::object(nb::int_(*segments_.num_groups)) : nb::none();
-    const nb::tuple sorted(
-        nb::module_::import_(kSorted).attr("by_group")(arrays_[parameters.size()].object(), number, objects));
+    const nb::tuple sorted(module.attr("by_group")(marks.object(), number, objects));
     device_places_ = sorted[0];
     for (std::size_t k = 0; k < moved.size(); ++k) {
         const auto i = moved[k];

@@ -47,10 +47,10 @@ def by_first(arrays):
     return (places, *(_taken(array, places) for array in arrays))
 
 
-def by_group(groups, num_groups, arrays):
-    """Sorts arrays by group, stably. Returns the original places of the sorted entries, begins and ends of the groups, and the arrays.
+def count_groups(groups, num_groups):
+    """The number of groups: ``num_groups``, or the largest number plus one. Reads the largest number back to the host.
 
-    Entries of no group, whose number is negative, come first. Reads the least and the largest number back to the host.
+    Raises InputError for a number that is too large, and names the first one.
     """
     library = _library(groups)
     if library is None:
@@ -58,8 +58,8 @@ def by_group(groups, num_groups, arrays):
             "groups= sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by group first, stably"
         )
     kind = str(groups.dtype).rpartition(".")[2]
-    if kind not in ("int32", "int64"):
-        raise _segfold.InputError(f"'groups' is {kind}, and numbers of groups on a GPU are int32 or int64; convert them")
+    if kind not in ("int8", "int16", "int32", "int64", "uint8"):
+        raise _segfold.InputError(f"'groups' is {kind}, and numbers of groups on a GPU are int8, int16, int32, int64 or uint8; convert them")
     is_torch = library.__name__ == "torch"
     largest = int(groups.max()) if groups.shape[0] else -1
     count = largest + 1 if num_groups is None else num_groups
@@ -71,6 +71,16 @@ def by_group(groups, num_groups, arrays):
             f"the number of the group of element {first} is {int(groups[first])}, and there {groups_text}: "
             f"numbers are less than that, and a negative one means no group"
         )
+    return count
+
+
+def by_group(groups, count, arrays):
+    """Sorts arrays by group, stably. Returns the original places of the sorted entries, begins and ends of the groups, and the arrays.
+
+    Entries of no group, whose number is negative, come first.
+    """
+    library = _library(groups)
+    is_torch = library.__name__ == "torch"
     places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries sort stably anyway
     where = {"device": groups.device} if is_torch else {}
     # The number of groups may be too large for the type of their numbers; those of the last group are not.

@@ -151,6 +151,8 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
     auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
     if (segments.form == SegmentForm::keys)
         problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
+    if (segments.form == SegmentForm::groups)
+        problem.number_type = segments.numbers.type();
     problem.checked_tables = unproved_tables(workload);
     return problem;
 }

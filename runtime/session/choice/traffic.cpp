@@ -13,6 +13,7 @@ std::int64_t layout_bytes(SegmentForm form, std::int64_t num_elements, std::int6
         case SegmentForm::ranges: return (2 * num_segments + 1) * index_bytes;
         case SegmentForm::keys:  // keys are read, and the key of each run is written; flags are only read
             return (num_elements + num_segments) * key_bytes;
+        case SegmentForm::groups: return num_elements * key_bytes;
         case SegmentForm::flags: return num_elements;
         default: return 0;
     }
@@ -32,8 +33,9 @@ Traffic compulsory_traffic(const Operator& op, const Segments& segments, std::in
                                (parameter.row ? num_features : 1);
     traffic.layout = layout_bytes(
         read_as.value_or(segments.form), segments.num_elements, segments.num_segments, segments.index_bits(),
-        segments.form == SegmentForm::keys ? static_cast<std::int64_t>(size_bytes(segments.item_keys.type()))
-                                           : 0);
+        static_cast<std::int64_t>(segments.form == SegmentForm::keys ? size_bytes(segments.item_keys.type())
+                                  : segments.form == SegmentForm::groups ? size_bytes(segments.numbers.type())
+                                                                         : 0));
     if (op.keeps_results)
         for (const auto& field : op.results)
             traffic.results +=

@@ -7,8 +7,10 @@
 #include "dsl/rewrite/index_column.h"
 #include "runtime/data/key_order.h"
 #include "runtime/session/borrowed.h"
+#include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
 #include "runtime/session/deliver.h"
+#include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
@@ -98,9 +100,64 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
     return grouped;
 }
 
+Workload sorted_by_group(const Workload& workload)
+{
+    std::vector<ArrayView> inputs;
+    for (const auto& array : workload.arrays)
+        inputs.push_back(view_of(array));
+    const auto& segments = workload.segments;
+    auto grouped =
+        group_inputs(workload.op, inputs, groups(view_of(segments.numbers), segments.num_segments));
+    return {grouped.with_index ? *std::move(grouped.with_index) : workload.op, std::move(grouped.arrays),
+            grouped.order->take_segments(), workload.num_features};
+}
+
+Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
+{
+    require_inputs(op, inputs.size());
+    const auto num_elements = num_elements_of(op, inputs, segments);
+    Workload workload{op, {}, {}, num_features_of(op, inputs)};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        workload.arrays.push_back(borrow_input(op.parameters[i], inputs[i]));
+    workload.segments = segments_from_groups(
+        borrow_marks(segments.first, "the numbers of groups", num_elements), segments.num_groups);
+    return workload;
+}
+
+bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
+                               const PlanRequest& request, const Workload* data)
+{
+    const auto backend = running();
+    if (segments.group_order || !segments.num_groups || !backend->runs_stages() ||
+        backend->dialect() == Dialect::native)
+        return false;
+    const auto sizes = plan_sizes(segments, num_elements);
+    // A plan, which does not know its data, may drop the identity; the state is larger then.
+    std::vector<OperatorLaws> judged = {laws(op), laws(op)};
+    judged.back().without_identity = "a plan does not know its data";
+    if (data != nullptr)
+        judged = {laws(*data)};
+    return std::ranges::all_of(judged, [&](const OperatorLaws& one_of) {
+        auto problem = make_problem(op, sizes.form, sizes.sizes.index_bits, one_of);
+        problem.target = backend->target();
+        problem.number_type = sizes.number_type;
+        const auto facts = plan_facts(problem, {num_elements, sizes.sizes.num_segments, num_elements});
+        return std::ranges::any_of(catalogue(*backend)->ranked(facts, problem), [&](const auto& one) {
+            return request.stage ? one.stage->name == *request.stage : rank(*one.stage, facts) > 0;
+        });
+    });
+}
+
 Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                 const SegmentsView& segments, const FoldOptions& options)
 {
+    if (options.num_slices == 0 && !segments.group_order) {
+        auto numbered = segments;
+        const auto workload = unsorted_groups(op, inputs, segments);
+        numbered.num_groups = workload.segments.num_segments;
+        if (takes_groups(op, numbered, workload.segments.num_elements, options.plan, &workload))
+            return fold_workload(op, workload, segments, options);
+    }
     auto grouped = group_inputs(op, inputs, segments);
     auto sorted_options = options;
     sorted_options.results.clear();

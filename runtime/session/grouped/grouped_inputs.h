@@ -6,6 +6,7 @@
 
 #include "dsl/operator.h"
 #include "runtime/data/groups.h"
+#include "runtime/data/workload.h"
 #include "runtime/session/segments_view.h"
 
 namespace segfold {
@@ -27,5 +28,12 @@ struct GroupedInputs {
 /// wrong arrays, and for numbers of groups that are too large.
 [[nodiscard]] GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs,
                                          const SegmentsView& segments);
+
+/// A workload of the caller's arrays on the host as they lie, with segments of form groups.
+[[nodiscard]] Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs,
+                                       const SegmentsView& segments);
+
+/// The workload whose elements are sorted by group, for segments of form groups. Other arrays are borrowed.
+[[nodiscard]] Workload sorted_by_group(const Workload& workload);
 
 }  // namespace segfold

@@ -19,6 +19,7 @@ PlanKey::PlanKey(const SegmentsView& segments, std::int64_t elements, const Plan
       num_elements(elements),
       num_features(options.num_features),
       num_entries(segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length),
+      num_groups(segments.num_groups.value_or(0)),
       words(key_of(options)),
       findings(num_findings)
 {}

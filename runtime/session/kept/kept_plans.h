@@ -26,6 +26,7 @@ struct PlanKey {
     std::int64_t num_elements = 0;
     std::int64_t num_features = 1;  ///< of rows
     std::int64_t num_entries = 0;   ///< of the first array of segments, or the uniform length
+    std::int64_t num_groups = 0;    ///< for groups
     bool is_on_device = false;
     std::uintptr_t stream = 0;
     std::string words;           ///< key_of() its options, then words for its data and scalars

@@ -273,6 +273,18 @@ def test_a_plan_takes_no_groups():
         sf.plan(sf.standard.sum, np.array([1, 2, 4]), groups=np.array([0, 1, 2]))
 
 
+def test_kernels_take_groups_as_they_lie():
+    """CUDA's text on the host: in calls and plans, with a check against sorted elements."""
+    x, numbers = rng.integers(-9, 9, 300).astype("f4"), drawn(300, 40, "i4", has_none=True)
+    wanted = sf.standard.sum(x, groups=numbers, num_groups=41)
+    found = sf.standard.sum(x, groups=numbers, num_groups=41, backend="simt", check=True)
+    plan = sf.plan(sf.standard.sum, x, groups=numbers, num_groups=41, backend="simt")
+    assert plan.stage == "group_tables"
+    assert np.array_equal(found, wanted) and np.array_equal(plan(x, groups=numbers, num_groups=41), wanted)
+    with pytest.raises(sf.InputError, match="a plan of groups needs their number"):
+        sf.plan(sf.standard.sum, x, groups=numbers, backend="simt")
+
+
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
 def test_arrays_of_a_gpu_are_sorted_by_their_library(library):
     """By the same functions; here on arrays of the host."""
@@ -285,5 +297,6 @@ def test_arrays_of_a_gpu_are_sorted_by_their_library(library):
     for g, wanted in enumerate([*members(numbers, 6), []]):
         assert np.asarray(moved)[int(begins[g]) : int(ends[g])].tolist() == list(wanted)
     assert np.array_equal(np.asarray(places), np.argsort(numbers, kind="stable"))
+    assert _sorted.count_groups(lib.asarray(numbers), None) == 6
     with pytest.raises(sf.InputError, match="and there are 2 groups: numbers are less than that"):
-        _sorted.by_group(lib.asarray(numbers), 2, [])
+        _sorted.count_groups(lib.asarray(numbers), 2)

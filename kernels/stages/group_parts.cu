@@ -1,0 +1,414 @@
+//% stage   group_parts
+//% title   Groups in any order, more than tables hold: elements move to parts of neighbouring groups first
+//% after   group_tables
+//% source  Stable partition: Satish, Harris & Garland 2009
+//% layout  groups
+//% let     counts = uses_length || tells_empty
+//% let     entry_words = ceil_div(state_bytes, 4) + counts
+//% needs   associative, state_bytes <= 32, !uses_position, !scans, !map, !rows
+//% let     wanted = num_segments > 0 ? num_segments : 65536
+//% let     roomy = entry_words <= 1 ? 1024 : entry_words <= 3 ? 512 : 256
+//% let     most_parts = 1024
+//% let     roomier = wanted <= roomy * most_parts ? roomy : roomy * 2
+//% let     held = wanted <= roomier * most_parts ? roomier : roomy * 4
+//% let     held_bytes = held * (entry_words + 1) * 32
+//% suits   wanted <= held * most_parts && held_bytes <= block_shared_bytes && held <= 2048 ? 70 : 0
+//% tune    table_groups = 1024, 64, 256, 512, 2048
+//% tune    parts = 1024, 32, 64, 128, 256, 512
+//% tune    table_lanes = 1
+//% tune    block_threads = 256, 64, 128
+//% tune    rows = 8, 4
+//% tune    tile_rows = 16, 4, 8, 32
+//% tune    chunk_items = 65536, 1024, 4096, 16384
+//% tune    blocks_per_multiprocessor = 2, 1, 3, 4
+//% where   num_segments <= table_groups * parts
+//% prefer  table_groups = held
+//% let     needed = ceil_div(wanted, table_groups)
+//% let     few = needed <= 32 ? 32 : needed <= 64 ? 64 : 128
+//% prefer  parts = needed <= 128 ? few : needed <= 256 ? 256 : needed <= 512 ? 512 : 1024
+//% prefer  rows = state_bytes > 8 ? 4 : 8
+//% prefer  tile_rows = state_bytes > 8 ? 8 : state_bytes > 4 || parts == 32 ? 16 : 32
+//% prefer  chunk_items = num_elements > 0 ? num_elements / 1024 : 65536
+//% let     warp_words = table_groups * entry_words + table_groups
+//% prefer  block_threads = block_shared_bytes / (warp_words * 4) * 32
+//% let     num_warps = block_threads / 32
+//% let     tile_items = block_threads * tile_rows
+//% let     part_bytes = parts * (index_bytes + 4 + num_warps * 8)
+//% let     move_bytes = tile_items * (ceil_div(state_bytes, 4) * 4 + 4) + part_bytes
+//% where   warp_words * 4 * num_warps <= block_shared_bytes && move_bytes <= block_shared_bytes
+//% prefer  blocks_per_multiprocessor = block_shared_bytes / (move_bytes + 1024)
+//% let     most_blocks = max(1, ceil_div(num_items, block_threads * tile_rows))
+//% let     resident = num_multiprocessors * blocks_per_multiprocessor
+//% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
+//% let     num_chunks = num_segments == 0 ? 0 : ceil_div(num_items, chunk_items) + parts
+//% scratch moved_states : State[num_items]
+//% scratch moved_groups : u16[num_items]
+//% scratch block_counts : Index[num_blocks * parts]
+//% scratch num_counted : Index[1]
+//% scratch part_begins : Index[parts + 1]
+//% scratch chunk_begins : Index[parts + 1]
+//% scratch tables : State[num_chunks * table_groups]
+//% if uses_length || tells_empty
+//% scratch table_counts : Index[num_chunks * table_groups]
+//% end
+//% launch  count_parts  grid = num_blocks  block = block_threads  shared = parts * 4
+//% launch  scan_blocks  grid = num_segments == 0 ? 0 : parts  block = 32
+//% launch  scan_parts   grid = min(num_blocks, 1)  block = block_threads
+//% launch  move_items   grid = num_blocks  block = block_threads  shared = move_bytes
+//% launch  fold_chunks  grid = num_chunks  block = block_threads  shared = warp_words * 4 * num_warps
+//% launch  join_tables  grid = ceil_div(num_segments, 32)  block = 512
+//% use     parts/segments/group_numbers.cuh
+//% use     parts/tiles/group_tables.cuh
+//% use     parts/tiles/join_group_tables.cuh
+
+constexpr int kPartsOfThread = (kParts + kBlockThreads - 1) / kBlockThreads;
+
+// The sum of the values of all earlier threads of the block.
+__device__ __forceinline__ Index sum_before(Index value)
+{
+    __shared__ Index sums[kNumWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    Index sum = value;
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const Index earlier = __shfl_up_sync(kFullMask, sum, delta);
+        sum += lane >= delta ? earlier : 0;
+    }
+    if (lane == kWarpThreads - 1)
+        sums[warp] = sum;
+    __syncthreads();  // the sums of all warps are there
+    Index before = sum - value;
+    for (int k = 0; k < warp; ++k)
+        before += sums[k];
+    __syncthreads();  // all have read the sums, the next call may write its own
+    return before;
+}
+
+// The share of a block: whole tiles, as many for each block.
+__device__ __forceinline__ Index share_of_block(Index num_items)
+{
+    const Index num_tiles = (num_items + kTileItems - 1) / kTileItems;
+    return (num_tiles + gridDim.x - 1) / gridDim.x * kTileItems;
+}
+
+// A part is kTableGroups neighbouring groups. Each block counts the elements of its share in each part.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+count_parts(Segments segments, Index* block_counts, Index* num_counted)
+{
+    extern __shared__ unsigned counts[];
+    for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
+        counts[part] = 0;
+    __syncthreads();  // the counts are zero
+    const Index share = share_of_block(segments.num_items);
+    const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
+    const Index end = min(begin + share, segments.num_items);
+    bool is_outside = false;
+    #pragma unroll 8
+    for (Index index = begin + threadIdx.x; index < end; index += kBlockThreads) {
+        const Index group = group_of(segments, index, is_outside);
+        if (group >= 0)
+            atomicAdd(counts + group / kTableGroups, 1u);
+    }
+    tell_outside(segments, is_outside);
+    __syncthreads();  // all elements are counted
+    for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
+        block_counts[i64(part) * gridDim.x + blockIdx.x] = counts[part];
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *num_counted = gridDim.x;
+}
+
+// A warp takes a part: the count of each block becomes the sum of those of earlier blocks, and part_begins
+// gets the sum of all.
+extern "C" __global__ void __launch_bounds__(32)
+scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
+{
+    const int lane = threadIdx.x;
+    const Index num_blocks = *num_counted;
+    Index* const counts = block_counts + i64(blockIdx.x) * num_blocks;
+    Index before = 0;
+    #pragma unroll 1
+    for (Index first = 0; first < num_blocks; first += kWarpThreads) {
+        const Index block = first + lane;
+        const Index count = block < num_blocks ? counts[block] : 0;
+        Index sum = count;
+        #pragma unroll
+        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+            const Index earlier = __shfl_up_sync(kFullMask, sum, delta);
+            sum += lane >= delta ? earlier : 0;
+        }
+        if (block < num_blocks)
+            counts[block] = before + sum - count;
+        before += __shfl_sync(kFullMask, sum, kWarpThreads - 1);
+    }
+    if (lane == 0)
+        part_begins[blockIdx.x] = before;
+}
+
+// One block: sizes of parts become their begins, among elements and among chunks.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+scan_parts(Index* part_begins, Index* chunk_begins)
+{
+    Index sizes[kPartsOfThread];
+    Index num_items = 0;
+    Index num_chunks = 0;
+    #pragma unroll
+    for (int k = 0; k < kPartsOfThread; ++k) {
+        const int part = threadIdx.x * kPartsOfThread + k;
+        sizes[k] = part < kParts ? part_begins[part] : 0;
+        num_items += sizes[k];
+        num_chunks += (sizes[k] + kChunkItems - 1) / kChunkItems;
+    }
+    Index item = sum_before(num_items);
+    Index chunk = sum_before(num_chunks);
+    #pragma unroll
+    for (int k = 0; k < kPartsOfThread; ++k) {
+        const int part = threadIdx.x * kPartsOfThread + k;
+        if (part < kParts) {
+            part_begins[part] = item;
+            chunk_begins[part] = chunk;
+        }
+        item += sizes[k];
+        chunk += (sizes[k] + kChunkItems - 1) / kChunkItems;
+    }
+    if (threadIdx.x == kBlockThreads - 1) {
+        part_begins[kParts] = item;
+        chunk_begins[kParts] = chunk;
+    }
+}
+
+//% if parts == 32
+// The number of earlier elements of the warp's tile in the part of the lane's own; rows are passed in their
+// order. Each lane keeps the count of the part of its number.
+__device__ __forceinline__ int rank_in_part(int& count, int group)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int part = group / kTableGroups;
+    unsigned peers = __ballot_sync(kFullMask, group >= 0);
+    unsigned own = peers;  // the lanes whose elements are in the part that this lane counts
+    #pragma unroll
+    for (int bit = 0; bit < 5; ++bit) {
+        const unsigned set = __ballot_sync(kFullMask, part >> bit & 1);
+        peers &= part >> bit & 1 ? set : ~set;
+        own &= lane >> bit & 1 ? set : ~set;
+    }
+    const int rank = __shfl_sync(kFullMask, count, part) + __popc(peers & ((1u << lane) - 1));
+    count += __popc(own);
+    return rank;
+}
+//% else
+// The number of earlier elements of the warp's tile in the part of the lane's own; rows are passed in their
+// order. `counts` are those of the warp, and all `marks` are zero before and after.
+__device__ __forceinline__ int rank_in_part(unsigned* counts, unsigned* marks, int group)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int part = group / kTableGroups;
+    if (group >= 0)
+        atomicOr(marks + part, 1u << lane);
+    __syncwarp();  // the bits of all lanes are set
+    const unsigned peers = group >= 0 ? marks[part] : 0;
+    const unsigned before = peers & ((1u << lane) - 1);
+    const int rank = group >= 0 ? int(counts[part]) + __popc(before) : 0;
+    __syncwarp();  // all lanes have read the bits and the counts
+    if (group >= 0 && before == 0) {
+        marks[part] = 0;
+        counts[part] = rank + __popc(peers);
+    }
+    __syncwarp();  // the counts are there for the next row
+    return rank;
+}
+//% end
+
+// A block moves its share to the parts, tile by tile, and keeps the order of elements in each part. A tile is
+// put in the order of the parts in shared memory first, so that neighbouring threads write to neighbouring
+// places.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+move_items(Inputs inputs, Segments segments, const Index* block_counts, const Index* part_begins,
+           State* moved_states, u16* moved_groups)
+{
+    extern __shared__ u64 room[];
+    __shared__ int num_staged;
+    Index* const places = (Index*)room;  // where the tile's first element of each part goes
+    State* const staged = (State*)(places + kParts);
+    unsigned* const staged_groups = (unsigned*)staged + kTileItems * kStatePieces;
+    unsigned* const tile_begins = staged_groups + kTileItems;  // of each part
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    unsigned* const all_counts = tile_begins + kParts;
+    unsigned* const counts = all_counts + warp * kParts;
+    //% if parts != 32
+    unsigned* const marks = all_counts + (kNumWarps + warp) * kParts;
+    for (int part = lane; part < kParts; part += kWarpThreads)
+        marks[part] = 0;
+    //% end
+    for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
+        places[part] = part_begins[part] + block_counts[i64(part) * gridDim.x + blockIdx.x];
+
+    const Index share = share_of_block(segments.num_items);
+    const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
+    const Index end = min(begin + share, segments.num_items);
+    bool is_outside = false;  // count_parts has told
+    #pragma unroll 1
+    for (Index tile = begin; tile < end; tile += kTileItems) {
+        //% if parts == 32
+        int count = 0;
+        //% else
+        for (int part = lane; part < kParts; part += kWarpThreads)
+            counts[part] = 0;
+        //% end
+        State states[kTileRows];
+        int groups[kTileRows];
+        int ranks[kTileRows];
+        #pragma unroll
+        for (int row = 0; row < kTileRows; ++row) {
+            const Index index = tile + (warp * kTileRows + row) * kWarpThreads + lane;
+            const Index known = min(index, end - 1);
+            const Index group = group_of(segments, known, is_outside);
+            groups[row] = index < end ? int(group) : -1;
+            //% if uses_tables || uses_segment
+            // What has no group is not looked up.
+            states[row] = group >= 0 ? load_item(inputs, known, 0, group) : identity();
+            //% else
+            states[row] = load_item(inputs, known, 0, group);
+            //% end
+        }
+        //% if parts == 32
+        #pragma unroll
+        for (int row = 0; row < kTileRows; ++row)
+            ranks[row] = rank_in_part(count, groups[row]);
+        counts[lane] = count;
+        //% else
+        __syncwarp();  // the counts are zero
+        #pragma unroll
+        for (int row = 0; row < kTileRows; ++row)
+            ranks[row] = rank_in_part(counts, marks, groups[row]);
+        //% end
+        __syncthreads();  // the counts of all warps are there
+
+        Index num_of_parts[kPartsOfThread];
+        Index num_of_thread = 0;
+        #pragma unroll
+        for (int k = 0; k < kPartsOfThread; ++k) {
+            const int part = threadIdx.x * kPartsOfThread + k;
+            unsigned earlier = 0;
+            for (int w = 0; w < kNumWarps && part < kParts; ++w) {
+                const unsigned count = all_counts[w * kParts + part];
+                all_counts[w * kParts + part] = earlier;
+                earlier += count;
+            }
+            num_of_parts[k] = earlier;
+            num_of_thread += earlier;
+        }
+        Index before = sum_before(num_of_thread);
+        if (threadIdx.x == kBlockThreads - 1)
+            num_staged = int(before + num_of_thread);
+        #pragma unroll
+        for (int k = 0; k < kPartsOfThread; ++k) {
+            const int part = threadIdx.x * kPartsOfThread + k;
+            if (part < kParts)
+                tile_begins[part] = before;
+            before += num_of_parts[k];
+        }
+        __syncthreads();  // the begins of parts in the tile are there
+
+        #pragma unroll
+        for (int row = 0; row < kTileRows; ++row)
+            if (groups[row] >= 0) {
+                const int part = groups[row] / kTableGroups;
+                const int at = tile_begins[part] + counts[part] + ranks[row];
+                staged[at] = states[row];
+                staged_groups[at] = groups[row];
+            }
+        __syncthreads();  // the tile is in the order of the parts
+
+        for (int at = threadIdx.x; at < num_staged; at += kBlockThreads) {
+            const unsigned group = staged_groups[at];
+            const int part = group / kTableGroups;
+            const Index to = places[part] + (at - int(tile_begins[part]));
+            moved_states[to] = staged[at];
+            moved_groups[to] = group % kTableGroups;
+        }
+        __syncthreads();  // the tile has been moved, the next one may take its place
+
+        #pragma unroll
+        for (int k = 0; k < kPartsOfThread; ++k) {
+            const int part = threadIdx.x * kPartsOfThread + k;
+            if (part < kParts)
+                places[part] += num_of_parts[k];
+        }
+    }
+}
+
+struct Members {
+    const State* states;
+    const u16* groups;
+};
+
+__device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group)
+{
+    state = members.states[index];
+    group = members.groups[index];
+}
+
+// A block takes a chunk of a part, a warp a share of neighbouring elements of it, as in group_tables.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+fold_chunks(const State* moved_states, const u16* moved_groups, const Index* part_begins,
+            //% if uses_length || tells_empty
+            Index* table_counts,
+            //% end
+            const Index* chunk_begins, State* tables)
+{
+    extern __shared__ unsigned words[];
+    const Index chunk = blockIdx.x;
+    if (chunk >= chunk_begins[kParts])
+        return;
+    int part = 0;
+    #pragma unroll 1
+    for (int behind = kParts; behind - part > 1;) {  // the last part that begins at or before the chunk
+        const int middle = (part + behind) / 2;
+        if (chunk_begins[middle] <= chunk)
+            part = middle;
+        else
+            behind = middle;
+    }
+    const Index first = part_begins[part] + (chunk - chunk_begins[part]) * kChunkItems;
+    const Index last = min(first + kChunkItems, part_begins[part + 1]);
+    const int warp = threadIdx.x / kWarpThreads;
+    unsigned* const table = words + warp * kWarpWords;
+    clear_tables(table);
+    const Index rows = (last - first + kWarpThreads - 1) / kWarpThreads;
+    const Index share = (rows + kNumWarps - 1) / kNumWarps * kWarpThreads;
+    const Index begin = min(first + warp * share, last);
+    fold_members({moved_states, moved_groups}, begin, min(begin + share, last), table);
+    __syncthreads();  // the tables of all warps are there
+
+    for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads) {
+        const Entry entry = join_warp_tables(words, group);
+        const i64 at = i64(chunk) * kTableGroups + group;
+        tables[at] = entry.state;
+        //% if uses_length || tells_empty
+        table_counts[at] = entry.count;
+        //% end
+    }
+}
+
+// A block joins the entries of neighbouring groups, a warp those of neighbouring chunks of their part.
+extern "C" __global__ void __launch_bounds__(512)
+join_tables(Segments segments,
+            Results results,
+            const State* tables,
+            //% if uses_length || tells_empty
+            const Index* table_counts,
+            //% end
+            const Index* chunk_begins)
+{
+    const Index first_group = Index(blockIdx.x) * kJoinedGroups;
+    const Index group = first_group + threadIdx.x % kWarpThreads;
+    const int part = int(first_group / kTableGroups);
+    join_group_tables(results, tables,
+                      //% if uses_length || tells_empty
+                      table_counts,
+                      //% end
+                      chunk_begins[part], chunk_begins[part + 1], int(group % kTableGroups), group,
+                      group < segments.num_segments);
+}
