@@ -163,19 +163,6 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// Makes a plan for a call. Uses the program of `similar`, if given.
-std::shared_ptr<const KeptPlan> make_plan(const Call& call, Session& session, const PlanKey& key,
-                                          const std::shared_ptr<const KeptPlan>& similar)
-{
-    const nb::gil_scoped_release released;
-    auto plan = similar ? similar->plan->copy()
-                        : session.plan(call.op(), call.segments(), call.num_elements(), call.plan_options());
-    if (similar &&
-        (similar->key.num_elements != key.num_elements || similar->key.num_entries != key.num_entries))
-        plan.resize(call.segments(), call.num_elements());
-    return std::make_shared<const KeptPlan>(key, std::move(plan));
-}
-
 /// Whether the caller's arrays have the types of the results and enough room.
 bool fits_out(const Call& call)
 {
@@ -363,6 +350,20 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     return results_of(call, std::move(objects));
 }
 
+std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPlans& plans,
+                                                    const PlanKey& key, const SegmentsView& segments,
+                                                    const PlanOptions& options)
+{
+    const auto similar = plans.find_similar(key);
+    auto plan = similar ? similar->plan->copy() : session.plan(plans.op, segments, key.num_elements, options);
+    if (similar &&
+        (similar->key.num_elements != key.num_elements || similar->key.num_entries != key.num_entries))
+        plan.resize(segments, key.num_elements);
+    auto kept = std::make_shared<const KeptPlan>(key, std::move(plan));
+    plans.add(kept);
+    return kept;
+}
+
 nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream)
 {
     DeviceResults results(call, session);
@@ -392,8 +393,10 @@ nb::object fold(Call& call)
     auto& plans = *call.typed()->plans_in(*session);
     auto kept = plans.find(key);
     if (!kept) {
-        kept = make_plan(call, *session, key, plans.find_similar(key));
-        plans.add(kept);
+        {
+            const nb::gil_scoped_release released;
+            kept = make_plan_on_device(*session, plans, key, call.segments(), call.plan_options());
+        }
         warn(kept->plan->warnings(), &call.typed()->told);
         warn_of_caches();
     }

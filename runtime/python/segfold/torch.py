@@ -10,8 +10,8 @@ import torch as _torch
 from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
+from ._functional import arrays_given, facts, gradient_by_steps, operator_of_text, segments_given
 from ._gradient import _gradient
-from ._results import result_class, standing_for
 
 __all__ = ["fold", "function"]
 
@@ -21,16 +21,6 @@ _DTYPES = {
     "u8": _torch.uint8, "f16": _torch.float16, "bf16": _torch.bfloat16, "f32": _torch.float32, "f64": _torch.float64,
     "u16": getattr(_torch, "uint16", None), "u32": getattr(_torch, "uint32", None), "u64": getattr(_torch, "uint64", None),
 }  # fmt: skip
-
-@functools.lru_cache(maxsize=None)
-def _operator_of_text(text):
-    return _segfold.restore("printed", text)
-
-
-def _facts(op):
-    """Facts of an operator of fixed types that a call needs, without the operator itself, which torch.compile cannot trace."""
-    names = tuple(name for name, _ in op.results)
-    return op._origin()[1], result_class(names), result_class(("keys", *names)), len(names)
 
 
 def _require_tensor(value, name):
@@ -59,40 +49,19 @@ def function(op):
     scalars = tuple((i, _DTYPES.get(type)) for i, (name, type, _) in enumerate(op.parameters) if name in op.scalars)
     places = [i for i, name in enumerate(parameters) if name not in op.scalars]
     open_places = tuple(i for i in places if op.parameters[i][1] == "T")
-    by_dtype = {_DTYPES[type]: _facts(op.typed(type)) for type in op.types if _DTYPES[type] is not None}
-    fixed = None if op.is_generic else _facts(op)
+    by_dtype = {_DTYPES[type]: facts(op.typed(type)) for type in op.types if _DTYPES[type] is not None}
+    fixed = None if op.is_generic else facts(op)
     signature, op_name = op.signature, op.name
 
     def folded(*columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
-        arrays = list(columns)
-        for name in parameters[len(columns) :]:
-            if name not in named:
-                raise _segfold.InputError(f"operator {op_name} has no array for '{name}'; it takes {signature}")
-            arrays.append(named.pop(name))
         if "sort_keys" in named:
             raise TypeError("segfold.torch.fold takes no sort_keys=; order = torch.argsort(keys, stable=True) sorts, and columns[order] have gradients")
-        if named or len(arrays) > len(parameters):
-            raise TypeError(f"{signature}: nothing is called '{next(iter(named), 'a further array')}'")
-        layout, segments = "whole", []
-        for name, value in zip(_LAYOUTS, (offsets, lengths, keys, flags, ranges)):
-            if value is not None:
-                if layout != "whole":
-                    raise _segfold.InputError(f"segments are given twice, as {layout} and as {name}; give them once")
-                layout, segments = name, list(value) if name == "ranges" else [value]
-        if layout == "ranges" and len(segments) != 2:
-            raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
+        arrays = arrays_given(parameters, op_name, signature, columns, named)
+        layout, segments = segments_given(tuple(zip(_LAYOUTS, (offsets, lengths, keys, flags, ranges))), uniform)
         if layout == "keys":
             _require_one_column(keys)
         for value in segments:
             _require_tensor(value, layout)
-        if uniform is not None:
-            if isinstance(uniform, (bool, float, str)):
-                raise TypeError(f"uniform= takes the length of each segment, an integer, and {uniform!r} is given")
-            if isinstance(uniform, int) and uniform < 1:
-                raise _segfold.InputError(f"uniform is {uniform}; it is the length of each segment, 1 or more")
-            if layout != "whole":
-                raise _segfold.InputError(f"segments are given twice, as {layout} and as uniform; give them once")
-            layout = "uniform"
         for i in places:
             _require_tensor(arrays[i], parameters[i])
         model = arrays[(open_places or places)[0]]
@@ -102,13 +71,13 @@ def function(op):
                 if isinstance(arrays[i], float) and not wanted.is_floating_point:  # new_full would truncate it
                     raise _segfold.InputError(f"'{parameters[i]}' is {arrays[i]!r}, and the operator takes a value of {wanted} there")
                 arrays[i] = model.new_full((1,), arrays[i], dtype=wanted)
-        facts = fixed or by_dtype.get(arrays[open_places[0]].dtype)
-        if facts is None:
+        known = fixed or by_dtype.get(arrays[open_places[0]].dtype)
+        if known is None:
             listed = ", ".join(str(dtype) for dtype in by_dtype)
             raise _segfold.InputError(f"'{parameters[open_places[0]]}' is {arrays[open_places[0]].dtype}; {op_name} takes {listed}")
         if not _torch.compiler.is_compiling() and any(_unpack_dual(array).tangent is not None for array in arrays):
             raise RuntimeError(f"operator {op_name} has no derivative of forward mode here; gradients are those of backward()")
-        text, plain, with_keys, count = facts
+        text, plain, with_keys, count = known
         results = _torch.ops.segfold.fold(text, arrays, layout, segments, uniform or 0)
         if layout == "keys":
             return with_keys(*results)
@@ -144,13 +113,13 @@ def _fold(text, arrays, layout, segments, uniform):
         words["ranges"] = tuple(segments)
     elif layout != "whole":
         words[layout] = segments[0]
-    results = _operator_of_text(text)(*(array.detach() for array in arrays), **words)
+    results = operator_of_text(text)(*(array.detach() for array in arrays), **words)
     return list(results) if isinstance(results, tuple) else [results]
 
 
 @_fold.register_fake
 def _(text, arrays, layout, segments, uniform):
-    op = _operator_of_text(text)
+    op = operator_of_text(text)
     column = next(
         array for array, (name, _, is_table) in zip(arrays, op.parameters) if not is_table and name not in op.scalars
     )
@@ -180,7 +149,7 @@ def _setup(ctx, inputs, output):
 
 
 def _backward(ctx, gradients):
-    op = _operator_of_text(ctx.text)
+    op = operator_of_text(ctx.text)
     factors = _segfold.factors_of_sum(op)
     saved = ctx.saved_tensors  # read once: torch.utils.checkpoint allows no second read
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
@@ -206,6 +175,11 @@ def _by_operators(ctx, op, gradients, arrays, segments):
     """The gradients by all arrays that need one, by the operators of each."""
     results = [name for name, _ in op.results]
     of_results = dict(zip(results, gradients[-len(results) :]))
+    contiguous = {name: gradient.contiguous() for name, gradient in of_results.items() if gradient is not None}
+
+    def run(step, parts):
+        return _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
+
     found = [None] * len(arrays)
     for at, (name, _, is_table) in enumerate(op.parameters):
         if not ctx.needs_input_grad[1][at]:
@@ -216,18 +190,8 @@ def _by_operators(ctx, op, gradients, arrays, segments):
             made = _gradient(op, name)
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
-        given = dict(zip((parameter for parameter, _, _ in op.parameters), arrays))
-        given.update((name, of_results[result].contiguous()) for name, result in zip(made.names, made.of))
-        for step in made.operators:
-            parts = [given[parameter] for parameter, _, _ in step.parameters]
-            with standing_for(step.name, op.name):
-                folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
-            names = [result for result, _ in step.results]
-            given.update(zip(names, folded[-len(names) :]))
-        gradient = given[made.result]
-        if name in op.scalars:
-            gradient = gradient.sum().reshape(arrays[at].shape)
-        elif is_table and len(gradient) < len(arrays[at]):  # entries behind those of the segments are not read
+        gradient = gradient_by_steps(made, op, arrays, contiguous, run)
+        if is_table and name not in op.scalars and len(gradient) < len(arrays[at]):  # entries behind those of the segments are not read
             gradient = _torch.cat([gradient, gradient.new_zeros(len(arrays[at]) - len(gradient), *gradient.shape[1:])])
         found[at] = gradient
     return found

@@ -1,0 +1,231 @@
+"""Gradients and batches of folds in JAX's programs, by JAX's own checks."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+jax = pytest.importorskip("jax", reason="JAX is not installed, so that gradients in its programs are not tried")
+if sf._segfold.xla_handlers() is None:
+    pytest.skip("the extension was built without jaxlib's header, so that gradients in JAX's programs are not tried", allow_module_level=True)
+jnp = jax.numpy
+import segfold.jax  # noqa: E402
+
+OFFSETS = np.array([0, 5, 9, 14], np.int32)
+X = np.array([1.5, -2.0, 0.25, 3.0, 0.5, -1.0, 2.0, 1.0, -0.5])
+
+
+@pytest.fixture(autouse=True)
+def x64():
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+@pytest.fixture
+def check():
+    """jax.test_util.check_grads, backwards, to an order."""
+    test_util = pytest.importorskip("jax.test_util")
+    return functools.partial(test_util.check_grads, modes=["rev"], atol=1e-4, rtol=1e-4)
+
+
+def drawn(count, length=14, seed=3):
+    random = np.random.default_rng(seed)
+    return [random.uniform(0.3, 1.5, length) for _ in range(count)]
+
+
+def of_floats(found):
+    parts = found if isinstance(found, tuple) else (found,)
+    return tuple(jnp.nan_to_num(part) for part in parts if jnp.issubdtype(part.dtype, jnp.floating))
+
+
+@pytest.mark.parametrize(
+    "name",
+    "sum mean max norm log_sum_exp softmax mean_variance product affine matrix_2x2 top_four correlation weighted_mean "
+    "linear_recurrence running_variance drawdown forward_fill".split(),
+)
+def test_jax_checks_gradients(check, name):
+    op = getattr(sf.standard, name)
+    check(jax.jit(lambda *columns: of_floats(sf.jax.fold(op, *columns, offsets=OFFSETS))), drawn(len(op.parameters)), order=1)
+
+
+@pytest.mark.parametrize("name", ["softmax", "max", "affine", "linear_recurrence"])
+def test_jax_checks_gradients_over_all_segments(check, name):
+    op = getattr(sf.standard, name)
+    for words in (
+        {},
+        {"uniform": 3},
+        {"offsets": np.array([0, 4, 4, 9], np.int32)},
+        {"lengths": np.array([2, 0, 7])},
+        {"ranges": (np.array([5, 0]), np.array([9, 3]))},
+        {"groups": np.array([2, 0, 2, -1, 0, 0, 2, 2, 7]), "num_groups": 4},
+    ):
+        folded = jax.jit(lambda *columns: of_floats(sf.jax.fold(op, *columns, **words)))
+        check(lambda *columns: [jnp.where(jnp.isinf(part), 0, part) for part in folded(*columns)], drawn(len(op.parameters), 9), order=1)
+
+
+@pytest.mark.parametrize("name", ["norm", "softmax", "weighted_mean", "product", "linear_recurrence"])
+def test_jax_checks_second_derivatives(check, name):
+    op = getattr(sf.standard, name)
+    check(lambda *columns: of_floats(sf.jax.fold(op, *columns, uniform=3)), drawn(len(op.parameters), 6), order=2)
+
+
+def test_jax_checks_gradients_by_scalars_and_tables(check):
+    op = sf.operator(
+        "operator f(x: f64, k: scalar f64, t: table f64) -> f64 { state s: f64 = 0 lift pow(x, k) * t[segment] combine(a, b) a + b finish sqrt(s) }"
+    )
+    t = np.array([0.5, 2.0, 1.0, 9.0])  # one more than there are segments
+    check(lambda *arrays: sf.jax.fold(op, *arrays, uniform=3), (np.abs(X), np.array(1.5), t), order=1)
+    check(lambda x, t: sf.jax.fold(op, x, 1.5, t, uniform=3), (np.abs(X), t), order=1)
+
+
+def test_jax_checks_gradients_of_rows(check):
+    op = sf.operator(
+        "operator spread(x: row f64, w: f64) -> f64 { state { n: f64 = 0; s: f64 = 0; q: f64 = 0 } lift { n = w; s = w * x; q = w * x * x } "
+        "combine(a, b) { n = a.n + b.n; s = a.s + b.s; q = a.q + b.q } finish q - s * s / n }"
+    )
+    x, w = np.random.default_rng(5).uniform(0.3, 1.5, (9, 4)), np.linspace(0.5, 2, 9)
+    check(lambda x: sf.jax.fold(op, x, w, uniform=3), (x,), order=1)
+    with pytest.raises(RuntimeError, match="'w' has one number for a row of features"):
+        jax.grad(lambda w: sf.jax.fold(op, x, w, uniform=3).sum())(w)
+
+
+def test_only_gradients_that_are_asked_for_are_made():
+    """What has no gradient is refused where it is asked for, inside of jit too."""
+    op = sf.operator("operator read(x: f64, i: i32, t: table f64) -> f64 { state s: f64 = 0 lift x * t[i] combine(a, b) a + b }")
+    x, i, t = np.ones(4), np.array([1, 0, 1, 1], np.int32), np.array([2.0, 5.0])
+    folded = jax.jit(lambda x, t: sf.jax.fold(op, x, i, t, uniform=2).sum())
+    assert jax.grad(folded)(x, t).tolist() == [5.0, 2.0, 5.0, 5.0]
+    with pytest.raises(RuntimeError, match="a table that is read elsewhere than at"):
+        jax.grad(folded, argnums=1)(x, t)
+
+
+def test_no_gradient_of_what_changes_by_steps_alone():
+    op = sf.operator("operator whole(x: f64) -> f64 { state s: f64 = 0 lift floor(x) combine(a, b) a + b finish s / 2 }")
+    assert jax.grad(lambda x: sf.jax.fold(op, x, uniform=3).sum() + x.sum())(X).tolist() == [1.0] * 9
+
+
+def test_groups_of_an_operator_with_a_scalar_and_a_table(check):
+    op = sf.operator("operator f(x: f64, k: scalar f64, t: table f64) -> f64 { state s: f64 = 0 lift x * k * t[segment] combine(a, b) a + b }")
+    ids, t = np.array([2, 0, 2, -1, 0, 0, 2, 2, -1]), np.array([1.0, 2.0, 3.0])
+    found = sf.jax.fold(op, X, 2.0, t, groups=ids, num_groups=3)
+    np.testing.assert_array_equal(found, op(X, 2.0, t, groups=ids, num_groups=3))
+    check(lambda x, t: sf.jax.fold(op, x, 2.0, t, groups=ids, num_groups=3), (X, t), order=2)
+
+
+def test_there_is_no_forward_mode():
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(lambda x: sf.jax.fold(sf.standard.sum, x), (X,), (X,))
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "softmax", "affine", "linear_recurrence", "mean_variance", "argmax"])
+def test_gradients_in_32_bits_are_those_in_64(name):
+    """Places between the operators of a gradient have 64 bits where JAX has none."""
+    op = getattr(sf.standard, name)
+    columns = drawn(len(op.parameters), 9)
+
+    def loss(dtype):
+        def of(columns):
+            found = sf.jax.fold(op, *columns, offsets=np.array([0, 4, 9], np.int32))
+            return sum((part.astype(dtype) * jnp.arange(1, 1 + part.shape[0], dtype=dtype)).sum() for part in of_floats(found))
+
+        return jax.jit(jax.grad(of))([column.astype(dtype) for column in columns])
+
+    if name == "argmax":
+        with pytest.raises(sf.InputError, match="result 'index' of operator argmax is int64"):
+            jax.config.update("jax_enable_x64", False)
+            loss("float32")
+        return
+    wide = loss("float64")
+    jax.config.update("jax_enable_x64", False)
+    for one, other in zip(loss("float32"), wide):
+        assert one.dtype == jnp.float32
+        np.testing.assert_allclose(one, other, rtol=3e-5, atol=1e-6)
+
+
+def num_launches(function, *arrays):
+    """The folds of a program, and its loops."""
+    text = jax.jit(function).lower(*arrays).as_text()
+    return text.count("@segfold_fold("), text.count("stablehlo.while")
+
+
+BATCHES = "sum mean_variance affine log_sum_exp softmax linear_recurrence argmax weighted_mean top_four".split()
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_a_batch_is_one_launch(name):
+    op = getattr(sf.standard, name)
+    columns = [np.stack(drawn(3, 9, seed)) for seed in range(len(op.parameters))]
+    for words in (
+        {},
+        {"uniform": 3},
+        {"offsets": np.array([0, 4, 4, 9], np.int32)},
+        {"lengths": np.array([2, 0, 7])},
+        {"ranges": (np.array([5, 0]), np.array([9, 3]))},
+        {"groups": np.array([2, 0, 2, -1, 0, 0, 2, 2, -1]), "num_groups": 4},
+    ):
+        run = jax.vmap(lambda *columns: sf.jax.fold(op, *columns, **words))
+        assert num_launches(run, *columns) == (1, 0)
+        found = jax.tree.leaves(jax.jit(run)(*columns))
+        each = [jax.tree.leaves(op(*(column[at] for column in columns), **words)) for at in range(3)]
+        for one, *others in zip(found, *each):
+            np.testing.assert_array_equal(one, np.stack(others))
+
+
+def test_a_batch_of_segments_and_of_shared_columns():
+    x, ends = np.stack(drawn(3, 9)), np.array([[0, 4, 4, 9], [0, 0, 1, 9], [0, 3, 9, 9]], np.int32)
+    ids = np.array([[0, 1, 0, 1, 0, 1, 0, 1, 0], [2, 2, 2, 2, 2, 2, 2, 2, 2], [-1, 0, 1, 2, 0, 1, 2, 0, 1]], np.int32)
+    affine = sf.standard.affine
+    found = jax.vmap(lambda x, ends: sf.jax.fold(affine, x, x[0] + x[1] * X, offsets=ends))(x, ends)
+    grouped = jax.vmap(lambda ids: sf.jax.fold(affine, x[0], X, groups=ids, num_groups=3))(ids)
+    ranged = jax.vmap(lambda ends: sf.jax.fold(affine, x[0], X, ranges=(ends[:-1], ends[1:])))(ends)
+    for at in range(3):
+        for field in range(2):
+            np.testing.assert_array_equal(found[field][at], affine(x[at], x[at][0] + x[at][1] * X, offsets=ends[at])[field])
+            np.testing.assert_array_equal(grouped[field][at], affine(x[0], X, groups=ids[at], num_groups=3)[field])
+            np.testing.assert_array_equal(ranged[field][at], affine(x[0], X, offsets=ends[at])[field])
+
+
+def test_batches_of_batches_and_of_gradients():
+    x = np.random.default_rng(9).uniform(0.3, 1.5, (2, 3, 6))
+
+    def loss(x):
+        return (sf.jax.fold(sf.standard.log_sum_exp, x, uniform=3) ** 2).sum()
+
+    gradients = jax.vmap(jax.vmap(jax.grad(loss)))
+    assert num_launches(gradients, x)[1] == 0
+    found, summed = jax.jit(gradients)(x), jax.grad(lambda x: jax.vmap(jax.vmap(loss))(x).sum())(x)
+    for at in np.ndindex(2, 3):
+        np.testing.assert_array_equal(found[at], jax.grad(loss)(x[at]))
+        np.testing.assert_array_equal(summed[at], found[at])
+
+
+def test_entries_of_a_batch_that_are_folded_in_turn():
+    """Where flat arrays would show in the results: scalars, tables by place, `segment`."""
+    op = sf.operator(
+        "operator f(x: f64, i: i32, k: scalar f64, t: table f64, u: table f64) -> f64 "
+        "{ state s: f64 = 0 lift x * k + t[i] * u[segment] combine(a, b) a + b }"
+    )
+    x, i = np.stack(drawn(3, 6)), np.array([0, 1, 1, 0, 1, 1], np.int32)
+    k, t, u = np.array([1.0, 2.0, 3.0]), np.arange(6.0).reshape(3, 2), np.arange(9.0).reshape(3, 3)
+    run = jax.vmap(lambda x, k, t, u: sf.jax.fold(op, x, i, k, t, u, uniform=3))
+    assert num_launches(run, x, k, t, u) == (1, 1)
+    only_by_segment = jax.vmap(lambda x, u: sf.jax.fold(op, x, i, 2.0, t[0], u, uniform=3))
+    assert num_launches(only_by_segment, x, u) == (1, 0)
+    for at in range(3):
+        np.testing.assert_array_equal(run(x, k, t, u)[at], op(x[at], i, k[at], t[at], u[at], uniform=3))
+        np.testing.assert_array_equal(only_by_segment(x, u)[at], op(x[at], i, 2.0, t[0], u[at], uniform=3))
+    numbered = sf.operator("operator n(x: f64) -> f64 { state s: f64 = 0 lift x * f64(segment) combine(a, b) a + b }")
+    found = jax.vmap(lambda x: sf.jax.fold(numbered, x, uniform=3))(x)
+    np.testing.assert_array_equal(found, np.stack([numbered(part, uniform=3) for part in x]))
+
+
+def test_wrong_segments_of_an_entry_read_no_other():
+    x, ends = np.stack(drawn(2, 6)), np.array([[0, 3, 5], [0, 3, 6]], np.int32)
+    for words in ("offsets", "lengths", "ranges"):
+        given = {"offsets": ends, "lengths": np.diff(ends), "ranges": (ends[:, :-1], ends[:, 1:] + np.array([[0, 3], [0, 0]], np.int32))}[words]
+        run = jax.vmap(lambda x, given: sf.jax.fold(sf.standard.sum, x, **{words: given}))
+        with pytest.raises(jax.errors.JaxRuntimeError, match="INVALID_ARGUMENT"):
+            jax.block_until_ready(run(x, given))
