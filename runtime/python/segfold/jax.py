@@ -5,15 +5,15 @@ fold on its own stream, by its foreign function interface. Outside of ``jit``, `
 """
 
 import functools
-import typing
 
 import jax as _jax
 import jax.numpy as _jnp
 import numpy as _numpy
 
 from . import _segfold
-from ._functional import arrays_given, facts, gradient_by_steps, operator_of_text, segments_given
+from ._functional import Form, arrays_given, flattened, gradient_by_steps, kinds_of, num_segments, operator_of_text, segments_given, text_of
 from ._gradient import _gradient
+from ._results import result_class
 
 __all__ = ["fold"]
 
@@ -71,20 +71,11 @@ def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, gr
     if layout == "ranges" and segments[0].dtype != segments[1].dtype:
         raise _segfold.InputError(f"ranges begin as {segments[0].dtype} and end as {segments[1].dtype}; give both in one type")
     _require_bits(op)
-    _, plain, _, count = facts(op)
     if layout == "groups":
         results = _fold_groups(op, arrays, segments[0], num_groups)
     else:
-        results = _differentiable(_Form(facts(op)[0], layout, uniform or 0))(arrays, segments)
-    return results[0] if count == 1 else plain(*results)
-
-
-class _Form(typing.NamedTuple):
-    """What of a fold does not depend on arrays."""
-
-    text: str
-    layout: str
-    uniform: int
+        results = _differentiable(Form(text_of(op), layout, uniform or 0))(arrays, segments)
+    return results[0] if len(results) == 1 else result_class(tuple(name for name, _ in op.results))(*results)
 
 
 def _array(value, name):
@@ -135,7 +126,7 @@ def _scalar(value, name, type):
 
 def _require_shapes(op, arrays):
     length = None
-    for array, kind, (name, _, _) in zip(arrays, _kinds(op), op.parameters):
+    for array, kind, (name, _, _) in zip(arrays, kinds_of(op), op.parameters):
         if kind == "scalar":
             continue
         wanted = 2 if name in op.rows else 1
@@ -189,12 +180,12 @@ def _fold_groups(op, arrays, groups, num_groups):
     places = _jnp.searchsorted(groups[order], numbers, method="scan_unrolled").astype(groups.dtype)
     arrays = [
         array.at[order].get(unique_indices=True, mode="promise_in_bounds") if kind == "column" else array
-        for array, kind in zip(arrays, _kinds(op))
+        for array, kind in zip(arrays, kinds_of(op))
     ]
     step = op
     if _segfold.places_read(op)[0]:
         step, arrays = _segfold.with_index_column(op), [*arrays, _as_i64(order)]
-    results = _differentiable(_Form(facts(step)[0], "ranges", 0))(arrays, [places[:-1], places[1:]])
+    results = _differentiable(Form(text_of(step), "ranges", 0))(arrays, [places[:-1], places[1:]])
     return [
         _jnp.zeros_like(result).at[order].set(result, unique_indices=True, mode="promise_in_bounds") if name in op.outputs else result
         for result, (name, _) in zip(results, op.results)
@@ -209,21 +200,8 @@ def _as_i64(places):
     return _jnp.stack([low, _jnp.zeros_like(low)], -1)
 
 
-def _kinds(op):
-    """What each parameter is: "column", "table" or "scalar"."""
-    return ["scalar" if name in op.scalars else "table" if is_table else "column" for name, _, is_table in op.parameters]
-
-
 def _num_elements(op, arrays):
-    return next(array.shape[0] for array, kind in zip(arrays, _kinds(op)) if kind == "column")
-
-
-def _num_segments(form, num_elements, segments):
-    if form.layout == "whole":
-        return 1
-    if form.layout == "uniform":
-        return num_elements // form.uniform
-    return segments[0].shape[0] - (form.layout == "offsets")
+    return next(array.shape[0] for array, kind in zip(arrays, kinds_of(op)) if kind == "column")
 
 
 @functools.lru_cache(maxsize=None)
@@ -260,10 +238,10 @@ def _gradients(form, arrays, segments, wanted, gradients):
         for name, type in step.results:
             if type == "f64" and _is_halved(type):
                 raise RuntimeError(f"the gradient of operator {op.name} keeps '{name}' in float64, which JAX does not have here; {_X64}")
-        return _differentiable(_Form(facts(step)[0], form.layout, form.uniform))(parts, segments)
+        return _differentiable(Form(text_of(step), form.layout, form.uniform))(parts, segments)
 
     found = [None] * len(arrays)
-    for at, (kind, (name, _, _)) in enumerate(zip(_kinds(op), op.parameters)):
+    for at, (kind, (name, _, _)) in enumerate(zip(kinds_of(op), op.parameters)):
         if wanted[at] is None:
             continue
         try:
@@ -280,6 +258,28 @@ def _gradients(form, arrays, segments, wanted, gradients):
     return found
 
 
+class _Library:
+    """What `flattened` asks of arrays."""
+
+    broadcast_to, concatenate, where = _jnp.broadcast_to, _jnp.concatenate, _jnp.where
+
+    @staticmethod
+    def is_int32(array):
+        return array.dtype == _jnp.int32
+
+    @staticmethod
+    def places(length, like):
+        return _as_i64(_jnp.arange(length))
+
+    @staticmethod
+    def zeros(length, like):
+        return _jnp.zeros(length, _jnp.int32)
+
+    @staticmethod
+    def begins(size, length, like):
+        return (_jnp.arange(size, dtype=like.dtype) * length)[:, None]
+
+
 @functools.lru_cache(maxsize=None)
 def _batched(form):
     """The fold as a function that JAX maps over batches."""
@@ -287,8 +287,7 @@ def _batched(form):
 
     @folded.def_vmap
     def fold_batch(size, is_mapped, arrays, segments):
-        op = operator_of_text(form.text)
-        flat = _flattened(form, op, size, is_mapped, arrays, segments)
+        flat = flattened(_Library, form, size, list(zip(arrays, is_mapped[0])), list(zip(segments, is_mapped[1])))
         if flat is None:
             mapped, structure = _jax.tree.flatten((arrays, segments))
             where = _jax.tree.leaves(is_mapped)
@@ -305,68 +304,11 @@ def _batched(form):
     return folded
 
 
-def _flattened(form, op, size, is_mapped, arrays, segments):
-    """One fold of all entries of a batch, behind each other: its form, arrays and segments; None if there is none.
-
-    Places of an entry must not show: `index` comes from a column, and tables that are read at [segment] lie behind each other too.
-    """
-    reads_index, reads_segment, by_segment = _segfold.places_read(op)
-    mapped_arrays, mapped_segments = is_mapped
-    kinds = _kinds(op)
-    if reads_segment or any(
-        is_part and kind != "column" and name not in by_segment for is_part, kind, (name, _, _) in zip(mapped_arrays, kinds, op.parameters)
-    ):
-        return None
-    length = next(array.shape[is_part] for array, is_part, kind in zip(arrays, mapped_arrays, kinds) if kind == "column")
-    shown = [part[0] if is_part else part for part, is_part in zip(segments, mapped_segments)]
-    count = _num_segments(form, length, shown)
-    total = size * length
-    if total > _LARGEST_INT32 and segments and segments[0].dtype == _jnp.int32:
-        return None
-    text = form.text
-    if reads_index:
-        op = _segfold.with_index_column(op)
-        text, arrays, mapped_arrays = facts(op)[0], [*arrays, _as_i64(_jnp.arange(length))], [*mapped_arrays, False]
-        kinds = [*kinds, "column"]
-
-    def behind_each_other(array, is_part, shape):
-        whole = array if is_part else _jnp.broadcast_to(array, (size, *array.shape))
-        return whole[:, : shape].reshape(size * shape, *whole.shape[2:])
-
-    flat = []
-    for array, is_part, kind, (name, _, _) in zip(arrays, mapped_arrays, kinds, op.parameters):
-        if name in by_segment and array.shape[is_part] < count:
-            return None
-        if kind == "column" or name in by_segment:
-            array = behind_each_other(array, is_part, length if kind == "column" else count)
-        flat.append(array)
-    if form.layout == "whole" and length > 0:
-        return _Form(text, "uniform", length), flat, []
-    if form.layout == "uniform" and length % form.uniform == 0:
-        return _Form(text, "uniform", form.uniform), flat, []
-    if form.layout == "whole":
-        return _Form(text, "lengths", 0), flat, [_jnp.zeros(size, _jnp.int32)]
-    if form.layout == "uniform":
-        return None
-    parts = [part if is_part else _jnp.broadcast_to(part, (size, *part.shape)) for part, is_part in zip(segments, mapped_segments)]
-    begin = (_jnp.arange(size, dtype=parts[0].dtype) * length)[:, None]
-    # What is wrong within an entry must not read another one's elements; -1 is refused where segments are checked.
-    if form.layout == "lengths":
-        is_right = parts[0].sum(1, keepdims=True) == length
-        return _Form(text, "lengths", 0), flat, [_jnp.where(is_right, parts[0], -1).reshape(-1)]
-    if form.layout == "ranges":
-        is_right = (parts[0] >= 0) & (parts[1] <= length)
-        return _Form(text, "ranges", 0), flat, [_jnp.where(is_right, part + begin, -1).reshape(-1) for part in parts]
-    is_right = (parts[0][:, :1] == 0) & (parts[0][:, -1:] == length)
-    places = _jnp.where(is_right, parts[0][:, :-1] + begin, -1).reshape(-1)
-    return _Form(text, "offsets", 0), flat, [_jnp.append(places, _jnp.array(total, places.dtype))]
-
-
 def _launched(form, arrays, segments):
     """The fold as a call of XLA."""
     op = operator_of_text(form.text)
     num_elements = _num_elements(op, arrays)
-    count = _num_segments(form, num_elements, segments)
+    count = num_segments(form, num_elements, segments)
     row = [array.shape[1] for array, (name, _, _) in zip(arrays, op.parameters) if name in op.rows][:1]
     results = []
     for name, type in op.results:
