@@ -8,6 +8,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/driver/context.h"
+#include "runtime/backends/cuda/driver/launch_sequence.h"
 #include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
@@ -364,6 +365,28 @@ std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPl
     return kept;
 }
 
+namespace {
+
+/// Runs a kept plan whose kernels go into the graph into which the stream is captured.
+nb::object run_into_graph(const Call& call, OperatorPlans& plans, const PlanKey& key, Session& session)
+{
+    if (call.finds_segments())
+        throw InputError(
+            fmt::format("{} mark segments whose number is read back from the GPU, and its stream is captured "
+                        "into a graph, "
+                        "for which nothing can be waited; give offsets",
+                        name(call.segments().kind)));
+    const auto kept = plans.find_on_any_stream(key);
+    if (!kept)
+        throw InputError(fmt::format(
+            "the stream is captured into a graph, where no kernel can be compiled, and operator {} was not "
+            "called with arrays of these sizes yet; call it once before the capture",
+            call.op().name));
+    return run_on_device(call, *kept->plan, session, key.stream);
+}
+
+}  // namespace
+
 nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream)
 {
     DeviceResults results(call, session);
@@ -391,6 +414,8 @@ nb::object fold(Call& call)
     key.is_on_device = true;
     key.stream = stream;
     auto& plans = *call.typed()->plans_in(*session);
+    if (cuda::is_captured(reinterpret_cast<cuda::CUstream>(stream)))
+        return run_into_graph(call, plans, key, *session);
     auto kept = plans.find(key);
     if (!kept) {
         {
