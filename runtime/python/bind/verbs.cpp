@@ -390,6 +390,9 @@ void bind_verbs(nb::module_& module)
     module.def("places_read", &places_read, "operator"_a,
                nb::sig("def places_read(operator: Operator) -> tuple[bool, bool, tuple[str, ...]]"));
     module.def(
+        "takes_empty_segments", [](const PyOperator& op) { return op.fixed().op.takes_empty_segments(); },
+        "operator"_a, "Whether segments may be empty.");
+    module.def(
         "with_index_column",
         [](const PyOperator& op) { return PyOperator(with_index_column(op.fixed().op)); }, "operator"_a,
         "The operator with a further column, i64, in place of ``index``.");

@@ -288,8 +288,11 @@ XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
     }
 }
 
+/// The minor version of the interface that XLA's own header states; earlier XLA tells it in no other way.
+int xla_minor = XLA_FFI_API_MINOR;
+
 /// Answers which version of the interface the handler is of: XLA's own, as far as this header knows it. What
-/// the handlers use has been there since the first version.
+/// the handlers use is the same in all versions since 0.1.
 bool has_answered(const XLA_FFI_CallFrame& frame)
 {
     if (frame.extension_start == nullptr || frame.extension_start->type != XLA_FFI_Extension_Metadata)
@@ -297,9 +300,8 @@ bool has_answered(const XLA_FFI_CallFrame& frame)
     auto& version =
         reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame.extension_start)->metadata->api_version;
     version.major_version = XLA_FFI_API_MAJOR;
-    version.minor_version = frame.api == nullptr
-                                ? XLA_FFI_API_MINOR
-                                : std::min(XLA_FFI_API_MINOR, frame.api->api_version.minor_version);
+    version.minor_version =
+        std::min(XLA_FFI_API_MINOR, frame.api == nullptr ? xla_minor : frame.api->api_version.minor_version);
     return true;
 }
 
@@ -329,9 +331,12 @@ XLA_FFI_Error* run_on_gpu(XLA_FFI_CallFrame* frame)
     });
 }
 
+constexpr bool kHasXla = true;
+
 /// The handlers by XLA's names of platforms.
-nb::dict handlers()
+nb::dict handlers(int minor)
 {
+    xla_minor = minor;
     nb::dict found;
     found["cpu"] = nb::capsule(reinterpret_cast<void*>(&run_on_host));
     found["CUDA"] = nb::capsule(reinterpret_cast<void*>(&run_on_gpu));
@@ -340,7 +345,9 @@ nb::dict handlers()
 
 #else
 
-nb::object handlers() { return nb::none(); }
+constexpr bool kHasXla = false;
+
+nb::object handlers(int /*minor*/) { return nb::none(); }
 
 #endif
 
@@ -350,9 +357,12 @@ void bind_xla(nb::module_& module)
 {
     using namespace nb::literals;
     module.def(
-        "xla_handlers", &handlers, nb::sig("def xla_handlers() -> dict[str, object] | None"),
-        "Handlers of XLA's foreign function interface, by platform; None if this was built without its "
-        "header.");
+        "xla_handlers", &handlers, "minor"_a,
+        nb::sig("def xla_handlers(minor: int) -> dict[str, object] | None"),
+        "Handlers of XLA's foreign function interface, by platform; None where ``has_xla()`` is false. "
+        "``minor`` is the version of the interface that XLA's header states.");
+    module.def(
+        "has_xla", [] { return kHasXla; }, "Whether this was built with the header of XLA's interface.");
     module.def("prepare_for_xla", &prepare, "operator"_a, "layout"_a, "uniform"_a, "index_type"_a,
                "num_entries"_a, "num_elements"_a, "num_features"_a, "device"_a);
 }

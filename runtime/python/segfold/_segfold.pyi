@@ -356,10 +356,13 @@ def traced_operator(facts: dict[str, Any]) -> Operator: ...
 
 def raise_spec_error(file: str, line: int, message: str, hint: str) -> None: ...
 
-def xla_handlers() -> dict[str, object] | None:
+def xla_handlers(minor: int) -> dict[str, object] | None:
     """
-    Handlers of XLA's foreign function interface, by platform; None if this was built without its header.
+    Handlers of XLA's foreign function interface, by platform; None where ``has_xla()`` is false. ``minor`` is the version of the interface that XLA's header states.
     """
+
+def has_xla() -> bool:
+    """Whether this was built with the header of XLA's interface."""
 
 def prepare_for_xla(operator: Operator, layout: str, uniform: int, index_type: str, num_entries: int, num_elements: int, num_features: int, device: int) -> None: ...
 

@@ -5,6 +5,8 @@ fold on its own stream, by its foreign function interface. Outside of ``jit``, `
 """
 
 import functools
+import pathlib
+import re
 
 import jax as _jax
 import jax.numpy as _jnp
@@ -19,7 +21,8 @@ __all__ = ["fold"]
 
 if not hasattr(_jax, "ffi"):
     raise ImportError(f"segfold.jax needs jax.ffi, which came with JAX 0.5, and this is JAX {_jax.__version__}; install a newer one")
-_handlers = _segfold.xla_handlers()
+_stated = re.search(r"define XLA_FFI_API_MINOR (\d+)", (pathlib.Path(_jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text())
+_handlers = _segfold.xla_handlers(int(_stated[1]))
 if _handlers is None:
     raise ImportError(
         "this build of segfold has nothing for JAX, because no header of jaxlib was there when it was built; install jaxlib, then "
@@ -170,26 +173,40 @@ def _require_bits(op):
 
 
 def _fold_groups(op, arrays, groups, num_groups):
-    """Sorts the elements by group, stably, and folds the range of each group."""
+    """Sorts the elements by group, stably, and folds each group: a segment between those of elements in no group, or a range."""
     if groups.shape[0] != _num_elements(op, arrays):
         raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
     if not isinstance(num_groups, int) or num_groups < 0:
         raise _segfold.InputError(f"num_groups is {num_groups!r}; it is the number of groups, 0 or more")
+    reads_index, reads_segment, by_segment = _segfold.places_read(op)
     order = _jnp.argsort(groups, stable=True)
-    numbers = _jnp.arange(num_groups + 1, dtype=groups.dtype)
-    places = _jnp.searchsorted(groups[order], numbers, method="scan_unrolled").astype(groups.dtype)
+    sorted_groups = groups[order]
+    places = _jnp.searchsorted(sorted_groups, _jnp.arange(num_groups + 1, dtype=groups.dtype), method="scan_unrolled").astype(groups.dtype)
     arrays = [
         array.at[order].get(unique_indices=True, mode="promise_in_bounds") if kind == "column" else array
         for array, kind in zip(arrays, kinds_of(op))
     ]
-    step = op
-    if _segfold.places_read(op)[0]:
+    names = [name for name, _, _ in op.parameters]
+    short = [name for name, array in zip(names, arrays) if name in by_segment and array.shape[0] < num_groups]
+    if short:
+        raise _segfold.InputError(f"table '{short[0]}' is read at [segment], and has fewer entries than there are groups, {num_groups}")
+    step, layout, segments, inner = op, "ranges", [places[:-1], places[1:]], slice(None)
+    if _segfold.takes_empty_segments(op) and not reads_segment:
+        layout, segments, inner = "offsets", [_jnp.pad(places, 1, constant_values=(0, groups.shape[0]))], slice(1, -1)
+        arrays = [
+            _jnp.pad(array[:num_groups], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array
+            for name, array in zip(names, arrays)
+        ]
+    if reads_index:
         step, arrays = _segfold.with_index_column(op), [*arrays, _as_i64(order)]
-    results = _differentiable(Form(text_of(step), "ranges", 0))(arrays, [places[:-1], places[1:]])
-    return [
-        _jnp.zeros_like(result).at[order].set(result, unique_indices=True, mode="promise_in_bounds") if name in op.outputs else result
-        for result, (name, _) in zip(results, op.results)
-    ]
+    results = _differentiable(Form(text_of(step), layout, 0))(arrays, segments)
+    is_in_group = (sorted_groups >= 0) & (sorted_groups < num_groups)
+
+    def put_back(output):
+        kept = _jnp.where(is_in_group.reshape(-1, *[1] * (output.ndim - 1)), output, _jnp.zeros((), output.dtype))
+        return _jnp.zeros_like(output).at[order].set(kept, unique_indices=True, mode="promise_in_bounds")
+
+    return [put_back(result) if name in op.outputs else result[inner] for result, (name, _) in zip(results, op.results)]
 
 
 def _as_i64(places):

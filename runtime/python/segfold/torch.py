@@ -62,7 +62,15 @@ def _known(op):
     return _known_operators[id(op)][1]
 
 
+def _remembered(op):
+    known = _known(op)
+    if not _torch.compiler.is_compiling():
+        _looked_up[id(op)] = known
+    return known
+
+
 _known_operators = {}  # by id; the operators are held, so that no other gets the id
+_looked_up = {}  # what is known of those that a call outside of torch.compile has met; every version can look it up there
 _classes = {}  # of results, by their names
 
 
@@ -101,7 +109,7 @@ def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, r
 @functools.lru_cache(maxsize=None)
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
-    known = _known(op)
+    known = _remembered(op)
 
     def folded(*columns, **words):
         return _folded(known, columns, **words)
@@ -121,7 +129,8 @@ def fold(op, *columns, **words):
     ``torch.func.vmap`` folds a batch in one launch; the entries in turn where it maps over a scalar, over a table that is not read
     at ``[segment]``, where the operator computes with ``segment``, and for keys and flags.
     """
-    return _folded(_known(op), columns, **words)
+    known = _looked_up.get(id(op))
+    return _folded(_remembered(op) if known is None else known, columns, **words)
 
 
 @_torch.library.custom_op(

@@ -8,7 +8,7 @@ import pytest
 import segfold as sf
 
 jax = pytest.importorskip("jax", reason="JAX is not installed, so that gradients in its programs are not tried")
-if sf._segfold.xla_handlers() is None:
+if not sf._segfold.has_xla():
     pytest.skip("the extension was built without jaxlib's header, so that gradients in JAX's programs are not tried", allow_module_level=True)
 jnp = jax.numpy
 import segfold.jax  # noqa: E402

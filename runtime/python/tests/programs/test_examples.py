@@ -21,7 +21,7 @@ def example(monkeypatch):
 
 def test_the_decays_of_a_recurrence_are_learned_in_jax(example):
     pytest.importorskip("jax", reason="JAX is not installed, so that its example is not run")
-    if sf._segfold.xla_handlers() is None:
+    if not sf._segfold.has_xla():
         pytest.skip("the extension was built without jaxlib's header, so that the example of JAX is not run")
     module = example("recurrence_in_jax")
     decays, values = module.learn(150)

@@ -9,7 +9,7 @@ import pytest
 import segfold as sf
 
 jax = pytest.importorskip("jax", reason="JAX is not installed, so that folds in its programs are not tried")
-if sf._segfold.xla_handlers() is None:
+if not sf._segfold.has_xla():
     pytest.skip("the extension was built without jaxlib's header, so that folds in JAX's programs are not tried", allow_module_level=True)
 jnp = jax.numpy
 import segfold.jax  # noqa: E402
@@ -99,6 +99,14 @@ def test_groups_of_few_elements(ids):
     x = np.arange(1, len(ids) + 1, dtype="f4")
     found = jax.jit(lambda x, ids: sf.jax.fold(sf.standard.sum, x, groups=ids, num_groups=3))(x, np.array(ids, np.int32))
     agree(found, sf.standard.sum(x, groups=np.array([i if i < 3 else -1 for i in ids], np.int32), num_groups=3))
+
+
+def test_groups_of_an_operator_without_results_of_empty_segments():
+    """Such groups are ranges; others lie between the segments of elements in no group."""
+    op = sf.operator("operator later(x: f32) -> f32 { state s: f32  lift x  combine(a, b) b }")
+    x, ids = drawn(op)[0], np.array([2, 0, 2, -1, 1, 2, 0, 9, 1, 0, 2, 1, 1, 0], np.int32)
+    found = jax.jit(lambda x, ids: sf.jax.fold(op, x, groups=ids, num_groups=3))(x, ids)
+    np.testing.assert_array_equal(found, x[[13, 12, 10]])
 
 
 def test_groups_know_where_their_elements_stood():

@@ -9,7 +9,7 @@ import segfold as sf
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 jax = pytest.importorskip("jax", reason="JAX is not installed, so that folds in its programs are not tried")
-if sf._segfold.xla_handlers() is None or jax.default_backend() != "gpu":
+if not sf._segfold.has_xla() or jax.default_backend() != "gpu":
     pytest.skip("JAX has no GPU here, or segfold nothing for JAX, so that folds in its programs are not tried there", allow_module_level=True)
 jnp = jax.numpy
 import segfold.jax  # noqa: E402
@@ -67,8 +67,8 @@ def test_gradients_are_those_of_the_host(name):
         return sum(jnp.where(jnp.isfinite(part), part, 0.0).sum() for part in (found if isinstance(found, tuple) else (found,)))
 
     found = jax.jit(jax.grad(loss))(columns)
-    with jax.default_device(jax.devices("cpu")[0]):
-        near(tuple(found), tuple(np.asarray(part) for part in jax.jit(jax.grad(loss), backend="cpu")(columns)))
+    host = jax.device_put(columns, jax.devices("cpu")[0])
+    near(tuple(found), tuple(np.asarray(part) for part in jax.jit(jax.grad(loss))(host)))
 
 
 def test_batches():

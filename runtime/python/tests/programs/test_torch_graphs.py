@@ -30,12 +30,14 @@ def last(found):
 
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("way", ["call", "plan", "fold"])
-def test_a_graph_is_replayed_with_new_data(name, way):
+@pytest.mark.parametrize("word", ["offsets", "lengths"])
+def test_a_graph_is_replayed_with_new_data(name, way, word):
     op = getattr(sf.standard, name)
     columns = [torch.from_numpy(drawn(at)).cuda() for at, _ in enumerate(op.parameters)]
-    ends = torch.from_numpy(ENDS).cuda()
-    plan = sf.plan(op, *columns, offsets=ends) if way == "plan" else None
-    run = {"call": lambda: op(*columns, offsets=ends), "plan": lambda: plan(*columns, offsets=ends), "fold": lambda: sf.torch.fold(op, *columns, offsets=ends)}[way]
+    words = {word: torch.from_numpy(ENDS if word == "offsets" else np.diff(ENDS)).cuda()}
+    plan = sf.plan(op, *columns, **words)
+    assert word == "offsets" or plan.scratch_bytes > 0  # offsets are made there
+    run = {"call": lambda: op(*columns, **words), "plan": lambda: plan(*columns, **words), "fold": lambda: sf.torch.fold(op, *columns, **words)}[way]
     first = last(run()).clone()  # on the current stream: the plan is then that stream's
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
