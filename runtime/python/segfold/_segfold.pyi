@@ -329,6 +329,9 @@ def factors_of_sum(operator: Operator) -> object: ...
 
 def places_read(operator: Operator) -> tuple[bool, bool, tuple[str, ...]]: ...
 
+def takes_empty_segments(operator: Operator) -> bool:
+    """Whether segments may be empty."""
+
 def with_index_column(operator: Operator) -> Operator:
     """The operator with a further column, i64, in place of ``index``."""
 

@@ -41,6 +41,7 @@ def of_floats(found):
     return tuple(jnp.nan_to_num(part) for part in parts if jnp.issubdtype(part.dtype, jnp.floating))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "name",
     "sum mean max norm log_sum_exp softmax mean_variance product affine matrix_2x2 top_four correlation weighted_mean "
@@ -154,6 +155,7 @@ def num_launches(function, *arrays):
 BATCHES = "sum mean_variance affine log_sum_exp softmax linear_recurrence argmax weighted_mean top_four".split()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", BATCHES)
 def test_a_batch_is_one_launch(name):
     op = getattr(sf.standard, name)

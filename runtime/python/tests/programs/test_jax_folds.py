@@ -46,6 +46,7 @@ def agree(found, wanted):
 OPERATORS = "sum mean_variance affine matrix_2x2 log_sum_exp weighted_mean top_four softmax linear_recurrence correlation".split()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", OPERATORS)
 def test_a_program_folds_as_a_call_does(name):
     op = getattr(sf.standard, name)
