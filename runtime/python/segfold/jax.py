@@ -121,8 +121,11 @@ def _scalar(value, name, type):
         if str(value.dtype) != _DTYPES[type] or value.size != 1:
             raise _segfold.InputError(f"scalar '{name}' is {value.dtype} of shape {value.shape}; one number of {_DTYPES[type]} is needed")
         return _array(_numpy.asarray(value), name) if not isinstance(value, _jax.Array) else value
-    made = _numpy.asarray(value, _DTYPES[type]) if type != "bf16" else _numpy.asarray(value, _jnp.bfloat16)
-    if made.ndim != 0 or (made != value and value == value and not _jnp.issubdtype(made.dtype, _jnp.floating)):
+    try:
+        made = _numpy.asarray(value, _jnp.dtype(_DTYPES[type]))
+    except OverflowError:
+        made = None
+    if made is None or made.ndim != 0 or (made != value and not _jnp.issubdtype(made.dtype, _jnp.floating)):
         raise _segfold.InputError(f"'{name}' is {value!r}, and the operator takes a value of {_DTYPES[type]} there")
     return _array(made, name)
 
@@ -191,7 +194,9 @@ def _fold_groups(op, arrays, groups, num_groups):
     if short:
         raise _segfold.InputError(f"table '{short[0]}' is read at [segment], and has fewer entries than there are groups, {num_groups}")
     step, layout, segments, inner = op, "ranges", [places[:-1], places[1:]], slice(None)
-    if _segfold.takes_empty_segments(op) and not reads_segment:
+    reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
+    # Elements in no group are folded too then, and may have places that lie in no table.
+    if _segfold.takes_empty_segments(op) and not reads_segment and not reads_places:
         layout, segments, inner = "offsets", [_jnp.pad(places, 1, constant_values=(0, groups.shape[0]))], slice(1, -1)
         arrays = [
             _jnp.pad(array[:num_groups], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array

@@ -110,6 +110,13 @@ def test_groups_of_an_operator_without_results_of_empty_segments():
     np.testing.assert_array_equal(found, x[[13, 12, 10]])
 
 
+def test_elements_in_no_group_read_no_table():
+    op = sf.operator("operator read(i: i32, t: table f32) -> f32 { state s: f32 = 0  lift t[i]  combine(a, b) a + b }")
+    i, t, ids = np.array([0, 9, 1, -5], np.int32), np.array([1, 2], "f4"), np.array([1, -1, 0, 7], np.int32)
+    found = jax.jit(lambda i, t, ids: sf.jax.fold(op, i, t, groups=ids, num_groups=2))(i, t, ids)
+    np.testing.assert_array_equal(found, [2, 1])
+
+
 def test_groups_know_where_their_elements_stood():
     op = sf.operator(
         "operator where(x: f32) -> i32 { state at: i64 = -1  lift x > 1.0 ? index : -1  combine(a, b) b.at < 0 ? a.at : b.at  finish i32(at) }"

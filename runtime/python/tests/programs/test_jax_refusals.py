@@ -82,6 +82,8 @@ def test_scalars_that_are_wrong(jax):
     assert sf.jax.fold(op, X, 4, uniform=3).tolist() == [0, 2, 2]
     with pytest.raises(sf.InputError, match="'n' is 4.5, and the operator takes a value of int32 there"):
         sf.jax.fold(op, X, 4.5, uniform=3)
+    with pytest.raises(sf.InputError, match="'n' is 5000000000, and the operator takes a value of int32 there"):
+        sf.jax.fold(op, X, 5_000_000_000, uniform=3)
     with pytest.raises(sf.InputError, match=r"scalar 'n' is float32 of shape \(9,\); one number of int32 is needed"):
         sf.jax.fold(op, X, X, uniform=3)
 
