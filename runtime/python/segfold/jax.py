@@ -263,6 +263,14 @@ def _gradients(form, arrays, segments, wanted, gradients):
         return _differentiable(Form(text_of(step), form.layout, form.uniform))(parts, segments)
 
     found = [None] * len(arrays)
+    names = [name for name, _, _ in op.parameters]
+    factors = _segfold.factors_of_sum(op)
+    if len(op.rows) == 1 and len(names) == 2 and factors is not None and set(factors) == set(names):
+        row = names.index(op.rows[0])  # a row times a number, whose gradient is summed over the features
+        ones = [array if at == row else _jnp.ones_like(array) for at, array in enumerate(arrays)]
+        of_each = gradient_by_steps(_gradient(op, op.rows[0]), op, ones, of_results, run)
+        found[row], found[1 - row] = of_each * arrays[1 - row][:, None], (of_each * arrays[row]).sum(1)
+        return [part if needed is not None else None for part, needed in zip(found, wanted)]
     for at, (kind, (name, _, _)) in enumerate(zip(kinds_of(op), op.parameters)):
         if wanted[at] is None:
             continue

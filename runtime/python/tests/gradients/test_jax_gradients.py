@@ -93,6 +93,15 @@ def test_jax_checks_gradients_of_rows(check):
         jax.grad(lambda w: sf.jax.fold(op, x, w, uniform=3).sum())(w)
 
 
+def test_jax_checks_gradients_by_numbers_beside_rows(check):
+    op = sf.operator("operator pooled(x: row f64, w: f64) -> f64 { state s: f64 = 0 lift w * x combine(a, b) a + b }")
+    x, w = np.random.default_rng(5).uniform(0.3, 1.5, (9, 4)), np.linspace(0.5, 2, 9)
+    check(lambda x, w: sf.jax.fold(op, x, w, offsets=np.array([0, 4, 4, 9], np.int32)), (x, w), order=2)
+    run = jax.vmap(jax.grad(lambda w, x: (sf.jax.fold(op, x, w, uniform=3) ** 2).sum()))
+    ws, xs = np.stack([w, w[::-1]]), np.stack([x, x**2])
+    np.testing.assert_allclose(run(ws, xs)[1], jax.grad(lambda w: (((w[:, None] * xs[1]).reshape(3, 3, 4).sum(1)) ** 2).sum())(ws[1]))
+
+
 def test_only_gradients_that_are_asked_for_are_made():
     """What has no gradient is refused where it is asked for, inside of jit too."""
     op = sf.operator("operator read(x: f64, i: i32, t: table f64) -> f64 { state s: f64 = 0 lift x * t[i] combine(a, b) a + b }")
