@@ -10,7 +10,7 @@ csv_packages="libcsv-dev" # without it .csv files are not read
 mpi_packages="libopenmpi-dev openmpi-bin"
 thrust_packages="libthrust-dev"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
-python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11 scikit-learn==1.7.2"
+python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11 scikit-learn==1.7.2 jax==0.10.2;python_version>='3.11'"
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
 toolkit_release="13.0"
 oldest_toolkit="12.4"

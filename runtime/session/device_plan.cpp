@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "codegen/embedded_kernels.h"
@@ -45,6 +47,25 @@ void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, 
 
 }  // namespace
 
+namespace {
+
+/// Memory that belongs to the graph into which a stream is captured, from one place of the stream to another.
+DeviceAllocator memory_of_graph(const cuda::Context& context, CUstream_st* stream)
+{
+    return {[context, stream](std::size_t bytes) {
+                const cuda::CurrentContext current(context);
+                cuda::CUdeviceptr made = 0;
+                cuda::check(cuda::driver().cuMemAllocAsync(&made, bytes, handle(stream)), "cuMemAllocAsync");
+                return reinterpret_cast<void*>(made);
+            },
+            [context, stream](void* memory) {
+                const cuda::CurrentContext current(context);
+                cuda::driver().cuMemFreeAsync(reinterpret_cast<cuda::CUdeviceptr>(memory), handle(stream));
+            }};
+}
+
+}  // namespace
+
 PlanMemory::PlanMemory(const cuda::Context& context, const DeviceAllocator& allocator, std::int64_t bytes)
     : allocator_(allocator)
 {
@@ -75,12 +96,16 @@ PlanMemory::~PlanMemory()
         allocator_.release(reinterpret_cast<void*>(address_));
 }
 
-void PlanMemory::zero(const cuda::Context& context, std::int64_t bytes) const
+void PlanMemory::zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured) const
 {
     if (bytes == 0)
         return;
     const cuda::CurrentContext current(context);
-    cuda::check(cuda::driver().cuMemsetD8(address_, 0, static_cast<std::size_t>(bytes)), "cuMemsetD8");
+    const auto size = static_cast<std::size_t>(bytes);
+    if (captured != nullptr)
+        cuda::check(cuda::driver().cuMemsetD8Async(address_, 0, size, handle(captured)), "cuMemsetD8Async");
+    else
+        cuda::check(cuda::driver().cuMemsetD8(address_, 0, size), "cuMemsetD8");
 }
 
 struct DevicePlan::Offsets {
@@ -123,7 +148,9 @@ DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
     allocate();
 }
 
-DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes)
+DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes) : DevicePlan(other, sizes, nullptr) {}
+
+DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured)
     : context_(other.context_),
       op_(other.op_),
       choice_(other.choice_),
@@ -132,8 +159,11 @@ DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes)
       text_(other.text_),
       program_(text_, op_, choice_->emitted, sizes.sizes, context_.info().multiprocessors),
       makers_(other.makers_),
-      sequence_(other.context_)
+      sequence_(other.context_),
+      captured_(captured)
 {
+    if (captured != nullptr)
+        options_.scratch = memory_of_graph(context_, captured);
     allocate();
 }
 
@@ -146,19 +176,19 @@ void DevicePlan::allocate()
     program_.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
         scratch_.push_back(take(buffer.bytes));
         if (buffer.zero)
-            scratch_.back().zero(context_, buffer.bytes);
+            scratch_.back().zero(context_, buffer.bytes, captured_);
         return scratch_.back().address();
     });
     const auto index_bytes = sizes_.sizes.index_bits / 8;
     if (sizes_.kind == LayoutKind::lengths) {
         const auto segments = sizes_.sizes.num_segments;
         offsets_.emplace(take((segments + 1) * index_bytes));
-        offsets_->zero(context_, (segments + 1) * index_bytes);
+        offsets_->zero(context_, (segments + 1) * index_bytes, captured_);
         // Two 64-bit words for each tile, then one for the state of make_offsets.
         const auto num_tiles = num_tiles_of(segments);
         const auto bytes = (2 * num_tiles + 1) * 8;
         tiles_.emplace(take(bytes));
-        tiles_->zero(context_, bytes);
+        tiles_->zero(context_, bytes, captured_);
         making_.offsets = offsets_->address();
         making_.words = tiles_->address() + 8;
         making_.state = tiles_->address();
@@ -175,12 +205,14 @@ void DevicePlan::allocate()
     if (!choice_->emitted.checked_tables.empty() || options_.validates_segments ||
         sizes_.form == SegmentForm::groups) {
         words_.emplace(take(words + 8));
-        words_->zero(context_, words + 8);
+        words_->zero(context_, words + 8, captured_);
     }
     program_.add_to(sequence_);
-    sequence_.prepare();
     addresses_.reserve(
         std::max({op_.parameters.size(), op_.results.size() + op_.outputs.size(), std::size_t{3}}));
+    if (captured_ != nullptr)
+        return;
+    sequence_.prepare();
     context_.synchronize();
 }
 
@@ -308,6 +340,19 @@ std::uint64_t DevicePlan::write_scalar(std::size_t parameter, const ArrayView& v
 void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results, CUstream_st* stream)
 {
+    if (cuda::is_captured(handle(stream))) {
+        if (options_.validates_segments)
+            throw InputError(fmt::format(
+                "the plan of {} checks segments, for which it waits for the GPU, and its stream is captured "
+                "into a graph, for which nothing can be waited; make a plan that does not check them",
+                op_.name));
+        keep_kernels();
+        if (scratch_bytes_ == 0 || !cuda::driver().cuMemAllocAsync || !cuda::driver().cuMemFreeAsync)
+            queue(inputs, segments, results, stream);
+        else
+            DevicePlan(*this, sizes_, stream).queue(inputs, segments, results, stream);
+        return;
+    }
     if (scratch_bytes_ > 0 && has_stream_ && stream != stream_)
         throw InputError(
             fmt::format("the plan of {} has {} bytes of scratch memory, which belong to the stream of "
@@ -316,6 +361,23 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
                         op_.name, scratch_bytes_));
     has_stream_ = true;
     stream_ = stream;
+    queue(inputs, segments, results, stream);
+}
+
+void DevicePlan::keep_kernels() const
+{
+    static auto* mutex = new std::mutex;
+    static auto* kept =
+        new std::map<const cuda::Compiled*, std::pair<cuda::LoadedText, std::shared_ptr<const Offsets>>>;
+    const std::lock_guard lock(*mutex);
+    auto& entry = kept->try_emplace(text_.compiled.get(), text_, makers_).first->second;
+    if (makers_)
+        entry.second = makers_;
+}
+
+void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                       std::span<const MutableArrayView> results, CUstream_st* stream)
+{
     const cuda::CurrentContext current(context_);
     bind_segments(segments);
     if (options_.validates_segments)

@@ -22,7 +22,8 @@ public:
     PlanMemory& operator=(PlanMemory&&) = delete;
 
     [[nodiscard]] std::uint64_t address() const { return address_; }
-    void zero(const cuda::Context& context, std::int64_t bytes) const;
+    /// With `captured`, the zeros become a part of the graph into which that stream is captured.
+    void zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured = nullptr) const;
 
 private:
     std::optional<cuda::DeviceBuffer> own_;
@@ -39,6 +40,9 @@ public:
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes);
 
     /// Queues the fold. The caller has checked the number, types, lengths and places of the arrays.
+    ///
+    /// If the stream is captured, the scratch memory is the graph's own, so that the plan may run elsewhere
+    /// while the graph does.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream);
     /// Waits for the stream. Returns whether a run has met a number that no group has.
@@ -49,6 +53,13 @@ public:
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
 private:
+    /// The same plan with memory of the graph into which a stream is captured.
+    DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured);
+    void queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
+               std::span<const MutableArrayView> results, CUstream_st* stream);
+    /// Keeps the compiled kernels as long as the process lives: nobody says when a graph is gone.
+    void keep_kernels() const;
+
     struct Offsets;  ///< kernels that make and check offsets
     /// The arguments of make_offsets.
     struct Making {
@@ -83,6 +94,7 @@ private:
     Making making_;
     cuda::LaunchSequence sequence_;
     std::vector<std::uint64_t> addresses_;
+    CUstream_st* captured_ = nullptr;
     std::int64_t scratch_bytes_ = 0;
     bool has_stream_ = false;
     CUstream_st* stream_ = nullptr;

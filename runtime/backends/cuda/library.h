@@ -220,6 +220,9 @@ struct Driver {
     EntryPoint<CUresult(CUgraphExec, CUstream)> cuGraphUpload{library, "cuGraphUpload", Presence::optional};
     EntryPoint<CUresult(CUgraphExec, CUstream)> cuGraphLaunch{library, "cuGraphLaunch"};
     EntryPoint<CUresult(CUstream, int*)> cuStreamIsCapturing{library, "cuStreamIsCapturing"};
+    EntryPoint<CUresult(CUdeviceptr*, std::size_t, CUstream)> cuMemAllocAsync{library, "cuMemAllocAsync",
+                                                                              Presence::optional};
+    EntryPoint<CUresult(CUdeviceptr, CUstream)> cuMemFreeAsync{library, "cuMemFreeAsync", Presence::optional};
 };
 
 /// NVRTC, libnvrtc.so.MAJOR.

@@ -195,6 +195,13 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 /// Folds, on the host or on a GPU.
 [[nodiscard]] nb::object fold(Call& call);
 
+/// Makes a plan of arrays on a GPU, by the program of a similar one where there is one, and keeps it among
+/// `plans`. Needs no lock of the interpreter.
+[[nodiscard]] std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPlans& plans,
+                                                                  const PlanKey& key,
+                                                                  const SegmentsView& segments,
+                                                                  const PlanOptions& options);
+
 /// Runs `plan` on a GPU; see fold().
 [[nodiscard]] nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream);
 

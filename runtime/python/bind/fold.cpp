@@ -8,6 +8,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/driver/context.h"
+#include "runtime/backends/cuda/driver/launch_sequence.h"
 #include "runtime/python/bind/arrays/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
@@ -162,19 +163,6 @@ private:
     std::vector<ArrayIn> made_;
     std::vector<MutableArrayView> views_;
 };
-
-/// Makes a plan for a call. Uses the program of `similar`, if given.
-std::shared_ptr<const KeptPlan> make_plan(const Call& call, Session& session, const PlanKey& key,
-                                          const std::shared_ptr<const KeptPlan>& similar)
-{
-    const nb::gil_scoped_release released;
-    auto plan = similar ? similar->plan->copy()
-                        : session.plan(call.op(), call.segments(), call.num_elements(), call.plan_options());
-    if (similar &&
-        (similar->key.num_elements != key.num_elements || similar->key.num_entries != key.num_entries))
-        plan.resize(call.segments(), call.num_elements());
-    return std::make_shared<const KeptPlan>(key, std::move(plan));
-}
 
 /// Whether the caller's arrays have the types of the results and enough room.
 bool fits_out(const Call& call)
@@ -364,6 +352,42 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     return results_of(call, std::move(objects));
 }
 
+std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPlans& plans,
+                                                    const PlanKey& key, const SegmentsView& segments,
+                                                    const PlanOptions& options)
+{
+    const auto similar = plans.find_similar(key);
+    auto plan = similar ? similar->plan->copy() : session.plan(plans.op, segments, key.num_elements, options);
+    if (similar &&
+        (similar->key.num_elements != key.num_elements || similar->key.num_entries != key.num_entries))
+        plan.resize(segments, key.num_elements);
+    auto kept = std::make_shared<const KeptPlan>(key, std::move(plan));
+    plans.add(kept);
+    return kept;
+}
+
+namespace {
+
+/// Runs a kept plan whose kernels go into the graph into which the stream is captured.
+nb::object run_into_graph(const Call& call, OperatorPlans& plans, const PlanKey& key, Session& session)
+{
+    if (call.finds_segments())
+        throw InputError(
+            fmt::format("{} mark segments whose number is read back from the GPU, and its stream is captured "
+                        "into a graph, "
+                        "for which nothing can be waited; give offsets",
+                        name(call.segments().kind)));
+    const auto kept = plans.find_on_any_stream(key);
+    if (!kept)
+        throw InputError(fmt::format(
+            "the stream is captured into a graph, where no kernel can be compiled, and operator {} was not "
+            "called with arrays of these sizes yet; call it once before the capture",
+            call.op().name));
+    return run_on_device(call, *kept->plan, session, key.stream);
+}
+
+}  // namespace
+
 nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream)
 {
     DeviceResults results(call, session);
@@ -393,10 +417,14 @@ nb::object fold(Call& call)
     key.is_on_device = true;
     key.stream = stream;
     auto& plans = *call.typed()->plans_in(*session);
+    if (cuda::is_captured(reinterpret_cast<cuda::CUstream>(stream)))
+        return run_into_graph(call, plans, key, *session);
     auto kept = plans.find(key);
     if (!kept) {
-        kept = make_plan(call, *session, key, plans.find_similar(key));
-        plans.add(kept);
+        {
+            const nb::gil_scoped_release released;
+            kept = make_plan_on_device(*session, plans, key, call.segments(), call.plan_options());
+        }
         warn(kept->plan->warnings(), &call.typed()->told);
         warn_of_caches();
     }

@@ -135,5 +135,6 @@ NB_MODULE(_segfold, module)
     bind_stream(module);
     bind_verbs(module);
     bind_trace(module);
+    bind_xla(module);
     module.def("wait_for_abandoned", &wait_for_abandoned);
 }

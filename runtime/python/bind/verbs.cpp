@@ -7,9 +7,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <set>
 
 #include "dsl/error.h"
 #include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/rewrite/index_column.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/library.h"
@@ -185,6 +187,61 @@ bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
     return false;
 }
 
+/// What an operator reads by place.
+struct PlaceReads {
+    bool index = false;                ///< `index`
+    bool segment = false;              ///< `segment`, but for the place of an entry of a table
+    std::set<std::string> by_segment;  ///< tables that are read at [segment]
+    std::set<std::string> elsewhere;   ///< tables that are read at other places
+    std::set<const ExpressionNode*> seen = {};
+
+    void add(const Expression& value)
+    {
+        if (!seen.insert(&*value).second)
+            return;
+        const auto is_name = [](const Expression& of, std::string_view name) {
+            return of->kind == ExpressionKind::name && of->name == name;
+        };
+        index = index || is_name(value, "index");
+        segment = segment || is_name(value, "segment");
+        if (value->kind == ExpressionKind::gather) {
+            const bool is_by_segment = is_name(value->arguments[0], "segment");
+            (is_by_segment ? by_segment : elsewhere).insert(value->name);
+            if (is_by_segment)
+                return;
+        }
+        for (const auto& argument : value->arguments)
+            add(argument);
+    }
+    void add(const Block& block)
+    {
+        for (const auto& let : block.lets)
+            add(let.value);
+        for (const auto& assignment : block.assignments)
+            add(assignment.value);
+    }
+};
+
+/// Whether an operator reads `index`; whether it reads `segment`, but for the place of an entry of a table;
+/// and the tables that it reads at [segment] alone.
+nb::tuple places_read(const PyOperator& py_op)
+{
+    const auto& op = py_op.fixed().op;
+    PlaceReads reads;
+    reads.add(op.lift);
+    reads.add(op.combine);
+    for (const auto* block : {&op.append, &op.finish, &op.empty, &op.map})
+        if (*block)
+            reads.add(**block);
+    if (op.scan)
+        reads.add(op.scan->block);
+    nb::list tables;
+    for (const auto& table : reads.by_segment)
+        if (!reads.elsewhere.contains(table))
+            tables.append(table);
+    return nb::make_tuple(reads.index, reads.segment, nb::tuple(tables));
+}
+
 nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
 {
     TuneOptions options;
@@ -330,6 +387,15 @@ void bind_verbs(nb::module_& module)
                nb::sig("def gradient_of(operator: Operator, column: str) -> tuple"));
     module.def("has_zero_gradient", &has_zero_gradient, "operator"_a, "parameter"_a);
     module.def("factors_of_sum", &factors_of_sum, "operator"_a);
+    module.def("places_read", &places_read, "operator"_a,
+               nb::sig("def places_read(operator: Operator) -> tuple[bool, bool, tuple[str, ...]]"));
+    module.def(
+        "takes_empty_segments", [](const PyOperator& op) { return op.fixed().op.takes_empty_segments(); },
+        "operator"_a, "Whether segments may be empty.");
+    module.def(
+        "with_index_column",
+        [](const PyOperator& op) { return PyOperator(with_index_column(op.fixed().op)); }, "operator"_a,
+        "The operator with a further column, i64, in place of ``index``.");
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);
     module.def("devices", &devices);

@@ -14,4 +14,7 @@ void bind_verbs(nanobind::module_& module);
 /// Operators made of traced Python functions.
 void bind_trace(nanobind::module_& module);
 
+/// Folds within programs of XLA.
+void bind_xla(nanobind::module_& module);
+
 }  // namespace segfold::python

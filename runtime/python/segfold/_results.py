@@ -31,15 +31,16 @@ def standing_for(step, op):
 
 
 def warn(text):
-    """Warns at the line that called segfold: the innermost line outside of this package and of torch, through which calls may go."""
+    """Warns at the line that called segfold: the innermost line outside of this package, torch and JAX, through which calls may go."""
     names = getattr(_local, "names", None)
     of_operator = text.replace(*names, 1) if names else text
     if names and of_operator in _told:
         return
     _told.add(of_operator)
     inside = [os.path.dirname(__file__) + os.sep]
-    if "torch" in sys.modules:
-        inside.append(os.path.dirname(getattr(sys.modules["torch"], "__file__", None) or __file__) + os.sep)
+    for library in ("torch", "jax"):
+        if library in sys.modules:
+            inside.append(os.path.dirname(getattr(sys.modules[library], "__file__", None) or __file__) + os.sep)
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(tuple(inside)):
         frame, level = frame.f_back, level + 1

@@ -327,6 +327,14 @@ def has_zero_gradient(operator: Operator, parameter: str) -> bool: ...
 
 def factors_of_sum(operator: Operator) -> object: ...
 
+def places_read(operator: Operator) -> tuple[bool, bool, tuple[str, ...]]: ...
+
+def takes_empty_segments(operator: Operator) -> bool:
+    """Whether segments may be empty."""
+
+def with_index_column(operator: Operator) -> Operator:
+    """The operator with a further column, i64, in place of ``index``."""
+
 def tune(operator: Operator, *arrays: Any, **words: Any) -> dict[str, Any]: ...
 
 def bench(operator: Operator, *arrays: Any, **words: Any) -> dict[str, Any]: ...
@@ -350,5 +358,15 @@ def nvrtc() -> tuple[str, str]:
 def traced_operator(facts: dict[str, Any]) -> Operator: ...
 
 def raise_spec_error(file: str, line: int, message: str, hint: str) -> None: ...
+
+def xla_handlers(minor: int) -> dict[str, object] | None:
+    """
+    Handlers of XLA's foreign function interface, by platform; None where ``has_xla()`` is false. ``minor`` is the version of the interface that XLA's header states.
+    """
+
+def has_xla() -> bool:
+    """Whether this was built with the header of XLA's interface."""
+
+def prepare_for_xla(operator: Operator, layout: str, uniform: int, index_type: str, num_entries: int, num_elements: int, num_features: int, device: int) -> None: ...
 
 def wait_for_abandoned() -> None: ...

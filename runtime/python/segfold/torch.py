@@ -10,8 +10,9 @@ import torch as _torch
 from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
+from ._functional import Form, arrays_given, flattened, gradient_by_steps, operator_of_text, segments_given, text_of
 from ._gradient import _gradient
-from ._results import result_class, standing_for
+from ._results import result_class
 
 __all__ = ["fold", "function"]
 
@@ -21,16 +22,6 @@ _DTYPES = {
     "u8": _torch.uint8, "f16": _torch.float16, "bf16": _torch.bfloat16, "f32": _torch.float32, "f64": _torch.float64,
     "u16": getattr(_torch, "uint16", None), "u32": getattr(_torch, "uint32", None), "u64": getattr(_torch, "uint64", None),
 }  # fmt: skip
-
-@functools.lru_cache(maxsize=None)
-def _operator_of_text(text):
-    return _segfold.restore("printed", text)
-
-
-def _facts(op):
-    """Facts of an operator of fixed types that a call needs, without the operator itself, which torch.compile cannot trace."""
-    names = tuple(name for name, _ in op.results)
-    return op._origin()[1], result_class(names), result_class(("keys", *names)), len(names)
 
 
 def _require_tensor(value, name):
@@ -50,72 +41,81 @@ def _require_one_column(keys):
     )
 
 
+@_torch.compiler.assume_constant_result
+def _known(op):
+    """What a call needs of the operator, without the operator itself, which torch.compile cannot trace."""
+    if not isinstance(op, _segfold.Operator):
+        raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
+    if id(op) not in _known_operators:
+        parameters = tuple(name for name, _, _ in op.parameters)
+        scalars = tuple((i, _DTYPES.get(type)) for i, (name, type, _) in enumerate(op.parameters) if name in op.scalars)
+        places = tuple(i for i, name in enumerate(parameters) if name not in op.scalars)
+        open_places = tuple(i for i in places if op.parameters[i][1] == "T")
+        by_dtype = []
+        for type in op.types if op.is_generic else [None]:
+            typed = op if type is None else op.typed(type)
+            names = tuple(name for name, _ in typed.results)
+            _classes.update({names: result_class(names), ("keys", *names): result_class(("keys", *names))})
+            if type is None or _DTYPES[type] is not None:
+                by_dtype.append((type and _DTYPES[type], text_of(typed), names))
+        _known_operators[id(op)] = op, (op.name, op.signature, parameters, scalars, places, open_places, tuple(by_dtype))
+    return _known_operators[id(op)][1]
+
+
+def _remembered(op):
+    known = _known(op)
+    if not _torch.compiler.is_compiling():
+        _looked_up[id(op)] = known
+    return known
+
+
+_known_operators = {}  # by id; the operators are held, so that no other gets the id
+_looked_up = {}  # what is known of those that a call outside of torch.compile has met; every version can look it up there
+_classes = {}  # of results, by their names
+
+
+def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
+    op_name, signature, parameters, scalars, places, open_places, by_dtype = known
+    if "sort_keys" in named:
+        raise TypeError("segfold.torch.fold takes no sort_keys=; order = torch.argsort(keys, stable=True) sorts, and columns[order] have gradients")
+    arrays = arrays_given(parameters, op_name, signature, columns, named)
+    layout, segments = segments_given(tuple(zip(_LAYOUTS, (offsets, lengths, keys, flags, ranges))), uniform)
+    if layout == "keys":
+        _require_one_column(keys)
+    for value in segments:
+        _require_tensor(value, layout)
+    for i in places:
+        _require_tensor(arrays[i], parameters[i])
+    model = arrays[(open_places or places)[0]]
+    for i, dtype in scalars:
+        if not isinstance(arrays[i], _torch.Tensor):
+            wanted = dtype or model.dtype
+            if isinstance(arrays[i], float) and not wanted.is_floating_point:  # new_full would truncate it
+                raise _segfold.InputError(f"'{parameters[i]}' is {arrays[i]!r}, and the operator takes a value of {wanted} there")
+            arrays[i] = model.new_full((1,), arrays[i], dtype=wanted)
+    found = [entry for entry in by_dtype if entry[0] is None or entry[0] == model.dtype]
+    if not found:
+        listed = ", ".join(str(entry[0]) for entry in by_dtype)
+        raise _segfold.InputError(f"'{parameters[open_places[0]]}' is {model.dtype}; {op_name} takes {listed}")
+    _, text, names = found[0]
+    if not _torch.compiler.is_compiling() and any(_unpack_dual(array).tangent is not None for array in arrays):
+        raise RuntimeError(f"operator {op_name} has no derivative of forward mode here; gradients are those of backward()")
+    results = _call(Form(text, layout, uniform or 0), arrays, segments)
+    if layout == "keys":
+        return _classes[("keys", *names)](*results)
+    return results[0] if len(names) == 1 else _classes[names](*results)
+
+
 @functools.lru_cache(maxsize=None)
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
-    if not isinstance(op, _segfold.Operator):
-        raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
-    parameters = tuple(name for name, _, _ in op.parameters)
-    scalars = tuple((i, _DTYPES.get(type)) for i, (name, type, _) in enumerate(op.parameters) if name in op.scalars)
-    places = [i for i, name in enumerate(parameters) if name not in op.scalars]
-    open_places = tuple(i for i in places if op.parameters[i][1] == "T")
-    by_dtype = {_DTYPES[type]: _facts(op.typed(type)) for type in op.types if _DTYPES[type] is not None}
-    fixed = None if op.is_generic else _facts(op)
-    signature, op_name = op.signature, op.name
+    known = _remembered(op)
 
-    def folded(*columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
-        arrays = list(columns)
-        for name in parameters[len(columns) :]:
-            if name not in named:
-                raise _segfold.InputError(f"operator {op_name} has no array for '{name}'; it takes {signature}")
-            arrays.append(named.pop(name))
-        if "sort_keys" in named:
-            raise TypeError("segfold.torch.fold takes no sort_keys=; order = torch.argsort(keys, stable=True) sorts, and columns[order] have gradients")
-        if named or len(arrays) > len(parameters):
-            raise TypeError(f"{signature}: nothing is called '{next(iter(named), 'a further array')}'")
-        layout, segments = "whole", []
-        for name, value in zip(_LAYOUTS, (offsets, lengths, keys, flags, ranges)):
-            if value is not None:
-                if layout != "whole":
-                    raise _segfold.InputError(f"segments are given twice, as {layout} and as {name}; give them once")
-                layout, segments = name, list(value) if name == "ranges" else [value]
-        if layout == "ranges" and len(segments) != 2:
-            raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
-        if layout == "keys":
-            _require_one_column(keys)
-        for value in segments:
-            _require_tensor(value, layout)
-        if uniform is not None:
-            if isinstance(uniform, (bool, float, str)):
-                raise TypeError(f"uniform= takes the length of each segment, an integer, and {uniform!r} is given")
-            if isinstance(uniform, int) and uniform < 1:
-                raise _segfold.InputError(f"uniform is {uniform}; it is the length of each segment, 1 or more")
-            if layout != "whole":
-                raise _segfold.InputError(f"segments are given twice, as {layout} and as uniform; give them once")
-            layout = "uniform"
-        for i in places:
-            _require_tensor(arrays[i], parameters[i])
-        model = arrays[(open_places or places)[0]]
-        for i, dtype in scalars:
-            if not isinstance(arrays[i], _torch.Tensor):
-                wanted = dtype or model.dtype
-                if isinstance(arrays[i], float) and not wanted.is_floating_point:  # new_full would truncate it
-                    raise _segfold.InputError(f"'{parameters[i]}' is {arrays[i]!r}, and the operator takes a value of {wanted} there")
-                arrays[i] = model.new_full((1,), arrays[i], dtype=wanted)
-        facts = fixed or by_dtype.get(arrays[open_places[0]].dtype)
-        if facts is None:
-            listed = ", ".join(str(dtype) for dtype in by_dtype)
-            raise _segfold.InputError(f"'{parameters[open_places[0]]}' is {arrays[open_places[0]].dtype}; {op_name} takes {listed}")
-        if not _torch.compiler.is_compiling() and any(_unpack_dual(array).tangent is not None for array in arrays):
-            raise RuntimeError(f"operator {op_name} has no derivative of forward mode here; gradients are those of backward()")
-        text, plain, with_keys, count = facts
-        results = _torch.ops.segfold.fold(text, arrays, layout, segments, uniform or 0)
-        if layout == "keys":
-            return with_keys(*results)
-        return results[0] if count == 1 else plain(*results)
+    def folded(*columns, **words):
+        return _folded(known, columns, **words)
 
-    folded.__name__ = folded.__qualname__ = op_name
-    folded.__doc__ = f"Folds tensors by {signature}; see segfold.torch.fold."
+    folded.__name__ = folded.__qualname__ = op.name
+    folded.__doc__ = f"Folds tensors by {op.signature}; see segfold.torch.fold."
     return folded
 
 
@@ -126,9 +126,11 @@ def fold(op, *columns, **words):
     ``backward()``; these have gradients too. Sums of a column or of a product of two also have gradients by a column
     of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the reason for a
     gradient that is not made, as by a table that is not read at ``[segment]``, in forward mode.
-    ``torch.func.vmap`` folds the entries of a batch in turn.
+    ``torch.func.vmap`` folds a batch in one launch; the entries in turn where it maps over a scalar, over a table that is not read
+    at ``[segment]``, where the operator computes with ``segment``, and for keys and flags.
     """
-    return function(op)(*columns, **words)
+    known = _looked_up.get(id(op))
+    return _folded(_remembered(op) if known is None else known, columns, **words)
 
 
 @_torch.library.custom_op(
@@ -144,13 +146,13 @@ def _fold(text, arrays, layout, segments, uniform):
         words["ranges"] = tuple(segments)
     elif layout != "whole":
         words[layout] = segments[0]
-    results = _operator_of_text(text)(*(array.detach() for array in arrays), **words)
+    results = operator_of_text(text)(*(array.detach() for array in arrays), **words)
     return list(results) if isinstance(results, tuple) else [results]
 
 
 @_fold.register_fake
 def _(text, arrays, layout, segments, uniform):
-    op = _operator_of_text(text)
+    op = operator_of_text(text)
     column = next(
         array for array, (name, _, is_table) in zip(arrays, op.parameters) if not is_table and name not in op.scalars
     )
@@ -175,20 +177,29 @@ def _(text, arrays, layout, segments, uniform):
 
 def _setup(ctx, inputs, output):
     text, arrays, layout, segments, uniform = inputs
-    ctx.text, ctx.layout, ctx.uniform, ctx.num_arrays = text, layout, uniform, len(arrays)
+    ctx.form, ctx.num_arrays, ctx.num_segments = Form(text, layout, uniform), len(arrays), len(segments)
     ctx.save_for_backward(*arrays, *segments)
 
 
 def _backward(ctx, gradients):
-    op = _operator_of_text(ctx.text)
+    return None, _gradients(ctx, ctx.needs_input_grad[1], gradients), None, [None] * ctx.num_segments, None
+
+
+_fold.register_autograd(_backward, setup_context=_setup)
+
+
+def _gradients(ctx, is_needed, gradients):
+    """The gradients by all arrays; None for those that need none."""
+    form = ctx.form
+    op = operator_of_text(form.text)
     factors = _segfold.factors_of_sum(op)
     saved = ctx.saved_tensors  # read once: torch.utils.checkpoint allows no second read
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
-    if factors is None or ctx.layout == "ranges":
-        return None, _by_operators(ctx, op, gradients, arrays, segments), None, [None] * len(segments), None
+    if factors is None or form.layout == "ranges":
+        return _by_operators(form, op, is_needed, gradients, arrays, segments)
     names = [name for name, _, _ in op.parameters]
     num_elements = arrays[names.index(factors[0])].shape[0]
-    of_each = _spread(gradients[-1], num_elements, ctx.layout, segments, ctx.uniform)
+    of_each = _spread(gradients[-1], num_elements, form.layout, segments, form.uniform)
     found = [None] * len(arrays)
     for i, name in enumerate(factors):
         others = [arrays[names.index(other)] for j, other in enumerate(factors) if j != i]
@@ -199,16 +210,21 @@ def _backward(ctx, gradients):
         if arrays[at].dim() < part.dim():
             part = part.sum(1)
         found[at] = part if found[at] is None else found[at] + part
-    return None, found, None, [None] * len(segments), None
+    return found
 
 
-def _by_operators(ctx, op, gradients, arrays, segments):
+def _by_operators(form, op, is_needed, gradients, arrays, segments):
     """The gradients by all arrays that need one, by the operators of each."""
     results = [name for name, _ in op.results]
     of_results = dict(zip(results, gradients[-len(results) :]))
+    contiguous = {name: gradient.contiguous() for name, gradient in of_results.items() if gradient is not None}
+
+    def run(step, parts):
+        return _call(form._replace(text=text_of(step)), parts, list(segments))
+
     found = [None] * len(arrays)
     for at, (name, _, is_table) in enumerate(op.parameters):
-        if not ctx.needs_input_grad[1][at]:
+        if not is_needed[at]:
             continue
         try:
             if _segfold.has_zero_gradient(op, name):
@@ -216,18 +232,8 @@ def _by_operators(ctx, op, gradients, arrays, segments):
             made = _gradient(op, name)
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
-        given = dict(zip((parameter for parameter, _, _ in op.parameters), arrays))
-        given.update((name, of_results[result].contiguous()) for name, result in zip(made.names, made.of))
-        for step in made.operators:
-            parts = [given[parameter] for parameter, _, _ in step.parameters]
-            with standing_for(step.name, op.name):
-                folded = _torch.ops.segfold.fold(step._origin()[1], parts, ctx.layout, list(segments), ctx.uniform)
-            names = [result for result, _ in step.results]
-            given.update(zip(names, folded[-len(names) :]))
-        gradient = given[made.result]
-        if name in op.scalars:
-            gradient = gradient.sum().reshape(arrays[at].shape)
-        elif is_table and len(gradient) < len(arrays[at]):  # entries behind those of the segments are not read
+        gradient = gradient_by_steps(made, op, arrays, contiguous, run)
+        if is_table and name not in op.scalars and len(gradient) < len(arrays[at]):  # entries behind those of the segments are not read
             gradient = _torch.cat([gradient, gradient.new_zeros(len(arrays[at]) - len(gradient), *gradient.shape[1:])])
         found[at] = gradient
     return found
@@ -257,22 +263,77 @@ def _spread(gradient, num_elements, layout, segments, uniform):
     return gradient[begins.cumsum(0) - 1]
 
 
-def _fold_of_batch(info, in_dims, text, arrays, layout, segments, uniform):
-    """Folds the entries of a batch in turn. torch.func.vmap calls this."""
-    _, dims_of_arrays, _, dims_of_segments, _ = in_dims
+class _Library:
+    """What `flattened` asks of tensors."""
 
-    def entries(tensors, dims, at):
-        return [tensor if dim is None else tensor.select(dim, at).contiguous() for tensor, dim in zip(tensors, dims)]
+    broadcast_to, where = _torch.broadcast_to, _torch.where
+    concatenate = _torch.cat
 
+    @staticmethod
+    def is_int32(tensor):
+        return tensor.dtype == _torch.int32
+
+    @staticmethod
+    def places(length, like):
+        return _torch.arange(length, device=like.device)
+
+    @staticmethod
+    def zeros(length, like):
+        return like.new_zeros(length, dtype=_torch.int64)
+
+    @staticmethod
+    def begins(size, length, like):
+        return (_torch.arange(size, dtype=like.dtype, device=like.device) * length)[:, None]
+
+
+def _fold_of_batch(form, size, arrays, segments):
+    """Folds the entries of a batch: at once, or in turn. Arrays and segments are pairs of a tensor and its dimension of the batch, or None."""
+
+    def first(pairs):
+        return [(tensor if dim is None else tensor.movedim(dim, 0), dim is not None) for tensor, dim in pairs]
+
+    arrays, segments = first(arrays), first(segments)
+    flat = flattened(_Library, form, size, arrays, segments)
+    if flat is not None:
+        results = _call(flat[0], [part.contiguous() for part in flat[1]], [part.contiguous() for part in flat[2]])
+        return tuple(result.reshape(size, result.shape[0] // size, *result.shape[1:]) for result in results)
     found = [
-        _torch.ops.segfold.fold(text, entries(arrays, dims_of_arrays, at), layout, entries(segments, dims_of_segments, at), uniform)
-        for at in range(info.batch_size)
+        _call(form, *([part[at].contiguous() if is_part else part for part, is_part in parts] for parts in (arrays, segments)))
+        for at in range(size)
     ]
     if len({result.shape for results in found for result in results[-1:]}) > 1:
-        raise RuntimeError(f"{layout} mark other numbers of segments in the entries of a batch, whose results torch.func.vmap cannot join")
-    return [_torch.stack(results) for results in zip(*found)], [0] * len(found[0])
+        raise RuntimeError(f"{form.layout} mark other numbers of segments in the entries of a batch, whose results torch.func.vmap cannot join")
+    return tuple(_torch.stack(results) for results in zip(*found))
 
 
-_fold.register_autograd(_backward, setup_context=_setup)
-if hasattr(_fold, "register_vmap"):  # since torch 2.5
-    _fold.register_vmap(_fold_of_batch)
+class _Fold(_torch.autograd.Function):
+    """The fold with gradients and batches. torch.func takes no operator of lists of tensors."""
+
+    @staticmethod
+    def forward(form, num_arrays, *tensors):
+        return tuple(_torch.ops.segfold.fold(form.text, tensors[:num_arrays], form.layout, tensors[num_arrays:], form.uniform))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.form, ctx.num_arrays, *tensors = inputs
+        ctx.num_segments = len(tensors) - ctx.num_arrays
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        return None, None, *_gradients(ctx, ctx.needs_input_grad[2 : 2 + ctx.num_arrays], gradients), *[None] * ctx.num_segments
+
+    @staticmethod
+    def vmap(info, in_dims, form, num_arrays, *tensors):
+        pairs = list(zip(tensors, in_dims[2:]))
+        found = _fold_of_batch(form, info.batch_size, pairs[:num_arrays], pairs[num_arrays:])
+        return found, (0,) * len(found)
+
+
+@_torch.compiler.allow_in_graph  # torch.func within torch.compile takes functions of autograd so
+def _applied(text, layout, uniform, num_arrays, *tensors):
+    return _Fold.apply(Form(text, layout, uniform), num_arrays, *tensors)
+
+
+def _call(form, arrays, segments):
+    return _applied(*form, len(arrays), *arrays, *segments)

@@ -103,6 +103,45 @@ def test_a_call_is_queued_on_the_current_stream_and_waits_for_nothing(driver, to
     torch._C.stream = 0
 
 
+@pytest.fixture
+def captured(driver, torch):
+    """A stream that is captured into a graph, and is the current one."""
+    ctypes.c_void_p.in_dll(driver, "captured").value = torch._C.stream = 5151
+    yield 5151
+    ctypes.c_void_p.in_dll(driver, "captured").value, torch._C.stream = None, 0
+
+
+def test_a_graph_has_memory_of_its_own(driver, torch, captured):
+    """What is queued on a captured stream allocates by the stream, waits for nothing, and leaves plans to their own streams."""
+    op = sf.operator("operator turned(x: f32) -> f32 { state { s: f32 = 1; t: f32 = 0 } lift { s = x; t = x } "
+                     "combine(a, b) { s = a.s * b.s; t = a.t * b.s + b.t } finish t }")  # fmt: skip
+    x, lengths = torch.tensor(X), torch.tensor(np.diff(OFFSETS))  # for which offsets are made in scratch memory
+    with pytest.raises(sf.InputError, match="where no kernel can be compiled, and operator turned was not called with arrays of these sizes yet"):
+        op(x, lengths=lengths)
+    torch._C.stream = 0
+    op(x, lengths=lengths)
+    plan = sf.plan(op, x, lengths=lengths)
+    plan(x, lengths=lengths)
+    assert plan.scratch_bytes > 0
+    for run in (op, plan):
+        torch._C.stream = captured
+        before = launches(driver), allocations(driver), waits(driver), bytes_copied(driver)
+        run(x, lengths=lengths)
+        assert launches(driver) > before[0] and (allocations(driver), waits(driver), bytes_copied(driver)) == before[1:]
+        assert last_stream(driver) == captured
+        assert ctypes.c_long.in_dll(driver, "num_allocations_of_graphs").value == 0, "what is allocated is given back within the graph"
+        torch._C.stream = 0
+        run(x, lengths=lengths)
+    torch._C.stream = captured
+    with pytest.raises(sf.InputError, match="keys mark segments whose number is read back from the GPU, and its stream is captured"):
+        op(x, keys=torch.tensor(np.repeat(np.arange(128, dtype=np.int32), 32)))
+    torch._C.stream = 0
+    checking = sf.plan(op, x, lengths=lengths, validate=True)
+    torch._C.stream = captured
+    with pytest.raises(sf.InputError, match="checks segments, for which it waits for the GPU, and its stream is captured"):
+        checking(x, lengths=lengths)
+
+
 def test_nothing_is_made_but_the_results(driver, torch):
     """Bytes that the driver was asked to copy and arrays that were made are counted, from the first call on."""
     op = sf.operator(sf.standard.argmax.typed("f32").text)

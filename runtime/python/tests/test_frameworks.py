@@ -186,8 +186,9 @@ def test_torch_knows_gradients_of_sums(torch, folds):
         sums = found.result if name == "keys" else found
         (sums * weight[: len(sums)]).sum().backward()
         assert torch.equal(x.grad, weight[segments]), name
-    with pytest.raises(RuntimeError, match="operator linear_recurrence has no gradient by 'decay': it has a scan"):
-        folds.fold(sf.standard.linear_recurrence, x, y, uniform=3).sum().backward()
+    read = sf.operator("operator read(x: f32, t: table f32) -> f32 { state s: f32 = 0 lift x * t[position] combine(a, b) a + b }")
+    with pytest.raises(RuntimeError, match="operator read has no gradient by 't': this is a table that is read elsewhere than at"):
+        folds.fold(read, x, y, uniform=3).sum().backward()
     x.grad = None
     folds.fold(sf.standard.sum, x, ranges=(torch.tensor([4, 0]), torch.tensor([6, 1]))).sum().backward()
     assert x.grad.tolist() == [1, 0, 0, 0, 1, 1, 0, 0, 0]

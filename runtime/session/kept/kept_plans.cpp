@@ -67,6 +67,17 @@ std::shared_ptr<const KeptPlan> OperatorPlans::find(const PlanKey& key)
     return plans_.front();
 }
 
+std::shared_ptr<const KeptPlan> OperatorPlans::find_on_any_stream(PlanKey key)
+{
+    const std::lock_guard lock(mutex_);
+    for (const auto& kept : plans_) {
+        key.stream = kept->key.stream;
+        if (key == kept->key)
+            return kept;
+    }
+    return nullptr;
+}
+
 std::shared_ptr<const KeptPlan> OperatorPlans::find_similar(const PlanKey& key)
 {
     const auto order = [](std::int64_t number) { return std::bit_width(static_cast<std::uint64_t>(number)); };

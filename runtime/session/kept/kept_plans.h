@@ -94,6 +94,8 @@ public:
     /// host, a plan for sizes of any order will do if none is nearer. The program of such a plan can serve
     /// `key` after a resize.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_similar(const PlanKey& key);
+    /// The plan for `key` but for its stream, or null.
+    [[nodiscard]] std::shared_ptr<const KeptPlan> find_on_any_stream(PlanKey key);
     /// Adds a plan and drops plans beyond the limits below. If it drops any, waits for the GPU, which may use
     /// their memory.
     void add(std::shared_ptr<const KeptPlan> plan);

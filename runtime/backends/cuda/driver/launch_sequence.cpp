@@ -108,12 +108,16 @@ void LaunchSequence::prepare()
     graph_ = std::move(graph);
 }
 
-void LaunchSequence::run(CUstream stream)
+bool is_captured(CUstream stream)
 {
     constexpr int kNotCaptured = 0;
     int capture = kNotCaptured;
-    if (!graph_ || driver().cuStreamIsCapturing(stream, &capture) != CUresult::success ||
-        capture != kNotCaptured) {
+    return driver().cuStreamIsCapturing(stream, &capture) == CUresult::success && capture != kNotCaptured;
+}
+
+void LaunchSequence::run(CUstream stream)
+{
+    if (!graph_ || is_captured(stream)) {
         run_apart(stream);
         return;
     }

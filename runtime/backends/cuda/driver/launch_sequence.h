@@ -8,6 +8,9 @@
 
 namespace segfold::cuda {
 
+/// True if the work that is queued on a stream goes into a graph, which is run later, and perhaps often.
+[[nodiscard]] bool is_captured(CUstream stream);
+
 /// Kernels that run in a fixed order. Their arguments may change between runs.
 ///
 /// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. Kernels are

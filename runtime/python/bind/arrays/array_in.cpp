@@ -133,8 +133,8 @@ void wait_for_jax(nb::handle array, const std::string& what)
 {
     if (!nb::hasattr(array, "block_until_ready"))
         refuse(what,
-               "is a value that JAX traces, in jit, grad or vmap, and has no elements yet; call the "
-               "operator outside, or by jax.pure_callback");
+               "is a value that JAX traces, in jit, grad or vmap, and has no elements yet; "
+               "segfold.jax.fold(op, ...) folds inside of its programs");
     array.attr("block_until_ready")();
 }
 

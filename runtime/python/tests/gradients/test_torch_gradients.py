@@ -133,3 +133,94 @@ def test_torch_is_warned_once_of_forward_and_backward(torch):
         warnings.simplefilter("always")
         sf.torch.fold(op, x, uniform=3).sum().backward()
     assert [str(one.message).split(";")[0] for one in told] == ["operator turned is not commutative"]
+
+
+def loss_of(torch, op, **words):
+    return lambda x: sf.torch.fold(op, x, **words).square().sum()
+
+
+@pytest.mark.parametrize("name", ["sum", "log_sum_exp", "softmax", "product"])
+def test_torch_func_differentiates_and_maps(torch, name):
+    """torch.func.grad, twice too, vmap over it, and all of them within torch.compile."""
+    op, offsets = getattr(sf.standard, name), torch.tensor([0, 4, 9])
+    x = torch.from_numpy(np.random.default_rng(9).uniform(0.3, 1.5, (3, 9)))
+    loss = loss_of(torch, op, offsets=offsets)
+    loss(x[0])
+
+    def plain(row, order):
+        row = row.clone().requires_grad_()
+        first = torch.autograd.grad(loss(row), row, create_graph=True)[0]
+        return first.detach() if order == 1 else torch.autograd.grad(first.square().sum(), row)[0]
+
+    first = torch.func.grad(loss)
+    second = torch.func.grad(lambda row: first(row).square().sum())
+    for order, gradient in enumerate((first, second), 1):
+        assert torch.allclose(gradient(x[0]), plain(x[0], order))
+        assert torch.allclose(torch.func.vmap(gradient)(x), torch.stack([plain(row, order) for row in x]))
+    for made in (first, torch.func.vmap(first)):
+        given = x[0] if made is first else x
+        assert torch.allclose(torch.compile(made, fullgraph=True, backend="aot_eager")(given), made(given))
+
+
+def test_torch_compiles_a_fold_of_an_operator_that_was_called_before(torch):
+    op, x = sf.operator("operator thrice(x: f64) -> f64 { state s: f64 = 0 lift 3 * x combine(a, b) a + b }"), torch.from_numpy(X)
+    plain = sf.torch.fold(op, x, uniform=3)
+    assert torch.equal(torch.compile(lambda x: sf.torch.fold(op, x, uniform=3), fullgraph=True, backend="aot_eager")(x), plain)
+
+
+def test_torch_compiles_a_fold_of_an_operator_that_it_meets_there(torch):
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 15):
+        pytest.skip(f"this was tried with torch 2.15, and this is {torch.__version__}; 2.11 takes operators that were called before")
+    op = sf.operator("operator twice(x: f64) -> f64 { state s: f64 = 0 lift 2 * x combine(a, b) a + b }")
+    x = torch.from_numpy(X)
+    compiled = torch.compile(lambda x: sf.torch.fold(op, x, uniform=3), fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(x), op(x, uniform=3))
+    both = torch.compile(lambda x: sf.torch.fold(sf.standard.mean_variance, x, uniform=3), fullgraph=True, backend="aot_eager")
+    assert both(x)._fields == ("mean", "variance")
+
+
+def num_folds(torch, function, *arrays):
+    """How often a function calls the fold of torch.library."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Count(TorchDispatchMode):
+        number = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.number += func is torch.ops.segfold.fold.default
+            return func(*args, **(kwargs or {}))
+
+    with Count() as counted:
+        found = function(*arrays)
+    return counted.number, found
+
+
+@pytest.mark.parametrize("name", "affine argmax softmax linear_recurrence mean_variance".split())
+def test_torch_folds_a_batch_at_once(torch, name):
+    op = getattr(sf.standard, name)
+    columns = [torch.from_numpy(np.random.default_rng(seed).uniform(0.3, 1.5, (3, 9))) for seed in range(len(op.parameters))]
+    for words in (
+        {},
+        {"uniform": 3},
+        {"offsets": torch.tensor([0, 4, 4, 9])},
+        {"lengths": torch.tensor([2, 0, 7])},
+        {"ranges": (torch.tensor([5, 0]), torch.tensor([9, 3]))},
+    ):
+        number, found = num_folds(torch, torch.func.vmap(lambda *columns: sf.torch.fold(op, *columns, **words)), *columns)
+        assert number == 1
+        each = [op(*(column[at] for column in columns), **words) for at in range(3)]
+        for field, part in enumerate(found if isinstance(found, tuple) else (found,)):
+            wanted = torch.stack([one[field] if isinstance(one, tuple) else one for one in each])
+            np.testing.assert_array_equal(part, wanted, err_msg=f"{words} {field}")
+
+
+def test_torch_folds_a_batch_of_segments_and_of_other_dimensions(torch):
+    x, ends = torch.from_numpy(np.random.default_rng(1).uniform(0.3, 1.5, (9, 3))), torch.tensor([[0, 4, 9], [0, 0, 9], [0, 9, 9]])
+    number, found = num_folds(torch, torch.func.vmap(lambda x, ends: sf.torch.fold(sf.standard.sum, x, offsets=ends), in_dims=(1, 0)), x, ends)
+    assert number == 1 and torch.equal(found, torch.stack([sf.standard.sum(x[:, at].contiguous(), offsets=ends[at]) for at in range(3)]))
+    scaled = sf.operator("operator scaled(x: f64, k: scalar f64) -> f64 { state s: f64 = 0 lift x * k combine(a, b) a + b }")
+    factors = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    run = torch.func.vmap(lambda x, k: sf.torch.fold(scaled, x, k.reshape(1), uniform=3), in_dims=(1, 0))
+    number, found = num_folds(torch, run, x, factors)
+    assert number == 3
+    assert torch.equal(found, torch.stack([scaled(x[:, at].contiguous(), factors[at : at + 1], uniform=3) for at in range(3)]))

@@ -1,0 +1,152 @@
+"""Arguments of folds in the graphs of torch and JAX, which know an operator by its text and its arrays by their places."""
+
+import typing
+
+from . import _segfold
+from ._results import standing_for
+
+
+_operators = {}  # those that are known by their texts, for messages of the operators that users have made
+
+
+def operator_of_text(text):
+    if text not in _operators:
+        _operators[text] = _segfold.restore("printed", text)
+    return _operators[text]
+
+
+def text_of(op):
+    """The text by which an operator of fixed types is known."""
+    text = op._origin()[1]
+    _operators.setdefault(text, op)
+    return text
+
+
+def arrays_given(parameters, name, signature, columns, named):
+    """The arrays of a call in the order of the parameters. Takes them out of ``named``."""
+    arrays = list(columns)
+    for parameter in parameters[len(columns) :]:
+        if parameter not in named:
+            raise _segfold.InputError(f"operator {name} has no array for '{parameter}'; it takes {signature}")
+        arrays.append(named.pop(parameter))
+    if named or len(arrays) > len(parameters):
+        raise TypeError(f"{signature}: nothing is called '{next(iter(named), 'a further array')}'")
+    return arrays
+
+
+def segments_given(arrays, uniform):
+    """The name of the layout and its arrays, from ``(name, value)`` for each way to give them."""
+    layout, segments = "whole", []
+    for name, value in arrays:
+        if value is not None:
+            if layout != "whole":
+                raise _segfold.InputError(f"segments are given twice, as {layout} and as {name}; give them once")
+            layout, segments = name, list(value) if name == "ranges" else [value]
+    if layout == "ranges" and len(segments) != 2:
+        raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
+    if uniform is not None:
+        if isinstance(uniform, (bool, float, str)):
+            raise TypeError(f"uniform= takes the length of each segment, an integer, and {uniform!r} is given")
+        if isinstance(uniform, int) and uniform < 1:
+            raise _segfold.InputError(f"uniform is {uniform}; it is the length of each segment, 1 or more")
+        if layout != "whole":
+            raise _segfold.InputError(f"segments are given twice, as {layout} and as uniform; give them once")
+        layout = "uniform"
+    return layout, segments
+
+
+def gradient_by_steps(made, op, arrays, of_results, run):
+    """The gradient of `op` that `made` describes. ``run(step, arrays)`` folds by an operator, and gives its results in a list.
+
+    `of_results` holds the gradients of the results by name. Gradients by scalars and tables have the shapes of these.
+    """
+    given = dict(zip((name for name, _, _ in op.parameters), arrays))
+    model = given[made.wrt]
+    given.update((name, of_results[result]) for name, result in zip(made.names, made.of))
+    for step in made.operators:
+        with standing_for(step.name, op.name):
+            folded = run(step, [given[name] for name, _, _ in step.parameters])
+        names = [name for name, _ in step.results]
+        given.update(zip(names, folded[-len(names) :]))
+    gradient = given[made.result]
+    return gradient.sum().reshape(model.shape) if made.wrt in op.scalars else gradient
+
+
+def kinds_of(op):
+    """What each parameter is: "column", "table" or "scalar"."""
+    return ["scalar" if name in op.scalars else "table" if is_table else "column" for name, _, is_table in op.parameters]
+
+
+class Form(typing.NamedTuple):
+    """What of a fold does not depend on arrays: the operator's text, the way of its segments, and their length if that is ``uniform``."""
+
+    text: str
+    layout: str
+    uniform: int
+
+
+def num_segments(form, num_elements, segments):
+    """The number of segments, where shapes tell it."""
+    if form.layout == "whole":
+        return 1
+    if form.layout == "uniform":
+        return num_elements // form.uniform
+    return segments[0].shape[0] - (form.layout == "offsets")
+
+
+def flattened(library, form, size, arrays, segments):
+    """One fold of all entries of a batch, behind each other: its form, arrays and segments; None where they are folded in turn.
+
+    Arrays and segments are pairs of an array and whether its first dimension is the batch's, of `size` entries. `library` has the
+    functions of the arrays. Places of an entry must not show: `index` comes from a column, and tables that are read at [segment] lie
+    behind each other too.
+    """
+    op = operator_of_text(form.text)
+    reads_index, reads_segment, by_segment = _segfold.places_read(op)
+    kinds = kinds_of(op)
+    names = [name for name, _, _ in op.parameters]
+    shapes = [array.shape[1:] if is_part else array.shape for array, is_part in arrays]
+    length = shapes[kinds.index("column")][0]
+    segments_shown = [part[0] if is_part else part for part, is_part in segments]
+    count = num_segments(form, length, segments_shown)
+    if (
+        reads_segment
+        or form.layout in ("keys", "flags")
+        or (form.layout == "uniform" and length % form.uniform != 0)
+        or (segments and size * length > 2**31 - 1 and library.is_int32(segments[0][0]))
+        or any(kind != "column" and name not in by_segment and is_part for name, kind, (_, is_part) in zip(names, kinds, arrays))
+        or any(name in by_segment and shape[0] < count for name, shape in zip(names, shapes))
+    ):
+        return None
+
+    def whole(array, is_part):
+        return array if is_part else library.broadcast_to(array, (size, *array.shape))
+
+    def behind_each_other(array, is_part, length):
+        return whole(array, is_part)[:, :length].reshape(size * length, *array.shape[1 + is_part :])
+
+    flat = [
+        behind_each_other(array, is_part, length) if kind == "column" else behind_each_other(array, is_part, count) if name in by_segment else array
+        for name, kind, (array, is_part) in zip(names, kinds, arrays)
+    ]
+    text = form.text
+    if reads_index:
+        text = text_of(_segfold.with_index_column(op))
+        flat.append(behind_each_other(library.places(length, flat[0]), False, length))
+    if form.layout == "uniform" or (form.layout == "whole" and length > 0):
+        return Form(text, "uniform", form.uniform or length), flat, []
+    if form.layout == "whole":
+        return Form(text, "lengths", 0), flat, [library.zeros(size, flat[0])]
+    parts = [whole(part, is_part) for part, is_part in segments]
+    # What is wrong within an entry must not read another one's elements; -1 is refused where segments are checked.
+    if form.layout == "lengths":
+        is_right = parts[0].sum(1, keepdims=True) == length
+        return Form(text, "lengths", 0), flat, [library.where(is_right, parts[0], -1).reshape(-1)]
+    begin = library.begins(size, length, parts[0])
+    if form.layout == "ranges":
+        is_right = (parts[0] >= 0) & (parts[1] <= length)
+        return Form(text, "ranges", 0), flat, [library.where(is_right, part + begin, -1).reshape(-1) for part in parts]
+    is_right = (parts[0][:, :1] == 0) & (parts[0][:, -1:] == length)
+    inner = library.where(is_right, parts[0][:, :-1] + begin, -1).reshape(-1)
+    last = library.where(is_right[-1:, 0], parts[0][-1:, -1] + begin[-1], -1)
+    return Form(text, "offsets", 0), flat, [library.concatenate([inner, last])]

@@ -1,0 +1,364 @@
+"""Folds inside of JAX's programs: under ``jit``, ``grad`` and ``vmap``, on the host and on a GPU.
+
+``segfold.jax.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)`` for traced arrays too. XLA calls the compiled
+fold on its own stream, by its foreign function interface. Outside of ``jit``, ``op(x, offsets=o)`` costs less.
+"""
+
+import functools
+import pathlib
+import re
+
+import jax as _jax
+import jax.numpy as _jnp
+import numpy as _numpy
+
+from . import _segfold
+from ._functional import Form, arrays_given, flattened, gradient_by_steps, kinds_of, num_segments, operator_of_text, segments_given, text_of
+from ._gradient import _gradient
+from ._results import result_class
+
+__all__ = ["fold"]
+
+if not hasattr(_jax, "ffi"):
+    raise ImportError(f"segfold.jax needs jax.ffi, which came with JAX 0.5, and this is JAX {_jax.__version__}; install a newer one")
+_stated = re.search(r"define XLA_FFI_API_MINOR (\d+)", (pathlib.Path(_jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text())
+_handlers = _segfold.xla_handlers(int(_stated[1]))
+if _handlers is None:
+    raise ImportError(
+        "this build of segfold has nothing for JAX, because no header of jaxlib was there when it was built; install jaxlib, then "
+        "build segfold in the same environment: pip install --no-binary segfold --force-reinstall segfold"
+    )
+for _platform, _handler in _handlers.items():
+    _jax.ffi.register_ffi_target("segfold_fold", _handler, platform=_platform)
+
+_LAYOUTS = ("offsets", "lengths", "ranges")
+_DTYPES = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
+    "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64",
+}  # fmt: skip
+_TYPES = {dtype: type for type, dtype in _DTYPES.items()}
+_LARGEST_INT32 = 2**31 - 1
+
+
+def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, groups=None, num_groups=None, **named):
+    """Folds arrays like ``op(*columns, ...)``, inside of ``jit``, ``grad`` and ``vmap`` too.
+
+    Columns, tables and scalars are given by position or by name. The number of segments follows from shapes: of ``offsets``,
+    ``lengths`` or ``ranges``, from ``uniform``, or it is ``num_groups`` for ``groups``, the number of its group for each element, in
+    any order. Elements whose number is negative, or ``num_groups`` or more, are in no group.
+
+    Returns an array, or a named tuple of arrays. Gradients are those of :func:`segfold.gradient`, and have gradients themselves;
+    there is no forward mode. ``vmap`` folds a batch in one launch; the entries in turn where it maps over a scalar, over a
+    table that is not read at ``[segment]``, or where the operator computes with ``segment``. Results of 64 bits need
+    ``jax_enable_x64``. Raises the errors of a call, and JAX's own for those that only the arrays' values show.
+    """
+    if not isinstance(op, _segfold.Operator):
+        raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
+    for word in ("keys", "flags", "by"):
+        if word in named:
+            raise _segfold.InputError(
+                f"'{word}' marks segments whose number is known only when it runs, and JAX must know it before; give offsets=, or groups= "
+                "with num_groups="
+            )
+    names = tuple(name for name, _, _ in op.parameters)
+    arrays = arrays_given(names, op.name, op.signature, columns, named)
+    ways = zip((*_LAYOUTS, "groups"), (offsets, lengths, ranges, groups))
+    layout, segments = segments_given(ways, uniform)
+    if (layout == "groups") != (num_groups is not None):
+        raise _segfold.InputError("groups= and num_groups= are given together: JAX must know the number of groups before the fold")
+    arrays = [value if name in op.scalars else _array(value, name) for name, value in zip(names, arrays)]
+    op = _of_types(op, arrays)
+    arrays = [_scalar(value, name, type) if name in op.scalars else value for value, (name, type, _) in zip(arrays, op.parameters)]
+    _require_shapes(op, arrays)
+    segments = [_places(value, layout) for value in segments]
+    if layout == "ranges" and segments[0].dtype != segments[1].dtype:
+        raise _segfold.InputError(f"ranges begin as {segments[0].dtype} and end as {segments[1].dtype}; give both in one type")
+    _require_bits(op)
+    if layout == "groups":
+        results = _fold_groups(op, arrays, segments[0], num_groups)
+    else:
+        results = _differentiable(Form(text_of(op), layout, uniform or 0))(arrays, segments)
+    return results[0] if len(results) == 1 else result_class(tuple(name for name, _ in op.results))(*results)
+
+
+def _array(value, name):
+    """An array of JAX. Refuses one that JAX would give fewer bits."""
+    if isinstance(value, _jax.Array):
+        return value
+    if not isinstance(value, _numpy.ndarray):
+        raise _segfold.InputError(f"'{name}' is a {type(value).__name__}, and an array is needed; give jax.numpy.asarray({name})")
+    made = _jax.dtypes.canonicalize_dtype(value.dtype)
+    if made != value.dtype:
+        raise _segfold.InputError(f"'{name}' is {value.dtype}, which JAX would take as {made}; {_X64}, or give it as {made}")
+    return _jnp.asarray(value)
+
+
+_X64 = 'set jax.config.update("jax_enable_x64", True)'
+
+
+def _of_types(op, arrays):
+    """The operator for the type of the arrays."""
+    open_places = [at for at, (name, type, _) in enumerate(op.parameters) if type == "T" and name not in op.scalars]
+    if op.is_generic:
+        dtype = str(arrays[open_places[0]].dtype)
+        if _TYPES.get(dtype) not in op.types:
+            listed = ", ".join(_DTYPES[type] for type in op.types)
+            raise _segfold.InputError(f"'{op.parameters[open_places[0]][0]}' is {dtype}; {op.name} takes {listed}")
+        op = _typed(op, _TYPES[dtype])
+    for array, (name, type, _) in zip(arrays, op.parameters):
+        if name not in op.scalars and str(array.dtype) != _DTYPES[type]:
+            raise _segfold.InputError(f"'{name}' is {array.dtype}, and operator {op.name} takes {_DTYPES[type]} there")
+    return op
+
+
+@functools.lru_cache(maxsize=None)
+def _typed(op, type):
+    return op.typed(type)
+
+
+def _scalar(value, name, type):
+    if isinstance(value, (_jax.Array, _numpy.ndarray, _numpy.generic)):
+        if str(value.dtype) != _DTYPES[type] or value.size != 1:
+            raise _segfold.InputError(f"scalar '{name}' is {value.dtype} of shape {value.shape}; one number of {_DTYPES[type]} is needed")
+        return _array(_numpy.asarray(value), name) if not isinstance(value, _jax.Array) else value
+    try:
+        made = _numpy.asarray(value, _jnp.dtype(_DTYPES[type]))
+    except OverflowError:
+        made = None
+    if made is None or made.ndim != 0 or (made != value and not _jnp.issubdtype(made.dtype, _jnp.floating)):
+        raise _segfold.InputError(f"'{name}' is {value!r}, and the operator takes a value of {_DTYPES[type]} there")
+    return _array(made, name)
+
+
+def _require_shapes(op, arrays):
+    length = None
+    for array, kind, (name, _, _) in zip(arrays, kinds_of(op), op.parameters):
+        if kind == "scalar":
+            continue
+        wanted = 2 if name in op.rows else 1
+        if array.ndim != wanted:
+            needed = "rows of numbers" if wanted == 2 else "one dimension"
+            raise _segfold.InputError(f"'{name}' has shape {array.shape}, and operator {op.name} takes {needed} there")
+        if kind == "column":
+            length = (name, array.shape[0]) if length is None else length
+            if array.shape[0] != length[1]:
+                raise _segfold.InputError(f"'{name}' has {array.shape[0]} elements and '{length[0]}' has {length[1]}; columns are equally long")
+    widths = {array.shape[1] for array, (name, _, _) in zip(arrays, op.parameters) if name in op.rows}
+    if len(widths) > 1:
+        raise _segfold.InputError(f"operator {op.name} gets rows of {sorted(widths)} features; all rows are equally long")
+
+
+def _places(value, layout):
+    """Segments as int32 or int64. Arrays of NumPy become int32 where JAX has no other: no place is beyond that."""
+    if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and value.size and not _jax.config.jax_enable_x64:
+        if value.max() <= _LARGEST_INT32:
+            value = value.astype(_numpy.int32)
+    array = _array(value, layout)
+    if str(array.dtype) not in ("int32", "int64") or array.ndim != 1:
+        raise _segfold.InputError(f"'{layout}' is {array.dtype} of shape {array.shape}; one dimension of int32 or int64 is needed")
+    if layout == "offsets" and array.shape[0] == 0:
+        raise _segfold.InputError("'offsets' is empty; it has one number more than there are segments")
+    return array
+
+
+def _is_halved(type):
+    """Whether numbers of 64 bits are kept as two halves, since JAX has none. They are seen by gradients' operators alone."""
+    return type in ("i64", "u64", "f64") and not _jax.config.jax_enable_x64
+
+
+def _require_bits(op):
+    for name, type in op.results:
+        if _is_halved(type):
+            raise _segfold.InputError(
+                f"result '{name}' of operator {op.name} is {_DTYPES[type]}, and JAX holds 32 bits at most here; {_X64}, or give an operator "
+                "whose finish converts it"
+            )
+
+
+def _fold_groups(op, arrays, groups, num_groups):
+    """Sorts the elements by group, stably, and folds each group: a segment between those of elements in no group, or a range."""
+    if groups.shape[0] != _num_elements(op, arrays):
+        raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
+    if not isinstance(num_groups, int) or num_groups < 0:
+        raise _segfold.InputError(f"num_groups is {num_groups!r}; it is the number of groups, 0 or more")
+    reads_index, reads_segment, by_segment = _segfold.places_read(op)
+    order = _jnp.argsort(groups, stable=True)
+    sorted_groups = groups[order]
+    places = _jnp.searchsorted(sorted_groups, _jnp.arange(num_groups + 1, dtype=groups.dtype), method="scan_unrolled").astype(groups.dtype)
+    arrays = [
+        array.at[order].get(unique_indices=True, mode="promise_in_bounds") if kind == "column" else array
+        for array, kind in zip(arrays, kinds_of(op))
+    ]
+    names = [name for name, _, _ in op.parameters]
+    short = [name for name, array in zip(names, arrays) if name in by_segment and array.shape[0] < num_groups]
+    if short:
+        raise _segfold.InputError(f"table '{short[0]}' is read at [segment], and has fewer entries than there are groups, {num_groups}")
+    step, layout, segments, inner = op, "ranges", [places[:-1], places[1:]], slice(None)
+    reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
+    # Elements in no group are folded too then, and may have places that lie in no table.
+    if _segfold.takes_empty_segments(op) and not reads_segment and not reads_places:
+        layout, segments, inner = "offsets", [_jnp.pad(places, 1, constant_values=(0, groups.shape[0]))], slice(1, -1)
+        arrays = [
+            _jnp.pad(array[:num_groups], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array
+            for name, array in zip(names, arrays)
+        ]
+    if reads_index:
+        step, arrays = _segfold.with_index_column(op), [*arrays, _as_i64(order)]
+    results = _differentiable(Form(text_of(step), layout, 0))(arrays, segments)
+    is_in_group = (sorted_groups >= 0) & (sorted_groups < num_groups)
+
+    def put_back(output):
+        kept = _jnp.where(is_in_group.reshape(-1, *[1] * (output.ndim - 1)), output, _jnp.zeros((), output.dtype))
+        return _jnp.zeros_like(output).at[order].set(kept, unique_indices=True, mode="promise_in_bounds")
+
+    return [put_back(result) if name in op.outputs else result[inner] for result, (name, _) in zip(results, op.results)]
+
+
+def _as_i64(places):
+    """Places as numbers of 64 bits, or their halves."""
+    if not _is_halved("i64"):
+        return places.astype(_jnp.int64)
+    low = places.astype(_jnp.uint32)
+    return _jnp.stack([low, _jnp.zeros_like(low)], -1)
+
+
+def _num_elements(op, arrays):
+    return next(array.shape[0] for array, kind in zip(arrays, kinds_of(op)) if kind == "column")
+
+
+@functools.lru_cache(maxsize=None)
+def _differentiable(form):
+    """The fold as a function of arrays and segments that JAX differentiates."""
+
+    @_jax.custom_vjp
+    def folded(arrays, segments):
+        return _batched(form)(arrays, segments)
+
+    def forward(arrays, segments):
+        wanted = [() if array.perturbed else None for array in arrays]  # kept in the structure, which JAX does not trace
+        arrays, segments = [array.value for array in arrays], [part.value for part in segments]
+        return folded(arrays, segments), (arrays, segments, wanted)  # differentiated again for second derivatives
+
+    def backward(kept, gradients):
+        arrays, segments, wanted = kept
+        gradients = [
+            _jnp.zeros(gradient.shape, gradient.dtype) if isinstance(gradient, _jax.custom_derivatives.SymbolicZero) else gradient
+            for gradient in gradients
+        ]
+        return _gradients(form, arrays, segments, wanted, gradients), [None] * len(segments)
+
+    folded.defvjp(forward, backward, symbolic_zeros=True)
+    return folded
+
+
+def _gradients(form, arrays, segments, wanted, gradients):
+    """The gradients by the arrays that need one; None for the others."""
+    op = operator_of_text(form.text)
+    of_results = {name: gradient for gradient, (name, _) in zip(gradients, op.results)}
+
+    def run(step, parts):
+        for name, type in step.results:
+            if type == "f64" and _is_halved(type):
+                raise RuntimeError(f"the gradient of operator {op.name} keeps '{name}' in float64, which JAX does not have here; {_X64}")
+        return _differentiable(Form(text_of(step), form.layout, form.uniform))(parts, segments)
+
+    found = [None] * len(arrays)
+    names = [name for name, _, _ in op.parameters]
+    factors = _segfold.factors_of_sum(op)
+    if len(op.rows) == 1 and len(names) == 2 and factors is not None and set(factors) == set(names):
+        row = names.index(op.rows[0])  # a row times a number, whose gradient is summed over the features
+        ones = [array if at == row else _jnp.ones_like(array) for at, array in enumerate(arrays)]
+        of_each = gradient_by_steps(_gradient(op, op.rows[0]), op, ones, of_results, run)
+        found[row], found[1 - row] = of_each * arrays[1 - row][:, None], (of_each * arrays[row]).sum(1)
+        return [part if needed is not None else None for part, needed in zip(found, wanted)]
+    for at, (kind, (name, _, _)) in enumerate(zip(kinds_of(op), op.parameters)):
+        if wanted[at] is None:
+            continue
+        try:
+            if _segfold.has_zero_gradient(op, name):
+                continue
+            made = _gradient(op, name)
+        except _segfold.InputError as error:
+            raise RuntimeError(str(error)) from error
+        gradient = gradient_by_steps(made, op, arrays, of_results, run)
+        if kind == "table":  # entries behind those of the segments are not read
+            behind = max(arrays[at].shape[0] - gradient.shape[0], 0)
+            gradient = _jnp.pad(gradient, [(0, behind)] + [(0, 0)] * (gradient.ndim - 1))[: arrays[at].shape[0]]
+        found[at] = gradient
+    return found
+
+
+class _Library:
+    """What `flattened` asks of arrays."""
+
+    broadcast_to, concatenate, where = _jnp.broadcast_to, _jnp.concatenate, _jnp.where
+
+    @staticmethod
+    def is_int32(array):
+        return array.dtype == _jnp.int32
+
+    @staticmethod
+    def places(length, like):
+        return _as_i64(_jnp.arange(length))
+
+    @staticmethod
+    def zeros(length, like):
+        return _jnp.zeros(length, _jnp.int32)
+
+    @staticmethod
+    def begins(size, length, like):
+        return (_jnp.arange(size, dtype=like.dtype) * length)[:, None]
+
+
+@functools.lru_cache(maxsize=None)
+def _batched(form):
+    """The fold as a function that JAX maps over batches."""
+    folded = _jax.custom_batching.custom_vmap(functools.partial(_launched, form))
+
+    @folded.def_vmap
+    def fold_batch(size, is_mapped, arrays, segments):
+        flat = flattened(_Library, form, size, list(zip(arrays, is_mapped[0])), list(zip(segments, is_mapped[1])))
+        if flat is None:
+            mapped, structure = _jax.tree.flatten((arrays, segments))
+            where = _jax.tree.leaves(is_mapped)
+
+            def entry(parts):
+                parts = iter(parts)
+                return folded(*structure.unflatten([next(parts) if is_part else value for value, is_part in zip(mapped, where)]))
+
+            results = _jax.lax.map(entry, [value for value, is_part in zip(mapped, where) if is_part])
+        else:
+            results = [result.reshape(size, result.shape[0] // size, *result.shape[1:]) for result in _batched(flat[0])(*flat[1:])]
+        return results, [True] * len(results)
+
+    return folded
+
+
+def _launched(form, arrays, segments):
+    """The fold as a call of XLA."""
+    op = operator_of_text(form.text)
+    num_elements = _num_elements(op, arrays)
+    count = num_segments(form, num_elements, segments)
+    row = [array.shape[1] for array, (name, _, _) in zip(arrays, op.parameters) if name in op.rows][:1]
+    results = []
+    for name, type in op.results:
+        shape = (num_elements if name in op.outputs else count, *row)
+        halved = _is_halved(type)
+        results.append(_jax.ShapeDtypeStruct((*shape, 2) if halved else shape, "uint32" if halved else _DTYPES[type]))
+    index_type = _TYPES[str(segments[0].dtype)] if segments else "i32"
+    _prepared(op, form, index_type, segments[0].shape[0] if segments else 0, num_elements, row[0] if row else 1, _device())
+    call = _jax.ffi.ffi_call("segfold_fold", results)
+    return call(*arrays, *segments, operator=form.text, layout=form.layout, uniform=_numpy.int64(form.uniform))
+
+
+def _device():
+    """The ordinal of the GPU that programs run on where nothing else is said; -1 for the host."""
+    if _jax.default_backend() != "gpu":
+        return -1
+    return _jax.local_devices()[0].local_hardware_id
+
+
+@functools.lru_cache(maxsize=4096)
+def _prepared(op, form, index_type, num_entries, num_elements, num_features, device):
+    """Compiles, warns and refuses while a program is traced, at the caller's line."""
+    _segfold.prepare_for_xla(op, form.layout, form.uniform, index_type, num_entries, num_elements, num_features, device)

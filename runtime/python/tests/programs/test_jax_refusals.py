@@ -1,0 +1,114 @@
+"""What segfold.jax refuses, and how it says so."""
+
+import importlib
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+X = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], "f4")
+IDS = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0], np.int32)
+
+
+def test_the_package_loads_without_jax():
+    script = "import sys, segfold; print(sorted(name for name in sys.modules if name.startswith('jax')))"
+    assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_build_without_the_header_says_so(monkeypatch):
+    pytest.importorskip("jax", reason="JAX is not installed, so that folds in its programs are not tried")
+    monkeypatch.setattr(sf._segfold, "xla_handlers", lambda minor: None)
+    monkeypatch.delitem(sys.modules, "segfold.jax", raising=False)
+    with pytest.raises(ImportError, match="this build of segfold has nothing for JAX.*install jaxlib"):
+        importlib.import_module("segfold.jax")
+
+
+@pytest.fixture
+def jax():
+    jax = pytest.importorskip("jax", reason="JAX is not installed, so that folds in its programs are not tried")
+    if not sf._segfold.has_xla():
+        pytest.skip("the extension was built without jaxlib's header, so that folds in JAX's programs are not tried")
+    importlib.import_module("segfold.jax")
+    return jax
+
+
+def test_a_call_of_traced_arrays_names_the_way(jax):
+    with pytest.raises(sf.InputError, match="'x' is a value that JAX traces.*segfold.jax.fold"):
+        jax.jit(lambda x: sf.standard.sum(x, uniform=3))(X)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"keys": IDS}, "'keys' marks segments whose number is known only when it runs.*give offsets=, or groups="),
+        ({"groups": IDS}, "groups= and num_groups= are given together"),
+        ({"num_groups": 3}, "groups= and num_groups= are given together"),
+        ({"groups": IDS, "num_groups": -1}, "num_groups is -1; it is the number of groups, 0 or more"),
+        ({"groups": IDS[:3], "num_groups": 2}, "'groups' has 3 numbers, and there are 9 elements"),
+        ({"offsets": IDS, "uniform": 3}, "segments are given twice, as offsets and as uniform"),
+        ({"uniform": 0}, "uniform is 0; it is the length of each segment, 1 or more"),
+        ({"offsets": X}, r"'offsets' is float32 of shape \(9,\); one dimension of int32 or int64 is needed"),
+        ({"offsets": IDS[:0]}, "'offsets' is empty"),
+        ({"offsets": [0, 9]}, "'offsets' is a list, and an array is needed; give jax.numpy.asarray"),
+    ],
+)
+def test_segments_that_are_wrong(jax, words, message):
+    with pytest.raises(sf.InputError, match=message):
+        sf.jax.fold(sf.standard.sum, X, **words)
+
+
+def test_arrays_that_are_wrong(jax):
+    for columns, message in (
+        ([], "operator sum has no array for 'x'"),
+        ([X.reshape(3, 3)], r"'x' has shape \(3, 3\), and operator sum takes one dimension there"),
+        ([X.astype("c8")], "'x' is complex64; sum takes"),
+    ):
+        with pytest.raises(sf.InputError, match=message):
+            sf.jax.fold(sf.standard.sum, *columns, uniform=3)
+    with pytest.raises(sf.InputError, match="'w' has 3 elements and 'x' has 9; columns are equally long"):
+        sf.jax.fold(sf.standard.weighted_mean, X, X[:3], uniform=3)
+    with pytest.raises(sf.InputError, match="'w' is int32, and operator weighted_mean takes float32 there"):
+        sf.jax.fold(sf.standard.weighted_mean, X, IDS, uniform=3)
+    with pytest.raises(TypeError, match="nothing is called 'weight'"):
+        sf.jax.fold(sf.standard.sum, X, weight=X)
+
+
+def test_scalars_that_are_wrong(jax):
+    op = sf.operator("operator above(x: f32, n: scalar i32) -> i32 { state s: i32 = 0 lift x > f32(n) ? 1 : 0 combine(a, b) a + b }")
+    assert sf.jax.fold(op, X, 4, uniform=3).tolist() == [0, 2, 2]
+    with pytest.raises(sf.InputError, match="'n' is 4.5, and the operator takes a value of int32 there"):
+        sf.jax.fold(op, X, 4.5, uniform=3)
+    with pytest.raises(sf.InputError, match="'n' is 5000000000, and the operator takes a value of int32 there"):
+        sf.jax.fold(op, X, 5_000_000_000, uniform=3)
+    with pytest.raises(sf.InputError, match=r"scalar 'n' is float32 of shape \(9,\); one number of int32 is needed"):
+        sf.jax.fold(op, X, X, uniform=3)
+
+
+def test_values_that_are_wrong_are_told_by_jax(jax):
+    run = jax.jit(lambda x, o: sf.jax.fold(sf.standard.sum, x, offsets=o))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INVALID_ARGUMENT: .*offset"):
+        run(X, np.array([0, 4, 8], np.int32)).block_until_ready()
+    assert run(X, np.array([0, 4, 9], np.int32)).tolist() == [9.0, 27.0]
+
+
+def test_an_operator_whose_law_is_refuted(jax):
+    op = sf.operator("operator minus(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a - b }")
+    with pytest.raises(jax.errors.JaxRuntimeError, match="operator minus states an identity that is none"):
+        jax.jit(lambda x: sf.jax.fold(op, x, uniform=3))(X).block_until_ready()
+
+
+def test_doubts_are_told_once_where_a_program_is_traced(jax):
+    op = sf.operator(
+        "operator turned(x: f32) -> f32 { state { s: f32 = 1; t: f32 = 0 } lift { s = x; t = x } "
+        "combine(a, b) { s = a.s * b.s; t = a.t * b.s + b.t } finish t laws commutative }"
+    )
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            jax.grad(lambda x: sf.jax.fold(op, x, uniform=3).sum())(X)
+    assert [str(one.message).split(";")[0] for one in told] == ["operator turned is not commutative"]
+    assert told[0].filename == __file__
