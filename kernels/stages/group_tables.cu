@@ -8,23 +8,22 @@
 //% let     wanted = num_segments > 0 ? num_segments : 1024
 //% let     few = wanted <= 16 ? 16 : wanted <= 32 ? 32 : wanted <= 64 ? 64 : wanted <= 128 ? 128 : 256
 //% let     some = wanted <= 512 ? 512 : wanted <= 1024 ? 1024 : wanted <= 2048 ? 2048 : 4096
-//% let     many = wanted <= 4096 ? some : wanted <= 8192 ? 8192 : wanted <= 16384 ? 16384 : 32768
+//% let     many = wanted <= 4096 ? some : wanted <= 8192 ? 8192 : 16384
 //% let     fitting = wanted <= 256 ? few : many
-//% let     is_exact = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
-//% let     fitting_bytes = fitting * (entry_words + (is_exact ? 0 : 1)) * 4
+//% let     fitting_bytes = fitting * (entry_words + 1) * 4
 //% let     fits = wanted <= fitting && fitting_bytes <= block_shared_bytes
-//% suits   !fits ? 0 : is_exact || fitting_bytes * 6 <= block_shared_bytes ? 95 : 40
+//% suits   !fits ? 0 : fitting_bytes * 6 <= block_shared_bytes ? 95 : 40
 //% tune    table_groups = 1024, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192, 16384, 32768
 //% tune    table_lanes = 1, 0, 32
 //% tune    block_threads = 256, 32, 64, 96, 128, 160, 192, 224, 512
 //% tune    rows = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 1, 2, 3, 4, 6, 8
+//% let     is_exact = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
 //% where   num_segments <= table_groups
 //% where   table_lanes == 0 ? is_exact : table_lanes == 1 || commutative
 //% prefer  table_groups = fitting
 //% let     is_few = commutative && table_groups * entry_words * 896 <= block_shared_bytes
-//% let     is_many = table_groups * (entry_words + 1) * 64 > block_shared_bytes
-//% prefer  table_lanes = is_few ? 32 : is_exact && is_many ? 0 : 1
+//% prefer  table_lanes = is_few ? 32 : 1
 //% let     mark_words = table_lanes == 1 ? table_groups : 0
 //% let     warp_words = table_groups * table_lanes * entry_words + mark_words
 //% let     wide_bytes = table_groups * entry_words * 4
