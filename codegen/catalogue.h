@@ -21,7 +21,7 @@ namespace segfold {
 /// A stage with its rank among those that can serve.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The value of `suits`, which a user's stage may have; for a stage without it 80 times the share of the
+    /// The value of `suits`; for a stage without it 80 times the share of the
     /// best stage's rate that rows let expect, and at most 90, so that `suits` above 90 says: better than any
     /// that was measured.
     double rank = 0;
