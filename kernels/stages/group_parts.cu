@@ -1,5 +1,5 @@
 //% stage   group_parts
-//% title   Groups in any order, more than tables hold: elements move to parts of neighbouring groups first
+//% title   Groups in any order, more than tables hold: elements move to parts of neighbouring groups
 //% after   group_tables
 //% source  Stable partition: Satish, Harris & Garland 2009
 //% layout  groups

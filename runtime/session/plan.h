@@ -82,12 +82,14 @@ public:
             stream);
     }
 
-    /// Times the first `num_stages` stages of the measured order on the caller's arrays, and keeps the fastest.
+    /// Times the first `num_stages` stages of the measured order on the caller's arrays, and keeps the
+    /// fastest.
     ///
-    /// Each runs a few times, with results in memory of its own that is freed afterwards; where nothing rounds,
-    /// results are compared. A plan whose stage was asked for, or that is reproducible, stays as it is. Where
-    /// combine rounds, another stage may give other last bits. No other thread may use the plan meanwhile, and
-    /// `stream` must not be captured. Throws like run(), and InputError for less than one stage.
+    /// Each runs a few times, with results in memory of its own that is freed afterwards; where nothing
+    /// rounds, results are compared. A plan whose stage was asked for, or that is reproducible, stays as it
+    /// is. Where combine rounds, another stage may give other last bits. No other thread may use the plan
+    /// meanwhile, and `stream` must not be captured. Throws like run(), and InputError for less than one
+    /// stage.
     void measure(std::span<const ArrayView> inputs, const SegmentsView& segments,
                  CUstream_st* stream = nullptr, int num_stages = 3);
 
@@ -126,7 +128,7 @@ public:
     /// The emitted CUDA text; empty for a back end without stages.
     [[nodiscard]] const std::string& source() const;
     /// Explains the choice under "plan", "lookup", "why", "rule of thumb", ...; after a resize() to other
-    /// sizes also under "resized". "bytes", "expected", "nearest measured" and "rule of thumb" refer to the
+    /// sizes also under "resized". "bytes", "expected", "nearest" and "rule of thumb" refer to the
     /// current sizes.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> explain() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;

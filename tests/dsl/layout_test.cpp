@@ -224,9 +224,9 @@ TEST(Layout, ANumberOfNoLayoutIsRefused)
     EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<LayoutKind>(77)); }),
               "a layout has the number 77, which is none; the layouts are 0 to 9: whole, uniform, offsets, "
               "ranges, lengths, flags, keys, groups, rows, generated");
-    EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<SegmentForm>(6)); }),
-              "a layout has the number 6, which is none; the layouts are 0 to 5: whole, uniform, offsets, "
-              "ranges, flags, keys");
+    EXPECT_EQ(test::message_of<InputError>([] { (void)name(static_cast<SegmentForm>(7)); }),
+              "a layout has the number 7, which is none; the layouts are 0 to 6: whole, uniform, offsets, "
+              "ranges, flags, keys, groups");
 }
 
 TEST(Suggest, FindsTheClosestWord)

@@ -49,8 +49,7 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
                                                               {"why", lookup.reason},
                                                               {"rule of thumb", explanation.rule}};
     if (!explanation.expected.empty())
-        facts.insert(facts.end(),
-                     {{"expected", explanation.expected}, {"nearest measured", explanation.nearest}});
+        facts.insert(facts.end(), {{"expected", explanation.expected}, {"nearest", explanation.nearest}});
     if (!explanation.resized.empty())
         facts.emplace_back("resized", explanation.resized);
     if (!explanation.without_identity.empty())
