@@ -81,12 +81,12 @@ OrderFacts order_facts(const FormulaNames& plan_facts)
     static const FormulaName num_elements("num_elements"), num_segments("num_segments"),
         longest_length("longest_length"), padded_elements("padded_elements"), num_features("num_features"),
         whole("whole"), uniform("uniform"), flags("flags"), keys("keys");
-    static const auto row_facts = [] {
+    static const auto& row_facts = lasting([] {  // folds may go on while the process ends
         std::vector<FormulaName> names;
         for (const auto& [name, is_logarithm] : kRowFacts)
             names.emplace_back(name);
         return names;
-    }();
+    });
     const auto value = [&](FormulaName name) {
         const auto* found = plan_facts.find(name);
         return found == nullptr ? std::int64_t{0} : *found;

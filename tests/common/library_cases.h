@@ -48,6 +48,15 @@ inline Workload library_workload(const Operator& op, Segments segments, std::uin
     const bool rounds =
         std::ranges::any_of(op.parameters, [](const Parameter& p) { return is_float(p.type); });
     std::map<std::string, Array> arrays;
+    if (op.name == "group_norm") {  // its channels are computed, so that nothing bounds them
+        const auto columns = standard_operator("dot", op.parameters[0].type);
+        std::map<std::string, Array> numbers;
+        complete_arrays(columns, whole_segments(4096), {seed, ValueRange::near_one}, numbers);
+        arrays["weight"] = std::move(numbers.at(columns.parameters[0].name));
+        arrays["bias"] = std::move(numbers.at(columns.parameters[1].name));
+        arrays["groups"] = Array::of<std::int64_t>(Type::i64, std::vector<std::int64_t>{2});
+        arrays["area"] = Array::of<std::int64_t>(Type::i64, std::vector<std::int64_t>{5});
+    }
     complete_arrays(op, segments, {seed, rounds ? ValueRange::near_one : ValueRange::small_integers}, arrays);
     Workload workload;
     workload.op = op;

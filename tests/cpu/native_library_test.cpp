@@ -32,6 +32,19 @@ bool is_shared(const Operator& op, SegmentForm form)
     return !op.outputs.empty() && form == SegmentForm::ranges;
 }
 
+/// The turn of an operator: its number, among those of running results where it is one of them.
+std::size_t turn_of(const LibraryOperator& library, const Operator& op)
+{
+    static std::vector<std::string> running;
+    if (!op.scan)
+        return library.number;
+    if (running.empty())
+        for (const auto& one : test::library())
+            if (one.op().scan)
+                running.push_back(one.name);
+    return static_cast<std::size_t>(std::ranges::find(running, library.name) - running.begin());
+}
+
 /// The forms in which a stage meets an operator: the one whose turn it is, or all; none where it does not
 /// serve.
 std::vector<SegmentForm> forms_of(const LibraryOperator& library, std::size_t stage_number)
@@ -39,8 +52,9 @@ std::vector<SegmentForm> forms_of(const LibraryOperator& library, std::size_t st
     const auto op = library.op();
     const auto& stage = Catalogue::native().stages()[stage_number];
     std::vector<SegmentForm> met;
+    const auto turn = turn_of(library, op);
     for (std::size_t i = 0; i < std::size(kForms) && (met.empty() || meets_everything()); ++i) {
-        const auto form = kForms[(library.number + stage_number + i) % std::size(kForms)];
+        const auto form = kForms[(turn + stage_number + i) % std::size(kForms)];
         if (!is_shared(op, form) && !Catalogue::native().unmet(stage, Problem(op, form)))
             met.push_back(form);
     }

@@ -298,7 +298,7 @@ TEST(Slices, AskedStageRunsOnPiecesWhereThereIsNothingElse)
     EXPECT_TRUE(run(whole_segments(2000), "", 3, {{"block_threads", 128}}).find("block_threads=128") !=
                 std::string::npos);
     EXPECT_TRUE(
-        run(whole_segments(2000), "", 3, {{"block_threads", 64}}).find("block_threads cannot be 64") !=
+        run(whole_segments(2000), "", 3, {{"block_threads", 48}}).find("block_threads cannot be 48") !=
         std::string::npos);
 }
 
