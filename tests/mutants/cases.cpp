@@ -296,7 +296,7 @@ private:
     {
         const auto form = SegmentForm::offsets;
         for (const auto* op : {"told_sum", "told"}) {
-            auto sharing = looping(op, form), clustered = sharing;
+            auto sharing = smallest(op, form), clustered = looping(op, form);
             sharing["shared_items"] = 8;
             clustered["cluster_blocks"] = 2;
             for (const auto& configuration : {smallest(op, form), looping(op, form), sharing, clustered})
