@@ -52,8 +52,8 @@ public:
     explicit StageOrder(std::string_view text);
 
     /// Returns the share that `stage` is expected to reach; a little more than 1 is one that is surely the
-    /// best. None if no row has the stage, the form of segments, and features or none; write-back that no row has
-    /// counts as a fold.
+    /// best. None if no row has the stage, the form of segments, and features or none; write-back that no row
+    /// has counts as a fold.
     [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
 
     /// Returns the measured workload that is nearest to `facts`, with the shares of its three best stages:

@@ -79,15 +79,15 @@ public:
     void measure(const Call& call, int num_stages)
     {
         if (call.finds_segments())
-            throw InputError(fmt::format(
-                "{}= times plans whose number of segments is known; by keys and flags a run finds it; "
-                "give offsets, or leave the word out",
-                kMeasure));
+            throw InputError(
+                fmt::format("{}= times plans whose number of segments is known, as by offsets; by keys "
+                            "and flags a run finds it",
+                            kMeasure));
         if (!is_on_device_ &&
             (core(*session_).backend().context() != nullptr || call.model().kind() == Kind::jax))
             throw InputError(
-                fmt::format("{}= times runs on arrays where they lie, and runs of this plan copy them; "
-                            "give arrays of the GPU, or of NumPy for the back end cpu",
+                fmt::format("{}= times runs on arrays where they lie, of a GPU, or of NumPy on the back "
+                            "end cpu; runs of this plan copy their arrays",
                             kMeasure));
         const auto segments = is_on_device_ ? call.segments() : call.segments_on_host();
         auto* stream = is_on_device_ ? reinterpret_cast<CUstream_st*>(current_stream(call.model())) : nullptr;
@@ -284,7 +284,7 @@ void bind_plan(nb::module_& module)
         "operator not associative, the results of segments with NaN may depend on the stage.\n\n"
         "``measure=3`` runs the first three stages of the measured order on these arrays and keeps the "
         "fastest. "
-        "Where combine rounds, it may give other last bits than the first.");
+        "Where combine rounds, last bits may differ from those of the first.");
 }
 
 }  // namespace segfold::python

@@ -285,6 +285,8 @@ MODULES = [name for _, name, _ in pkgutil.iter_modules(sf.__path__, "segfold.") 
 
 @pytest.mark.parametrize("name", ["segfold", *MODULES])
 def test_examples_in_docstrings(name):
+    if name == "segfold.jax":
+        pytest.importorskip("jax")
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.failed == 0
 
