@@ -149,10 +149,13 @@ def _require_shapes(op, arrays):
 
 
 def _places(value, layout):
-    """Segments as int32 or int64. Arrays of NumPy become int32 where JAX has no other: no place is beyond that."""
-    if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and value.size and not _jax.config.jax_enable_x64:
-        if value.max() <= _LARGEST_INT32:
-            value = value.astype(_numpy.int32)
+    """Segments as int32 or int64. Arrays of NumPy become int32 where JAX has no other, if all their values are numbers of it."""
+    if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and not _jax.config.jax_enable_x64:
+        narrow = value.astype(_numpy.int32)
+        if layout == "groups":  # no group is beyond int32
+            value = _numpy.where((value >= 0) & (value <= _LARGEST_INT32), narrow, _numpy.int32(-1))
+        elif (narrow == value).all():
+            value = narrow
     array = _array(value, layout)
     if str(array.dtype) not in ("int32", "int64") or array.ndim != 1:
         raise _segfold.InputError(f"'{layout}' is {array.dtype} of shape {array.shape}; one dimension of int32 or int64 is needed")

@@ -53,6 +53,9 @@ def test_a_call_of_traced_arrays_names_the_way(jax):
         ({"uniform": 0}, "uniform is 0; it is the length of each segment, 1 or more"),
         ({"offsets": X}, r"'offsets' is float32 of shape \(9,\); one dimension of int32 or int64 is needed"),
         ({"offsets": IDS[:0]}, "'offsets' is empty"),
+        ({"offsets": np.array([-(2**32), 3, 9])}, "'offsets' is int64, which JAX would take as int32"),
+        ({"lengths": np.array([0, 2**32 + 9])}, "'lengths' is int64, which JAX would take as int32"),
+        ({"offsets": np.array([0, 2**63], "u8")}, "'offsets' is uint64, which JAX would take as uint32"),
         ({"offsets": [0, 9]}, "'offsets' is a list, and an array is needed; give jax.numpy.asarray"),
     ],
 )
