@@ -184,7 +184,7 @@ def _fold_groups(op, arrays, groups, num_groups):
         raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
     if not isinstance(num_groups, int) or num_groups < 0:
         raise _segfold.InputError(f"num_groups is {num_groups!r}; it is the number of groups, 0 or more")
-    reads_index, reads_segment, by_segment = _segfold.places_read(op)
+    reads_index, _, by_segment = _segfold.places_read(op)
     order = _jnp.argsort(groups, stable=True)
     sorted_groups = groups[order]
     places = _jnp.searchsorted(sorted_groups, _jnp.arange(num_groups + 1, dtype=groups.dtype), method="scan_unrolled").astype(groups.dtype)
@@ -196,25 +196,43 @@ def _fold_groups(op, arrays, groups, num_groups):
     short = [name for name, array in zip(names, arrays) if name in by_segment and array.shape[0] < num_groups]
     if short:
         raise _segfold.InputError(f"table '{short[0]}' is read at [segment], and has fewer entries than there are groups, {num_groups}")
-    step, layout, segments, inner = op, "ranges", [places[:-1], places[1:]], slice(None)
-    reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
-    # Elements in no group are folded too then, and may have places that lie in no table.
-    if _segfold.takes_empty_segments(op) and not reads_segment and not reads_places:
-        layout, segments, inner = "offsets", [_jnp.pad(places, 1, constant_values=(0, groups.shape[0]))], slice(1, -1)
-        arrays = [
-            _jnp.pad(array[:num_groups], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array
-            for name, array in zip(names, arrays)
-        ]
+    step = op
     if reads_index:
         step, arrays = _segfold.with_index_column(op), [*arrays, _as_i64(order)]
-    results = _differentiable(Form(text_of(step), layout, 0))(arrays, segments)
+    results = _differentiable(Form(text_of(step), "groups", 0))(arrays, [places])
     is_in_group = (sorted_groups >= 0) & (sorted_groups < num_groups)
 
     def put_back(output):
         kept = _jnp.where(is_in_group.reshape(-1, *[1] * (output.ndim - 1)), output, _jnp.zeros((), output.dtype))
         return _jnp.zeros_like(output).at[order].set(kept, unique_indices=True, mode="promise_in_bounds")
 
-    return [put_back(result) if name in op.outputs else result[inner] for result, (name, _) in zip(results, op.results)]
+    return [put_back(result) if name in op.outputs else result for result, (name, _) in zip(results, op.results)]
+
+
+def _folded(form, arrays, segments):
+    """The fold, without gradients. Groups behind each other are given as offsets, between elements in no group."""
+    if form.layout != "groups":
+        return _batched(form)(arrays, segments)
+    op = operator_of_text(form.text)
+    (places,) = segments
+    _, reads_segment, by_segment = _segfold.places_read(op)
+    names = [name for name, _, _ in op.parameters]
+    reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
+    # The others are folded too by offsets, and may have places that lie in no table.
+    if not _segfold.takes_empty_segments(op) or reads_segment or reads_places:
+        return _batched(form._replace(layout="ranges"))(arrays, _ranges(places))
+    count = places.shape[0] - 1
+    offsets = _jnp.pad(places, 1, constant_values=(0, _num_elements(op, arrays)))
+    padded = [
+        _jnp.pad(array[:count], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array
+        for name, array in zip(names, arrays)
+    ]
+    results = _batched(form._replace(layout="offsets"))(padded, [offsets])
+    return [result if name in op.outputs else result[1:-1] for result, (name, _) in zip(results, op.results)]
+
+
+def _ranges(places):
+    return [places[:-1], places[1:]]
 
 
 def _as_i64(places):
@@ -235,11 +253,11 @@ def _differentiable(form):
 
     @_jax.custom_vjp
     def folded(arrays, segments):
-        return _batched(form)(arrays, segments)
+        return _folded(form, arrays, segments)
 
     def forward(arrays, segments):
         wanted = [() if array.perturbed else None for array in arrays]  # kept in the structure, which JAX does not trace
-        arrays, segments = [array.value for array in arrays], [part.value for part in segments]
+        arrays, segments = ([_jnp.asarray(part.value) for part in parts] for parts in (arrays, segments))  # numbers too
         return folded(arrays, segments), (arrays, segments, wanted)  # differentiated again for second derivatives
 
     def backward(kept, gradients):
@@ -255,8 +273,10 @@ def _differentiable(form):
 
 
 def _gradients(form, arrays, segments, wanted, gradients):
-    """The gradients by the arrays that need one; None for the others."""
+    """The gradients by the arrays that need one; None for the others. Those of groups leave out elements in no group, whose own may be NaN."""
     op = operator_of_text(form.text)
+    if form.layout == "groups":
+        form, segments = form._replace(layout="ranges"), _ranges(*segments)
     of_results = {name: gradient for gradient, (name, _) in zip(gradients, op.results)}
 
     def run(step, parts):
@@ -271,8 +291,15 @@ def _gradients(form, arrays, segments, wanted, gradients):
     if len(op.rows) == 1 and len(names) == 2 and factors is not None and set(factors) == set(names):
         row = names.index(op.rows[0])  # a row times a number, whose gradient is summed over the features
         ones = [array if at == row else _jnp.ones_like(array) for at, array in enumerate(arrays)]
-        of_each = gradient_by_steps(_gradient(op, op.rows[0]), op, ones, of_results, run)
-        found[row], found[1 - row] = of_each * arrays[1 - row][:, None], (of_each * arrays[row]).sum(1)
+        made = _gradient(op, op.rows[0])
+        of_each = gradient_by_steps(made, op, ones, of_results, run)
+        found = [of_each * arrays[1 - row][:, None], of_each * arrays[row]]
+        if form.layout == "ranges":  # elements in none have no gradient, whatever their values
+            counted = gradient_by_steps(made, op, ones, {name: _jnp.ones_like(part) for name, part in of_results.items()}, run)
+            found = [_jnp.where(counted != 0, part, _jnp.zeros((), part.dtype)) for part in found]
+        found[1] = found[1].sum(1)
+        if row == 1:
+            found.reverse()
         return [part if needed is not None else None for part, needed in zip(found, wanted)]
     for at, (kind, (name, _, _)) in enumerate(zip(kinds_of(op), op.parameters)):
         if wanted[at] is None:
@@ -294,14 +321,26 @@ def _gradients(form, arrays, segments, wanted, gradients):
 class _Library:
     """What `flattened` asks of arrays."""
 
-    broadcast_to, concatenate, where = _jnp.broadcast_to, _jnp.concatenate, _jnp.where
+    broadcast_to, concatenate = _jnp.broadcast_to, _jnp.concatenate
 
     @staticmethod
-    def is_int32(array):
-        return array.dtype == _jnp.int32
+    def largest_place():
+        return int(_jnp.iinfo(_jax.dtypes.canonicalize_dtype("int64")).max)
 
     @staticmethod
-    def places(length, like):
+    def widened(array, largest):
+        return array.astype(_jnp.int64) if largest > _LARGEST_INT32 else array
+
+    @staticmethod
+    def right_or(is_right, places, instead):
+        """Places that are right. The others are -1 on the host, and `instead` where segments are not looked at."""
+        instead = _jax.lax.platform_dependent(
+            _jnp.broadcast_to(instead, places.shape).astype(places.dtype), cpu=lambda instead: _jnp.full_like(instead, -1), default=lambda instead: instead
+        )
+        return _jnp.where(is_right, places, instead)
+
+    @staticmethod
+    def index(length, like):
         return _as_i64(_jnp.arange(length))
 
     @staticmethod
@@ -309,8 +348,8 @@ class _Library:
         return _jnp.zeros(length, _jnp.int32)
 
     @staticmethod
-    def begins(size, length, like):
-        return (_jnp.arange(size, dtype=like.dtype) * length)[:, None]
+    def places(length, like):
+        return _jnp.arange(length, dtype=like.dtype)
 
 
 @functools.lru_cache(maxsize=None)
@@ -320,6 +359,13 @@ def _batched(form):
 
     @folded.def_vmap
     def fold_batch(size, is_mapped, arrays, segments):
+        if size == 0:
+            entry = [
+                [_jax.ShapeDtypeStruct(value.shape[1:] if is_part else value.shape, value.dtype) for value, is_part in zip(*parts)]
+                for parts in ((arrays, is_mapped[0]), (segments, is_mapped[1]))
+            ]
+            results = [_jnp.zeros((0, *result.shape), result.dtype) for result in _jax.eval_shape(folded, *entry)]
+            return results, [True] * len(results)
         flat = flattened(_Library, form, size, list(zip(arrays, is_mapped[0])), list(zip(segments, is_mapped[1])))
         if flat is None:
             mapped, structure = _jax.tree.flatten((arrays, segments))
