@@ -41,6 +41,8 @@ def segments_given(arrays, uniform):
         if value is not None:
             if layout != "whole":
                 raise _segfold.InputError(f"segments are given twice, as {layout} and as {name}; give them once")
+            if name == "ranges" and not hasattr(value, "__len__"):
+                raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {value!r} is given")
             layout, segments = name, list(value) if name == "ranges" else [value]
     if layout == "ranges" and len(segments) != 2:
         raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")

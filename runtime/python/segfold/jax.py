@@ -5,6 +5,7 @@ fold on its own stream, by its foreign function interface. Outside of ``jit``, `
 """
 
 import functools
+import operator
 import pathlib
 import re
 
@@ -22,6 +23,8 @@ __all__ = ["fold"]
 if not hasattr(_jax, "ffi"):
     raise ImportError(f"segfold.jax needs jax.ffi, which came with JAX 0.5, and this is JAX {_jax.__version__}; install a newer one")
 _stated = re.search(r"define XLA_FFI_API_MINOR (\d+)", (pathlib.Path(_jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text())
+if _stated is None:
+    raise ImportError(f"segfold.jax finds no version of XLA's interface in the header of JAX {_jax.__version__}; install a version that PROGRAMS.md lists")
 _handlers = _segfold.xla_handlers(int(_stated[1]))
 if _handlers is None:
     raise ImportError(
@@ -63,6 +66,8 @@ def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, gr
     names = tuple(name for name, _, _ in op.parameters)
     arrays = arrays_given(names, op.name, op.signature, columns, named)
     ways = zip((*_LAYOUTS, "groups"), (offsets, lengths, ranges, groups))
+    uniform = None if uniform is None else _integer(uniform, "uniform", "the length of each segment")
+    num_groups = None if num_groups is None else _integer(num_groups, "num_groups", "the number of groups")
     layout, segments = segments_given(ways, uniform)
     if (layout == "groups") != (num_groups is not None):
         raise _segfold.InputError("groups= and num_groups= are given together: JAX must know the number of groups before the fold")
@@ -81,9 +86,20 @@ def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, gr
     return results[0] if len(results) == 1 else result_class(tuple(name for name, _ in op.results))(*results)
 
 
+def _integer(value, word, meaning):
+    if not isinstance(value, (bool, _numpy.bool_)):
+        try:
+            return operator.index(value)
+        except TypeError:  # JAX's own too, of values that it traces
+            pass
+    raise TypeError(f"{word}= takes {meaning}, an integer, and {value!r} is given")
+
+
 def _array(value, name):
     """An array of JAX. Refuses one that JAX would give fewer bits."""
     if isinstance(value, _jax.Array):
+        if not all(isinstance(size, int) for size in value.shape):
+            raise _segfold.InputError(f"'{name}' has shape {value.shape}; a fold needs numbers there, so export its program for each shape")
         return value
     if not isinstance(value, _numpy.ndarray):
         raise _segfold.InputError(f"'{name}' is a {type(value).__name__}, and an array is needed; give jax.numpy.asarray({name})")
@@ -111,23 +127,41 @@ def _of_types(op, arrays):
     return op
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def _typed(op, type):
     return op.typed(type)
 
 
 def _scalar(value, name, type):
-    if isinstance(value, (_jax.Array, _numpy.ndarray, _numpy.generic)):
+    if isinstance(value, (_numpy.ndarray, _numpy.generic)) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (_jax.Array, _numpy.ndarray)):
         if str(value.dtype) != _DTYPES[type] or value.size != 1:
             raise _segfold.InputError(f"scalar '{name}' is {value.dtype} of shape {value.shape}; one number of {_DTYPES[type]} is needed")
-        return _array(_numpy.asarray(value), name) if not isinstance(value, _jax.Array) else value
-    try:
-        made = _numpy.asarray(value, _jnp.dtype(_DTYPES[type]))
-    except OverflowError:
-        made = None
-    if made is None or made.ndim != 0 or (made != value and not _jnp.issubdtype(made.dtype, _jnp.floating)):
+        return _array(value, name)
+    made = _number(value, _jnp.dtype(_DTYPES[type]))
+    if made is None:
         raise _segfold.InputError(f"'{name}' is {value!r}, and the operator takes a value of {_DTYPES[type]} there")
     return _array(made, name)
+
+
+def _number(value, dtype):
+    """A number of Python as one of the type, as a call takes it; None if it is none."""
+    if dtype == bool or isinstance(value, bool):
+        return _numpy.asarray(value) if dtype == bool and isinstance(value, bool) else None
+    try:
+        if not _jnp.issubdtype(dtype, _jnp.floating):
+            return _numpy.asarray(operator.index(value)).astype(dtype) if _is_within(operator.index(value), dtype) else None
+        real = None if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    with _numpy.errstate(over="ignore"):
+        made = None if real is None else _numpy.asarray(value if isinstance(value, int) else real, dtype)
+    return None if made is None or (_numpy.isfinite(real) and not _numpy.isfinite(made)) else made
+
+
+def _is_within(number, dtype):
+    return _jnp.iinfo(dtype).min <= number <= _jnp.iinfo(dtype).max
 
 
 def _require_shapes(op, arrays):
@@ -182,7 +216,7 @@ def _fold_groups(op, arrays, groups, num_groups):
     """Sorts the elements by group, stably, and folds each group: a segment between those of elements in no group, or a range."""
     if groups.shape[0] != _num_elements(op, arrays):
         raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
-    if not isinstance(num_groups, int) or num_groups < 0:
+    if num_groups < 0:
         raise _segfold.InputError(f"num_groups is {num_groups!r}; it is the number of groups, 0 or more")
     reads_index, _, by_segment = _segfold.places_read(op)
     order = _jnp.argsort(groups, stable=True)
@@ -247,7 +281,7 @@ def _num_elements(op, arrays):
     return next(array.shape[0] for array, kind in zip(arrays, kinds_of(op)) if kind == "column")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def _differentiable(form):
     """The fold as a function of arrays and segments that JAX differentiates."""
 
@@ -352,7 +386,7 @@ class _Library:
         return _jnp.arange(length, dtype=like.dtype)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def _batched(form):
     """The fold as a function that JAX maps over batches."""
     folded = _jax.custom_batching.custom_vmap(functools.partial(_launched, form))
@@ -402,9 +436,10 @@ def _launched(form, arrays, segments):
 
 def _device():
     """The ordinal of the GPU that programs run on where nothing else is said; -1 for the host."""
-    if _jax.default_backend() != "gpu":
-        return -1
-    return _jax.local_devices()[0].local_hardware_id
+    chosen = _jax.config.jax_default_device
+    if chosen is None or isinstance(chosen, str):
+        chosen = _jax.local_devices(backend=chosen)[0]
+    return chosen.local_hardware_id if chosen.platform == "gpu" else -1
 
 
 @functools.lru_cache(maxsize=4096)

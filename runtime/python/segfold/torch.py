@@ -106,7 +106,7 @@ def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, r
     return results[0] if len(names) == 1 else _classes[names](*results)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
     known = _remembered(op)
