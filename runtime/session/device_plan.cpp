@@ -347,11 +347,10 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
                 "into a graph, for which nothing can be waited; make a plan that does not check them",
                 op_.name));
         keep_kernels();
-        if (scratch_bytes_ == 0 || !cuda::driver().cuMemAllocAsync || !cuda::driver().cuMemFreeAsync)
-            queue(inputs, segments, results, stream);
-        else
+        if (scratch_bytes_ > 0 && cuda::driver().cuMemAllocAsync && cuda::driver().cuMemFreeAsync) {
             DevicePlan(*this, sizes_, stream).queue(inputs, segments, results, stream);
-        return;
+            return;
+        }
     }
     if (scratch_bytes_ > 0 && has_stream_ && stream != stream_)
         throw InputError(

@@ -57,7 +57,8 @@ struct PlanOptions {
 ///
 /// On a GPU a run queues kernels on the caller's stream: it allocates nothing, waits for nothing, and may be
 /// captured into a graph. Scratch memory belongs to the plan, so only the stream of its first run may run it,
-/// until move_to(). Another stream needs a copy(). On other back ends a run takes arrays of the host and has
+/// until move_to(). Another stream needs a copy(). A run that is captured has scratch memory of the graph's
+/// own, and may be on any stream. On other back ends a run takes arrays of the host and has
 /// ended when it returns. Copies share the compiled program. A plan may outlive its session. Each call throws
 /// InputError after the plan was moved from.
 class Plan {

@@ -285,6 +285,8 @@ XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
         return error_of(error.what(), XLA_FFI_Error_Code_INVALID_ARGUMENT);
     } catch (const std::exception& error) {
         return error_of(error.what(), XLA_FFI_Error_Code_INTERNAL);
+    } catch (...) {  // the caller is C, through which nothing may be thrown
+        return error_of("a fold failed for a reason without words", XLA_FFI_Error_Code_INTERNAL);
     }
 }
 

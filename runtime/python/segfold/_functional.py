@@ -41,6 +41,8 @@ def segments_given(arrays, uniform):
         if value is not None:
             if layout != "whole":
                 raise _segfold.InputError(f"segments are given twice, as {layout} and as {name}; give them once")
+            if name == "ranges" and not hasattr(value, "__len__"):
+                raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {value!r} is given")
             layout, segments = name, list(value) if name == "ranges" else [value]
     if layout == "ranges" and len(segments) != 2:
         raise TypeError(f"ranges= takes a pair of arrays, (begins, ends), and {len(segments)} are given")
@@ -113,7 +115,7 @@ def flattened(library, form, size, arrays, segments):
         reads_segment
         or form.layout in ("keys", "flags")
         or (form.layout == "uniform" and length % form.uniform != 0)
-        or (segments and size * length > 2**31 - 1 and library.is_int32(segments[0][0]))
+        or (segments and (count < 0 or size * length > library.largest_place()))
         or any(kind != "column" and name not in by_segment and is_part for name, kind, (_, is_part) in zip(names, kinds, arrays))
         or any(name in by_segment and shape[0] < count for name, shape in zip(names, shapes))
     ):
@@ -132,21 +134,22 @@ def flattened(library, form, size, arrays, segments):
     text = form.text
     if reads_index:
         text = text_of(_segfold.with_index_column(op))
-        flat.append(behind_each_other(library.places(length, flat[0]), False, length))
+        flat.append(behind_each_other(library.index(length, flat[0]), False, length))
     if form.layout == "uniform" or (form.layout == "whole" and length > 0):
         return Form(text, "uniform", form.uniform or length), flat, []
     if form.layout == "whole":
         return Form(text, "lengths", 0), flat, [library.zeros(size, flat[0])]
-    parts = [whole(part, is_part) for part, is_part in segments]
-    # What is wrong within an entry must not read another one's elements; -1 is refused where segments are checked.
+    parts = [library.widened(whole(part, is_part), size * length) for part, is_part in segments]
+    # What is wrong within an entry must not show in another one. The host refuses -1; a GPU does not look at segments, and takes others.
     if form.layout == "lengths":
-        is_right = parts[0].sum(1, keepdims=True) == length
-        return Form(text, "lengths", 0), flat, [library.where(is_right, parts[0], -1).reshape(-1)]
-    begin = library.begins(size, length, parts[0])
+        is_right = (parts[0] >= 0).all(1, keepdims=True) & (parts[0].sum(1, keepdims=True) == length)
+        instead = library.places(count, parts[0])[None] == count - 1
+        return Form(text, "lengths", 0), flat, [library.right_or(is_right, parts[0], instead * length).reshape(-1)]
+    begin = library.places(size, parts[0])[:, None] * length
     if form.layout == "ranges":
-        is_right = (parts[0] >= 0) & (parts[1] <= length)
-        return Form(text, "ranges", 0), flat, [library.where(is_right, part + begin, -1).reshape(-1) for part in parts]
-    is_right = (parts[0][:, :1] == 0) & (parts[0][:, -1:] == length)
-    inner = library.where(is_right, parts[0][:, :-1] + begin, -1).reshape(-1)
-    last = library.where(is_right[-1:, 0], parts[0][-1:, -1] + begin[-1], -1)
-    return Form(text, "offsets", 0), flat, [library.concatenate([inner, last])]
+        is_right = (parts[0] >= 0) & (parts[0] <= parts[1]) & (parts[1] <= length)
+        return Form(text, "ranges", 0), flat, [library.right_or(is_right, part + begin, begin).reshape(-1) for part in parts]
+    ends_right = (parts[0][:, :1] == 0) & (parts[0][:, -1:] == length)
+    is_right = ends_right & (parts[0][:, :-1] <= parts[0][:, 1:]).all(1, keepdims=True)
+    end = library.right_or(is_right.all(), begin[-1] + length, begin[-1] + length)
+    return Form(text, "offsets", 0), flat, [library.concatenate([library.right_or(is_right, parts[0][:, :-1] + begin, begin).reshape(-1), end])]

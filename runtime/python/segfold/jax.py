@@ -5,6 +5,7 @@ fold on its own stream, by its foreign function interface. Outside of ``jit``, `
 """
 
 import functools
+import operator
 import pathlib
 import re
 
@@ -22,6 +23,8 @@ __all__ = ["fold"]
 if not hasattr(_jax, "ffi"):
     raise ImportError(f"segfold.jax needs jax.ffi, which came with JAX 0.5, and this is JAX {_jax.__version__}; install a newer one")
 _stated = re.search(r"define XLA_FFI_API_MINOR (\d+)", (pathlib.Path(_jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text())
+if _stated is None:
+    raise ImportError(f"segfold.jax finds no version of XLA's interface in the header of JAX {_jax.__version__}; install a version that PROGRAMS.md lists")
 _handlers = _segfold.xla_handlers(int(_stated[1]))
 if _handlers is None:
     raise ImportError(
@@ -63,6 +66,8 @@ def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, gr
     names = tuple(name for name, _, _ in op.parameters)
     arrays = arrays_given(names, op.name, op.signature, columns, named)
     ways = zip((*_LAYOUTS, "groups"), (offsets, lengths, ranges, groups))
+    uniform = None if uniform is None else _integer(uniform, "uniform", "the length of each segment")
+    num_groups = None if num_groups is None else _integer(num_groups, "num_groups", "the number of groups")
     layout, segments = segments_given(ways, uniform)
     if (layout == "groups") != (num_groups is not None):
         raise _segfold.InputError("groups= and num_groups= are given together: JAX must know the number of groups before the fold")
@@ -81,9 +86,20 @@ def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, gr
     return results[0] if len(results) == 1 else result_class(tuple(name for name, _ in op.results))(*results)
 
 
+def _integer(value, word, meaning):
+    if not isinstance(value, (bool, _numpy.bool_)):
+        try:
+            return operator.index(value)
+        except TypeError:  # JAX's own too, of values that it traces
+            pass
+    raise TypeError(f"{word}= takes {meaning}, an integer, and {value!r} is given")
+
+
 def _array(value, name):
     """An array of JAX. Refuses one that JAX would give fewer bits."""
     if isinstance(value, _jax.Array):
+        if not all(isinstance(size, int) for size in value.shape):
+            raise _segfold.InputError(f"'{name}' has shape {value.shape}; a fold needs numbers there, so export its program for each shape")
         return value
     if not isinstance(value, _numpy.ndarray):
         raise _segfold.InputError(f"'{name}' is a {type(value).__name__}, and an array is needed; give jax.numpy.asarray({name})")
@@ -111,23 +127,41 @@ def _of_types(op, arrays):
     return op
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def _typed(op, type):
     return op.typed(type)
 
 
 def _scalar(value, name, type):
-    if isinstance(value, (_jax.Array, _numpy.ndarray, _numpy.generic)):
+    if isinstance(value, (_numpy.ndarray, _numpy.generic)) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (_jax.Array, _numpy.ndarray)):
         if str(value.dtype) != _DTYPES[type] or value.size != 1:
             raise _segfold.InputError(f"scalar '{name}' is {value.dtype} of shape {value.shape}; one number of {_DTYPES[type]} is needed")
-        return _array(_numpy.asarray(value), name) if not isinstance(value, _jax.Array) else value
-    try:
-        made = _numpy.asarray(value, _jnp.dtype(_DTYPES[type]))
-    except OverflowError:
-        made = None
-    if made is None or made.ndim != 0 or (made != value and not _jnp.issubdtype(made.dtype, _jnp.floating)):
+        return _array(value, name)
+    made = _number(value, _jnp.dtype(_DTYPES[type]))
+    if made is None:
         raise _segfold.InputError(f"'{name}' is {value!r}, and the operator takes a value of {_DTYPES[type]} there")
     return _array(made, name)
+
+
+def _number(value, dtype):
+    """A number of Python as one of the type, as a call takes it; None if it is none."""
+    if dtype == bool or isinstance(value, bool):
+        return _numpy.asarray(value) if dtype == bool and isinstance(value, bool) else None
+    try:
+        if not _jnp.issubdtype(dtype, _jnp.floating):
+            return _numpy.asarray(operator.index(value)).astype(dtype) if _is_within(operator.index(value), dtype) else None
+        real = None if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    with _numpy.errstate(over="ignore"):
+        made = None if real is None else _numpy.asarray(value if isinstance(value, int) else real, dtype)
+    return None if made is None or (_numpy.isfinite(real) and not _numpy.isfinite(made)) else made
+
+
+def _is_within(number, dtype):
+    return _jnp.iinfo(dtype).min <= number <= _jnp.iinfo(dtype).max
 
 
 def _require_shapes(op, arrays):
@@ -149,10 +183,13 @@ def _require_shapes(op, arrays):
 
 
 def _places(value, layout):
-    """Segments as int32 or int64. Arrays of NumPy become int32 where JAX has no other: no place is beyond that."""
-    if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and value.size and not _jax.config.jax_enable_x64:
-        if value.max() <= _LARGEST_INT32:
-            value = value.astype(_numpy.int32)
+    """Segments as int32 or int64. Arrays of NumPy become int32 where JAX has no other, if all their values are numbers of it."""
+    if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and not _jax.config.jax_enable_x64:
+        narrow = value.astype(_numpy.int32)
+        if layout == "groups":  # no group is beyond int32
+            value = _numpy.where((value >= 0) & (value <= _LARGEST_INT32), narrow, _numpy.int32(-1))
+        elif (narrow == value).all():
+            value = narrow
     array = _array(value, layout)
     if str(array.dtype) not in ("int32", "int64") or array.ndim != 1:
         raise _segfold.InputError(f"'{layout}' is {array.dtype} of shape {array.shape}; one dimension of int32 or int64 is needed")
@@ -179,9 +216,9 @@ def _fold_groups(op, arrays, groups, num_groups):
     """Sorts the elements by group, stably, and folds each group: a segment between those of elements in no group, or a range."""
     if groups.shape[0] != _num_elements(op, arrays):
         raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
-    if not isinstance(num_groups, int) or num_groups < 0:
+    if num_groups < 0:
         raise _segfold.InputError(f"num_groups is {num_groups!r}; it is the number of groups, 0 or more")
-    reads_index, reads_segment, by_segment = _segfold.places_read(op)
+    reads_index, _, by_segment = _segfold.places_read(op)
     order = _jnp.argsort(groups, stable=True)
     sorted_groups = groups[order]
     places = _jnp.searchsorted(sorted_groups, _jnp.arange(num_groups + 1, dtype=groups.dtype), method="scan_unrolled").astype(groups.dtype)
@@ -193,25 +230,43 @@ def _fold_groups(op, arrays, groups, num_groups):
     short = [name for name, array in zip(names, arrays) if name in by_segment and array.shape[0] < num_groups]
     if short:
         raise _segfold.InputError(f"table '{short[0]}' is read at [segment], and has fewer entries than there are groups, {num_groups}")
-    step, layout, segments, inner = op, "ranges", [places[:-1], places[1:]], slice(None)
-    reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
-    # Elements in no group are folded too then, and may have places that lie in no table.
-    if _segfold.takes_empty_segments(op) and not reads_segment and not reads_places:
-        layout, segments, inner = "offsets", [_jnp.pad(places, 1, constant_values=(0, groups.shape[0]))], slice(1, -1)
-        arrays = [
-            _jnp.pad(array[:num_groups], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array
-            for name, array in zip(names, arrays)
-        ]
+    step = op
     if reads_index:
         step, arrays = _segfold.with_index_column(op), [*arrays, _as_i64(order)]
-    results = _differentiable(Form(text_of(step), layout, 0))(arrays, segments)
+    results = _differentiable(Form(text_of(step), "groups", 0))(arrays, [places])
     is_in_group = (sorted_groups >= 0) & (sorted_groups < num_groups)
 
     def put_back(output):
         kept = _jnp.where(is_in_group.reshape(-1, *[1] * (output.ndim - 1)), output, _jnp.zeros((), output.dtype))
         return _jnp.zeros_like(output).at[order].set(kept, unique_indices=True, mode="promise_in_bounds")
 
-    return [put_back(result) if name in op.outputs else result[inner] for result, (name, _) in zip(results, op.results)]
+    return [put_back(result) if name in op.outputs else result for result, (name, _) in zip(results, op.results)]
+
+
+def _folded(form, arrays, segments):
+    """The fold, without gradients. Groups behind each other are given as offsets, between elements in no group."""
+    if form.layout != "groups":
+        return _batched(form)(arrays, segments)
+    op = operator_of_text(form.text)
+    (places,) = segments
+    _, reads_segment, by_segment = _segfold.places_read(op)
+    names = [name for name, _, _ in op.parameters]
+    reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
+    # The others are folded too by offsets, and may have places that lie in no table.
+    if not _segfold.takes_empty_segments(op) or reads_segment or reads_places:
+        return _batched(form._replace(layout="ranges"))(arrays, _ranges(places))
+    count = places.shape[0] - 1
+    offsets = _jnp.pad(places, 1, constant_values=(0, _num_elements(op, arrays)))
+    padded = [
+        _jnp.pad(array[:count], [(1, 1)] + [(0, 0)] * (array.ndim - 1)) if name in by_segment else array
+        for name, array in zip(names, arrays)
+    ]
+    results = _batched(form._replace(layout="offsets"))(padded, [offsets])
+    return [result if name in op.outputs else result[1:-1] for result, (name, _) in zip(results, op.results)]
+
+
+def _ranges(places):
+    return [places[:-1], places[1:]]
 
 
 def _as_i64(places):
@@ -226,17 +281,17 @@ def _num_elements(op, arrays):
     return next(array.shape[0] for array, kind in zip(arrays, kinds_of(op)) if kind == "column")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def _differentiable(form):
     """The fold as a function of arrays and segments that JAX differentiates."""
 
     @_jax.custom_vjp
     def folded(arrays, segments):
-        return _batched(form)(arrays, segments)
+        return _folded(form, arrays, segments)
 
     def forward(arrays, segments):
         wanted = [() if array.perturbed else None for array in arrays]  # kept in the structure, which JAX does not trace
-        arrays, segments = [array.value for array in arrays], [part.value for part in segments]
+        arrays, segments = ([_jnp.asarray(part.value) for part in parts] for parts in (arrays, segments))  # numbers too
         return folded(arrays, segments), (arrays, segments, wanted)  # differentiated again for second derivatives
 
     def backward(kept, gradients):
@@ -252,8 +307,10 @@ def _differentiable(form):
 
 
 def _gradients(form, arrays, segments, wanted, gradients):
-    """The gradients by the arrays that need one; None for the others."""
+    """The gradients by the arrays that need one; None for the others. Those of groups leave out elements in no group, whose own may be NaN."""
     op = operator_of_text(form.text)
+    if form.layout == "groups":
+        form, segments = form._replace(layout="ranges"), _ranges(*segments)
     of_results = {name: gradient for gradient, (name, _) in zip(gradients, op.results)}
 
     def run(step, parts):
@@ -268,8 +325,15 @@ def _gradients(form, arrays, segments, wanted, gradients):
     if len(op.rows) == 1 and len(names) == 2 and factors is not None and set(factors) == set(names):
         row = names.index(op.rows[0])  # a row times a number, whose gradient is summed over the features
         ones = [array if at == row else _jnp.ones_like(array) for at, array in enumerate(arrays)]
-        of_each = gradient_by_steps(_gradient(op, op.rows[0]), op, ones, of_results, run)
-        found[row], found[1 - row] = of_each * arrays[1 - row][:, None], (of_each * arrays[row]).sum(1)
+        made = _gradient(op, op.rows[0])
+        of_each = gradient_by_steps(made, op, ones, of_results, run)
+        found = [of_each * arrays[1 - row][:, None], of_each * arrays[row]]
+        if form.layout == "ranges":  # elements in none have no gradient, whatever their values
+            counted = gradient_by_steps(made, op, ones, {name: _jnp.ones_like(part) for name, part in of_results.items()}, run)
+            found = [_jnp.where(counted != 0, part, _jnp.zeros((), part.dtype)) for part in found]
+        found[1] = found[1].sum(1)
+        if row == 1:
+            found.reverse()
         return [part if needed is not None else None for part, needed in zip(found, wanted)]
     for at, (kind, (name, _, _)) in enumerate(zip(kinds_of(op), op.parameters)):
         if wanted[at] is None:
@@ -291,14 +355,26 @@ def _gradients(form, arrays, segments, wanted, gradients):
 class _Library:
     """What `flattened` asks of arrays."""
 
-    broadcast_to, concatenate, where = _jnp.broadcast_to, _jnp.concatenate, _jnp.where
+    broadcast_to, concatenate = _jnp.broadcast_to, _jnp.concatenate
 
     @staticmethod
-    def is_int32(array):
-        return array.dtype == _jnp.int32
+    def largest_place():
+        return int(_jnp.iinfo(_jax.dtypes.canonicalize_dtype("int64")).max)
 
     @staticmethod
-    def places(length, like):
+    def widened(array, largest):
+        return array.astype(_jnp.int64) if largest > _LARGEST_INT32 else array
+
+    @staticmethod
+    def right_or(is_right, places, instead):
+        """Places that are right. The others are -1 on the host, and `instead` where segments are not looked at."""
+        instead = _jax.lax.platform_dependent(
+            _jnp.broadcast_to(instead, places.shape).astype(places.dtype), cpu=lambda instead: _jnp.full_like(instead, -1), default=lambda instead: instead
+        )
+        return _jnp.where(is_right, places, instead)
+
+    @staticmethod
+    def index(length, like):
         return _as_i64(_jnp.arange(length))
 
     @staticmethod
@@ -306,17 +382,24 @@ class _Library:
         return _jnp.zeros(length, _jnp.int32)
 
     @staticmethod
-    def begins(size, length, like):
-        return (_jnp.arange(size, dtype=like.dtype) * length)[:, None]
+    def places(length, like):
+        return _jnp.arange(length, dtype=like.dtype)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def _batched(form):
     """The fold as a function that JAX maps over batches."""
     folded = _jax.custom_batching.custom_vmap(functools.partial(_launched, form))
 
     @folded.def_vmap
     def fold_batch(size, is_mapped, arrays, segments):
+        if size == 0:
+            entry = [
+                [_jax.ShapeDtypeStruct(value.shape[1:] if is_part else value.shape, value.dtype) for value, is_part in zip(*parts)]
+                for parts in ((arrays, is_mapped[0]), (segments, is_mapped[1]))
+            ]
+            results = [_jnp.zeros((0, *result.shape), result.dtype) for result in _jax.eval_shape(folded, *entry)]
+            return results, [True] * len(results)
         flat = flattened(_Library, form, size, list(zip(arrays, is_mapped[0])), list(zip(segments, is_mapped[1])))
         if flat is None:
             mapped, structure = _jax.tree.flatten((arrays, segments))
@@ -353,9 +436,10 @@ def _launched(form, arrays, segments):
 
 def _device():
     """The ordinal of the GPU that programs run on where nothing else is said; -1 for the host."""
-    if _jax.default_backend() != "gpu":
-        return -1
-    return _jax.local_devices()[0].local_hardware_id
+    chosen = _jax.config.jax_default_device
+    if chosen is None or isinstance(chosen, str):
+        chosen = _jax.local_devices(backend=chosen)[0]
+    return chosen.local_hardware_id if chosen.platform == "gpu" else -1
 
 
 @functools.lru_cache(maxsize=4096)

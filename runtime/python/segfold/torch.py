@@ -106,7 +106,7 @@ def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, r
     return results[0] if len(names) == 1 else _classes[names](*results)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=4096)
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
     known = _remembered(op)
@@ -152,6 +152,12 @@ def _fold(text, arrays, layout, segments, uniform):
 
 @_fold.register_fake
 def _(text, arrays, layout, segments, uniform):
+    return _unfilled(Form(text, layout, uniform), arrays, segments, _torch.library.get_ctx().new_dynamic_size)
+
+
+def _unfilled(form, arrays, segments, num_found):
+    """Results of the shapes of a fold. ``num_found()`` is the number of segments where only the fold finds it."""
+    text, layout, uniform = form
     op = operator_of_text(text)
     column = next(
         array for array, (name, _, is_table) in zip(arrays, op.parameters) if not is_table and name not in op.scalars
@@ -165,7 +171,7 @@ def _(text, arrays, layout, segments, uniform):
     elif layout in ("lengths", "ranges"):
         length = segments[0].shape[0]
     else:  # known only after the fold
-        length = _torch.library.get_ctx().new_dynamic_size()
+        length = num_found()
     row = [array.shape[1] for array, (name, _, _) in zip(arrays, op.parameters) if name in op.rows][:1]
     results = [
         column.new_empty((column.shape[0] if name in op.outputs else length, *row), dtype=_DTYPES[type]) for name, type in op.results
@@ -266,15 +272,23 @@ def _spread(gradient, num_elements, layout, segments, uniform):
 class _Library:
     """What `flattened` asks of tensors."""
 
-    broadcast_to, where = _torch.broadcast_to, _torch.where
-    concatenate = _torch.cat
+    broadcast_to, concatenate = _torch.broadcast_to, _torch.cat
 
     @staticmethod
-    def is_int32(tensor):
-        return tensor.dtype == _torch.int32
+    def largest_place():
+        return 2**63 - 1
 
     @staticmethod
-    def places(length, like):
+    def widened(tensor, largest):
+        return tensor if tensor.dtype == _torch.int32 and largest <= 2**31 - 1 else tensor.long()
+
+    @staticmethod
+    def right_or(is_right, places, instead):
+        """Places that are right. The others are -1 on the host, and `instead` on a GPU, where segments are not looked at."""
+        return _torch.where(is_right, places, instead.to(places.dtype) if places.is_cuda else -1)
+
+    @staticmethod
+    def index(length, like):
         return _torch.arange(length, device=like.device)
 
     @staticmethod
@@ -282,8 +296,8 @@ class _Library:
         return like.new_zeros(length, dtype=_torch.int64)
 
     @staticmethod
-    def begins(size, length, like):
-        return (_torch.arange(size, dtype=like.dtype, device=like.device) * length)[:, None]
+    def places(length, like):
+        return _torch.arange(length, dtype=like.dtype, device=like.device)
 
 
 def _fold_of_batch(form, size, arrays, segments):
@@ -293,6 +307,9 @@ def _fold_of_batch(form, size, arrays, segments):
         return [(tensor if dim is None else tensor.movedim(dim, 0), dim is not None) for tensor, dim in pairs]
 
     arrays, segments = first(arrays), first(segments)
+    if size == 0:
+        entry = [[part.new_empty(part.shape[1:]) if is_part else part for part, is_part in parts] for parts in (arrays, segments)]
+        return tuple(result.new_empty((0, *result.shape)) for result in _unfilled(form, *entry, lambda: 0))
     flat = flattened(_Library, form, size, arrays, segments)
     if flat is not None:
         results = _call(flat[0], [part.contiguous() for part in flat[1]], [part.contiguous() for part in flat[2]])

@@ -16,6 +16,7 @@ import pytest
 import segfold as sf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+OLD = os.environ.get("SEGFOLD_TEST_OLD_DRIVER") == "1"  # one without memory that belongs to graphs
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def driver(tmp_path_factory):
         pytest.skip("no NVRTC is here, which compiles kernels")
     library = str(tmp_path_factory.mktemp("driver") / "libcuda.so.1")
     subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library,
-                    os.path.join(HERE, "do_nothing_driver", "driver.c")], check=True)  # fmt: skip
+                    *(["-DWITHOUT_MEMORY_OF_GRAPHS"] if OLD else []), os.path.join(HERE, "do_nothing_driver", "driver.c")], check=True)  # fmt: skip
     return ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
 
 
@@ -111,10 +112,35 @@ def captured(driver, torch):
     ctypes.c_void_p.in_dll(driver, "captured").value, torch._C.stream = None, 0
 
 
+TURNED = ("operator turned(x: f32) -> f32 { state { s: f32 = 1; t: f32 = 0 } lift { s = x; t = x } "
+          "combine(a, b) { s = a.s * b.s; t = a.t * b.s + b.t } finish t }")  # fmt: skip
+
+
+def of_graphs(driver):
+    """Allocations within graphs, and what of them is given back."""
+    return tuple(ctypes.c_long.in_dll(driver, name).value for name in ("num_allocations_of_graphs", "num_frees_of_graphs"))
+
+
+@pytest.mark.skipif(not OLD, reason="this driver allocates within graphs")
+def test_a_graph_without_memory_of_its_own_is_of_the_stream_of_its_plan(driver, torch, captured):
+    op, x, lengths = sf.operator(TURNED), torch.tensor(X), torch.tensor(np.diff(OFFSETS))
+    torch._C.stream = 0
+    plan, other = sf.plan(op, x, lengths=lengths), sf.plan(op, x, lengths=lengths)
+    assert plan.scratch_bytes > 0
+    plan(x, lengths=lengths)
+    torch._C.stream = captured
+    before = launches(driver)
+    with pytest.raises(sf.InputError, match="scratch memory, which belong to the stream of its first run"):
+        plan(x, lengths=lengths)
+    assert launches(driver) == before
+    other(x, lengths=lengths)
+    assert launches(driver) > before and last_stream(driver) == captured
+
+
+@pytest.mark.skipif(OLD, reason="this driver has no memory of graphs")
 def test_a_graph_has_memory_of_its_own(driver, torch, captured):
     """What is queued on a captured stream allocates by the stream, waits for nothing, and leaves plans to their own streams."""
-    op = sf.operator("operator turned(x: f32) -> f32 { state { s: f32 = 1; t: f32 = 0 } lift { s = x; t = x } "
-                     "combine(a, b) { s = a.s * b.s; t = a.t * b.s + b.t } finish t }")  # fmt: skip
+    op = sf.operator(TURNED)
     x, lengths = torch.tensor(X), torch.tensor(np.diff(OFFSETS))  # for which offsets are made in scratch memory
     with pytest.raises(sf.InputError, match="where no kernel can be compiled, and operator turned was not called with arrays of these sizes yet"):
         op(x, lengths=lengths)
@@ -126,10 +152,12 @@ def test_a_graph_has_memory_of_its_own(driver, torch, captured):
     for run in (op, plan):
         torch._C.stream = captured
         before = launches(driver), allocations(driver), waits(driver), bytes_copied(driver)
+        made, given_back = of_graphs(driver)
         run(x, lengths=lengths)
         assert launches(driver) > before[0] and (allocations(driver), waits(driver), bytes_copied(driver)) == before[1:]
         assert last_stream(driver) == captured
-        assert ctypes.c_long.in_dll(driver, "num_allocations_of_graphs").value == 0, "what is allocated is given back within the graph"
+        made, given_back = (now - then for now, then in zip(of_graphs(driver), (made, given_back)))
+        assert made > 0 and given_back == made, "what is allocated is given back within the graph"
         torch._C.stream = 0
         run(x, lengths=lengths)
     torch._C.stream = captured

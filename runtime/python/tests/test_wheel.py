@@ -48,6 +48,20 @@ def test_wheels_serve_python_3_10_to_3_14():
     assert project["project"]["requires-python"] == f">=3.{min(built)}"
 
 
+def test_wheels_are_built_and_tested_with_folds_for_jax(monkeypatch):
+    """cibuildwheel builds apart from every environment, so that the build itself asks for jaxlib; other builds work without it."""
+    tomllib = pytest.importorskip("tomllib", reason="tomllib comes with Python 3.11")
+    build = pytest.importorskip("scikit_build_core.build", reason="no scikit-build-core is here")
+    words = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+    assert "has_xla()" in words["test-command"]
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("SEGFOLD_JAX", raising=False)
+    assert not any(name.startswith("jaxlib") for name in build.get_requires_for_build_wheel())
+    for name, value in words["environment"].items():
+        monkeypatch.setenv(name, value)
+    assert any(name.startswith("jaxlib") for name in build.get_requires_for_build_wheel())
+
+
 def test_what_is_in_the_wheel(wheel):
     files = set(zipfile.ZipFile(wheel).namelist())
     package = {f"segfold/{path.name}" for path in (ROOT / "runtime/python/segfold").iterdir() if path.suffix != ".so" and path.is_file()}

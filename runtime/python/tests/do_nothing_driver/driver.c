@@ -8,7 +8,7 @@
 #define API __attribute__((visibility("default"))) int
 
 long num_launches, num_allocations, num_waits, num_bytes_copied;
-long num_allocations_of_graphs;
+long num_allocations_of_graphs, num_frees_of_graphs;
 void* last_stream;
 void* captured; /* the stream that is captured */
 
@@ -102,5 +102,7 @@ API cuGraphLaunch(void* executable, void* stream)
     return executable == 0;
 }
 API cuStreamIsCapturing(void* stream, int* is_capturing) { *is_capturing = captured != 0 && stream == captured; return 0; }
+#ifndef WITHOUT_MEMORY_OF_GRAPHS
 API cuMemAllocAsync(unsigned long long* address, size_t bytes, void* stream) { last_stream = stream; ++num_allocations_of_graphs; *address = (unsigned long long)aligned_alloc(256, (bytes + 255) / 256 * 256); return 0; }
-API cuMemFreeAsync(unsigned long long address, void* stream) { last_stream = stream; --num_allocations_of_graphs; free((void*)address); return 0; }
+API cuMemFreeAsync(unsigned long long address, void* stream) { last_stream = stream; ++num_frees_of_graphs; free((void*)address); return 0; }
+#endif

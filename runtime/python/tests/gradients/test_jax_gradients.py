@@ -125,6 +125,40 @@ def test_groups_of_an_operator_with_a_scalar_and_a_table(check):
     check(lambda x, t: sf.jax.fold(op, x, 2.0, t, groups=ids, num_groups=3), (X, t), order=2)
 
 
+ELSEWHERE = [0.0, np.nan, np.inf]  # values of elements in no group, where derivatives are not finite
+
+
+@pytest.mark.parametrize("value", ELSEWHERE)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_elements_in_no_group_have_no_gradient(value, compiled):
+    op = sf.operator("operator logs(x: f64, k: scalar f64) -> f64 { state s: f64 = 0 lift log(x) * pow(x, k) combine(a, b) a + b }")
+    of_all = sf.operator("operator shifted(x: f64) -> (each y: f64) { state s: f64 = 0 lift log(x) combine(a, b) a + b map log(x) + s }")
+    x, ids = np.array([2.0, value, 4.0, value, 8.0]), np.array([1, -1, 0, 2, 1])
+    run = jax.jit if compiled else lambda function: function
+    of_x, of_k = run(jax.grad(lambda x, k: sf.jax.fold(op, x, k, groups=ids, num_groups=2).sum(), argnums=(0, 1)))(x, 1.0)
+    np.testing.assert_allclose(of_x, [np.log(2) + 1, 0, np.log(4) + 1, 0, np.log(8) + 1])
+    np.testing.assert_allclose(of_k, sum(part * np.log(part) ** 2 for part in (2, 4, 8)))
+    of_each = run(jax.grad(lambda x: sf.jax.fold(of_all, x, groups=ids, num_groups=2).sum()))(x)
+    np.testing.assert_allclose(of_each, [3 / 2, 0, 2 / 4, 0, 3 / 8])
+
+
+@pytest.mark.parametrize("value", ELSEWHERE)
+def test_rows_in_no_group_or_range_have_no_gradient(value):
+    op = sf.operator("operator pooled(x: row f64, w: f64) -> f64 { state s: f64 = 0 lift w * x combine(a, b) a + b }")
+    x, w = np.array([[1.0, 2.0], [value, value], [3.0, 4.0]]), np.array([0.5, value, 2.0])
+    for words in ({"groups": np.array([0, -1, 1]), "num_groups": 2}, {"ranges": (np.array([0, 2]), np.array([1, 3]))}):
+        of_x, of_w = jax.grad(lambda x, w: sf.jax.fold(op, x, w, **words).sum(), argnums=(0, 1))(x, w)
+        np.testing.assert_array_equal(of_x, [[0.5, 0.5], [0, 0], [2, 2]])
+        np.testing.assert_array_equal(of_w, [3, 0, 7])
+
+
+def test_elements_in_no_group_read_no_table_for_gradients():
+    op = sf.operator("operator read(x: f64, i: i32, t: table f64) -> f64 { state s: f64 = 0 lift log(x) * t[i] combine(a, b) a + b }")
+    x, i, t, ids = np.array([2.0, 0.0, 4.0]), np.array([1, -7, 0], np.int32), np.array([3.0, 5.0]), np.array([1, -1, 0])
+    found = jax.grad(lambda x: sf.jax.fold(op, x, i, t, groups=ids, num_groups=2).sum())(x)
+    np.testing.assert_array_equal(found, [5 / 2, 0, 3 / 4])
+
+
 def test_there_is_no_forward_mode():
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(lambda x: sf.jax.fold(sf.standard.sum, x), (X,), (X,))

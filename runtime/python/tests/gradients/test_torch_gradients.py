@@ -224,3 +224,30 @@ def test_torch_folds_a_batch_of_segments_and_of_other_dimensions(torch):
     number, found = num_folds(torch, run, x, factors)
     assert number == 3
     assert torch.equal(found, torch.stack([scaled(x[:, at].contiguous(), factors[at : at + 1], uniform=3) for at in range(3)]))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
+def test_torch_folds_a_batch_whose_places_are_beyond_their_type(torch, dtype):
+    x = torch.from_numpy(np.random.default_rng(2).integers(0, 9, (400, 100)).astype("f8"))
+    ends = torch.from_numpy(np.sort(np.random.default_rng(3).integers(0, 101, (400, 5)), 1)).to(getattr(torch, dtype))
+    ends[:, 0], ends[:, -1] = 0, 100
+    for words in ({"offsets": ends}, {"lengths": (ends[:, 1:] - ends[:, :-1])}):
+        number, found = num_folds(torch, torch.func.vmap(lambda x, given: sf.torch.fold(sf.standard.sum, x, **{next(iter(words)): given})), x, *words.values())
+        assert number == 1
+        assert torch.equal(found, torch.stack([sf.standard.sum(x[at], offsets=ends[at].long()) for at in range(400)]))
+
+
+def test_torch_refuses_lengths_that_make_those_of_another_entry_good(torch):
+    x = torch.ones(2, 6, dtype=torch.float64)
+    with pytest.raises(sf.InputError, match="length"):
+        torch.func.vmap(lambda x, lengths: sf.torch.fold(sf.standard.sum, x, lengths=lengths))(x, torch.tensor([[3, 2], [3, 4]]))
+
+
+def test_torch_folds_a_batch_of_no_entries(torch):
+    x = torch.zeros(0, 9, dtype=torch.float64)
+    for words in ({"uniform": 3}, {"offsets": torch.tensor([0, 4, 4, 9])}, {"lengths": torch.tensor([9])}, {}):
+        for name in ("sum", "softmax"):
+            op = getattr(sf.standard, name)
+            found = torch.func.vmap(lambda x: sf.torch.fold(op, x, **words))(x)
+            wanted = op(torch.zeros(9, dtype=torch.float64), **words)
+            assert found.shape == (0, *wanted.shape) and found.dtype == wanted.dtype

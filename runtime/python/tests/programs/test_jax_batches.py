@@ -1,5 +1,7 @@
 """Batches of folds in JAX's programs: one launch, or entry by entry."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -103,10 +105,59 @@ def test_entries_of_a_batch_that_are_folded_in_turn():
     np.testing.assert_array_equal(found, np.stack([numbered(part, uniform=3) for part in x]))
 
 
-def test_wrong_segments_of_an_entry_read_no_other():
-    x, ends = np.stack(drawn(2, 6)), np.array([[0, 3, 5], [0, 3, 6]], np.int32)
-    for words in ("offsets", "lengths", "ranges"):
-        given = {"offsets": ends, "lengths": np.diff(ends), "ranges": (ends[:, :-1], ends[:, 1:] + np.array([[0, 3], [0, 0]], np.int32))}[words]
-        run = jax.vmap(lambda x, given: sf.jax.fold(sf.standard.sum, x, **{words: given}))
-        with pytest.raises(jax.errors.JaxRuntimeError, match="INVALID_ARGUMENT"):
-            jax.block_until_ready(run(x, given))
+# Of two entries with 5 elements; one is right in all but the first pair, whose lengths make each other's good.
+WRONG = [
+    ("lengths", [[3, 1], [3, 3]]),
+    ("lengths", [[-1, 6], [3, 2]]),
+    ("offsets", [[0, 3, 4], [0, 3, 5]]),
+    ("offsets", [[0, 6, 5], [0, 3, 5]]),
+    ("offsets", [[1, 3, 5], [0, 3, 5]]),
+    ("offsets", [[0, 3, 5], [0, 3, 6]]),
+    ("ranges", [[[0, 3], [3, 6]], [[0, 3], [3, 5]]]),
+    ("ranges", [[[0, 3], [3, 2]], [[0, 3], [3, 5]]]),
+]
+
+
+def mapped(fold, word):
+    """A batch of folds of a column and of segments, which are two arrays for ranges."""
+    if word == "ranges":
+        return jax.vmap(lambda x, given: fold(x, ranges=(given[0], given[1])))
+    return jax.vmap(lambda x, given: fold(x, **{word: given}))
+
+
+@pytest.mark.parametrize("word, given", WRONG)
+def test_wrong_segments_of_an_entry_are_refused_on_the_host(word, given):
+    run = mapped(functools.partial(sf.jax.fold, sf.standard.sum), word)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INVALID_ARGUMENT"):
+        jax.block_until_ready(run(np.stack(drawn(2, 5)), np.array(given, np.int32)))
+
+
+@pytest.mark.parametrize("word, given", WRONG[1:])
+def test_wrong_segments_of_an_entry_show_in_no_other_where_nothing_is_refused(monkeypatch, word, given):
+    """As on a GPU: what is folded there is right for the host, and the results of the other entry are its own."""
+    monkeypatch.setattr(jax.lax, "platform_dependent", lambda *arrays, cpu, default: default(*arrays))
+    x, given = np.stack(drawn(2, 5)), np.array(given, np.int32)
+    found = mapped(functools.partial(sf.jax.fold, sf.standard.sum), word)(x, given)
+    right = 1 if (word, given.tolist()) != ("offsets", [[0, 3, 5], [0, 3, 6]]) else 0
+    np.testing.assert_array_equal(found[right], sf.standard.sum(x[right], offsets=np.array([0, 3, 5])))
+
+
+@pytest.mark.parametrize("length, segments", [(9, {"uniform": 3}), (9, {"offsets": np.array([0, 4, 4, 9])}), (9, {"lengths": np.array([9])}), (0, {})])
+def test_batches_of_no_entries(length, segments):
+    x = np.zeros((0, length))
+    for name in ("sum", "softmax", "mean_variance"):
+        op = getattr(sf.standard, name)
+        found = jax.vmap(lambda x: sf.jax.fold(op, x, **segments))(x)
+        for one, wanted in zip(jax.tree.leaves(found), jax.tree.leaves(op(np.zeros(length), **segments)), strict=True):
+            assert one.shape == (0, *wanted.shape) and one.dtype == wanted.dtype
+    loss = jax.grad(lambda x: sf.jax.fold(sf.standard.sum, x, **segments).sum())
+    assert jax.vmap(loss)(x).shape == (0, length)
+
+
+def test_batches_of_places_beyond_their_type(monkeypatch):
+    """Places within all entries together need more bits than those within one."""
+    monkeypatch.setattr(sf.jax, "_LARGEST_INT32", 8)
+    x, ends = np.stack(drawn(3, 5)), np.array([[0, 1, 5], [0, 5, 5], [0, 2, 5]], np.int32)
+    run = jax.vmap(lambda x, ends: sf.jax.fold(sf.standard.sum, x, offsets=ends))
+    assert "tensor<7xi64>" in jax.jit(run).lower(x, ends).as_text()
+    np.testing.assert_array_equal(run(x, ends), np.stack([sf.standard.sum(*entry[:1], offsets=entry[1]) for entry in zip(x, ends)]))

@@ -102,6 +102,12 @@ def test_groups_of_few_elements(ids):
     agree(found, sf.standard.sum(x, groups=np.array([i if i < 3 else -1 for i in ids], np.int32), num_groups=3))
 
 
+def test_numbers_beyond_32_bits_are_in_no_group(x64):
+    x, ids = np.arange(1, 8, dtype="f4"), np.array([0, np.iinfo("i8").min, -(2**32), 1, -1, 2**32, np.iinfo("i8").max])
+    for given in (ids, np.where(ids < 0, 2**40, ids).astype("u8")) if not x64 else (ids,):
+        np.testing.assert_array_equal(sf.jax.fold(sf.standard.sum, x, groups=given, num_groups=2), [1, 4])
+
+
 def test_groups_of_an_operator_without_results_of_empty_segments():
     """Such groups are ranges; others lie between the segments of elements in no group."""
     op = sf.operator("operator later(x: f32) -> f32 { state s: f32  lift x  combine(a, b) b }")

@@ -81,11 +81,13 @@ def test_batches():
 def test_many_folds_of_a_program_follow_each_other():
     """Folds of one size share a plan, whose scratch memory one after the other uses."""
     ends = ends_of(100_000, 3000)
+    lengths = jnp.diff(ends)  # whose offsets are made in scratch memory
     x = np.random.default_rng(2).uniform(0.5, 1, 100_000)
+    assert sf.plan(sf.standard.sum, jnp.asarray(x), lengths=lengths).scratch_bytes > 0
 
     def program(x):
         for _ in range(20):
-            x = x + sf.jax.fold(sf.standard.sum, x, offsets=ends)[0] * 1e-6
+            x = x + sf.jax.fold(sf.standard.sum, x, lengths=lengths)[0] * 1e-6
         return x
 
     wanted = x

@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -53,6 +54,9 @@ def test_a_call_of_traced_arrays_names_the_way(jax):
         ({"uniform": 0}, "uniform is 0; it is the length of each segment, 1 or more"),
         ({"offsets": X}, r"'offsets' is float32 of shape \(9,\); one dimension of int32 or int64 is needed"),
         ({"offsets": IDS[:0]}, "'offsets' is empty"),
+        ({"offsets": np.array([-(2**32), 3, 9])}, "'offsets' is int64, which JAX would take as int32"),
+        ({"lengths": np.array([0, 2**32 + 9])}, "'lengths' is int64, which JAX would take as int32"),
+        ({"offsets": np.array([0, 2**63], "u8")}, "'offsets' is uint64, which JAX would take as uint32"),
         ({"offsets": [0, 9]}, "'offsets' is a list, and an array is needed; give jax.numpy.asarray"),
     ],
 )
@@ -84,8 +88,63 @@ def test_scalars_that_are_wrong(jax):
         sf.jax.fold(op, X, 4.5, uniform=3)
     with pytest.raises(sf.InputError, match="'n' is 5000000000, and the operator takes a value of int32 there"):
         sf.jax.fold(op, X, 5_000_000_000, uniform=3)
+    for wrong in ("a", "4", True, None, 1j, np.float64(4.5), np.int64(2**40)):
+        with pytest.raises(sf.InputError, match="'n' is .*, and the operator takes a value of int32 there"):
+            sf.jax.fold(op, X, wrong, uniform=3)
     with pytest.raises(sf.InputError, match=r"scalar 'n' is float32 of shape \(9,\); one number of int32 is needed"):
         sf.jax.fold(op, X, X, uniform=3)
+
+
+@pytest.mark.parametrize(
+    "type, right, wrong",
+    [
+        ("i8", [-128, np.int64(127), np.uint8(3)], [300, -129, 1.0]),
+        ("u8", [255], [-1, 256]),
+        ("f32", [2, 2.5, np.float64(2.0), np.float16(0.5), np.int8(3), np.inf, np.array(1.5)], ["2", 1e39, 10**400, True]),
+        ("bool", [True, np.bool_(False)], [1, 0.0]),
+    ],
+)
+def test_scalars_are_taken_as_by_a_call(jax, type, right, wrong):
+    op = sf.operator(f"operator given(x: f32, k: scalar {type}) -> f32 {{ state s: f32 = 0 lift x + f32(k) combine(a, b) a + b }}")
+    for k in right:
+        np.testing.assert_array_equal(sf.jax.fold(op, X, k, uniform=3), op(X, k, uniform=3))
+    for k in wrong:
+        with pytest.raises(sf.InputError, match="'k' is"):
+            op(X, k, uniform=3)
+        with pytest.raises(sf.InputError, match="'k' is .*, and the operator takes a value of"):
+            sf.jax.fold(op, X, k, uniform=3)
+
+
+def test_counts_are_integers(jax):
+    wanted = sf.standard.sum(X, uniform=3)
+    for three in (np.int64(3), jax.numpy.int32(3), np.array(3)):
+        np.testing.assert_array_equal(sf.jax.fold(sf.standard.sum, X, uniform=three), wanted)
+        assert sf.jax.fold(sf.standard.sum, X, groups=IDS, num_groups=three).shape == (3,)
+    for wrong in (True, 3.0, np.float32(3), "3", np.array([3, 3])):
+        with pytest.raises(TypeError, match="uniform= takes the length of each segment, an integer, and .* is given"):
+            sf.jax.fold(sf.standard.sum, X, uniform=wrong)
+        with pytest.raises(TypeError, match="num_groups= takes the number of groups, an integer, and .* is given"):
+            sf.jax.fold(sf.standard.sum, X, groups=IDS, num_groups=wrong)
+    with pytest.raises(TypeError, match="uniform= takes the length of each segment, an integer, and "):
+        jax.jit(lambda uniform: sf.jax.fold(sf.standard.sum, X, uniform=uniform))(3)
+    with pytest.raises(TypeError, match=r"ranges= takes a pair of arrays, \(begins, ends\), and 5 is given"):
+        sf.jax.fold(sf.standard.sum, X, ranges=5)
+
+
+def test_shapes_that_are_symbols(jax):
+    export = pytest.importorskip("jax.export")
+    traced = jax.ShapeDtypeStruct(export.symbolic_shape("n"), "float32")
+    with pytest.raises(sf.InputError, match=r"'x' has shape \(n,\); a fold needs numbers there"):
+        export.export(jax.jit(lambda x: sf.jax.fold(sf.standard.sum, x)))(traced)
+
+
+def test_programs_are_prepared_for_the_default_device(jax, monkeypatch):
+    gpu = types.SimpleNamespace(platform="gpu", local_hardware_id=3)
+    monkeypatch.setattr(jax, "local_devices", lambda backend=None: [gpu] if backend is None else jax.devices(backend))
+    assert sf.jax._device() == 3
+    for host in ("cpu", jax.devices("cpu")[0]):
+        with jax.default_device(host):
+            assert sf.jax._device() == -1
 
 
 def test_values_that_are_wrong_are_told_by_jax(jax):
