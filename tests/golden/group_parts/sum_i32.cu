@@ -1,4 +1,4 @@
-// group_parts: Groups in any order, more than tables hold: elements move to parts of neighbouring groups first
+// group_parts: Groups in any order, more than tables hold: elements move to parts of neighbouring groups
 // Segments given as groups of i32, 32-bit indices.
 // block_threads = 256
 // chunk_items = 65536
