@@ -368,9 +368,8 @@ class _Library:
     @staticmethod
     def right_or(is_right, places, instead):
         """Places that are right. The others are -1 on the host, and `instead` where segments are not looked at."""
-        instead = _jax.lax.platform_dependent(
-            _jnp.broadcast_to(instead, places.shape).astype(places.dtype), cpu=lambda instead: _jnp.full_like(instead, -1), default=lambda instead: instead
-        )
+        instead = _jnp.broadcast_to(instead, places.shape).astype(places.dtype)
+        instead = _jax.lax.platform_dependent(instead, cpu=lambda taken: _jnp.full_like(taken, -1), default=lambda taken: taken)
         return _jnp.where(is_right, places, instead)
 
     @staticmethod

@@ -231,8 +231,9 @@ def test_torch_folds_a_batch_whose_places_are_beyond_their_type(torch, dtype):
     x = torch.from_numpy(np.random.default_rng(2).integers(0, 9, (400, 100)).astype("f8"))
     ends = torch.from_numpy(np.sort(np.random.default_rng(3).integers(0, 101, (400, 5)), 1)).to(getattr(torch, dtype))
     ends[:, 0], ends[:, -1] = 0, 100
-    for words in ({"offsets": ends}, {"lengths": (ends[:, 1:] - ends[:, :-1])}):
-        number, found = num_folds(torch, torch.func.vmap(lambda x, given: sf.torch.fold(sf.standard.sum, x, **{next(iter(words)): given})), x, *words.values())
+    for word, given in (("offsets", ends), ("lengths", ends[:, 1:] - ends[:, :-1])):
+        run = torch.func.vmap(lambda x, given: sf.torch.fold(sf.standard.sum, x, **{word: given}))
+        number, found = num_folds(torch, run, x, given)
         assert number == 1
         assert torch.equal(found, torch.stack([sf.standard.sum(x[at], offsets=ends[at].long()) for at in range(400)]))
 

@@ -37,6 +37,15 @@ def jax():
     return jax
 
 
+def test_a_header_that_states_no_version_is_told(jax, monkeypatch, tmp_path):
+    (tmp_path / "xla/ffi/api").mkdir(parents=True)
+    (tmp_path / "xla/ffi/api/c_api.h").write_text("#define XLA_FFI_API_MINOR_VERSION 1\n")
+    monkeypatch.setattr(jax.ffi, "include_dir", lambda: str(tmp_path))
+    monkeypatch.delitem(sys.modules, "segfold.jax")
+    with pytest.raises(ImportError, match="finds no version of XLA's interface in the header of JAX"):
+        importlib.import_module("segfold.jax")
+
+
 def test_a_call_of_traced_arrays_names_the_way(jax):
     with pytest.raises(sf.InputError, match="'x' is a value that JAX traces.*segfold.jax.fold"):
         jax.jit(lambda x: sf.standard.sum(x, uniform=3))(X)
