@@ -10,7 +10,8 @@ csv_packages="libcsv-dev" # without it .csv files are not read
 mpi_packages="libopenmpi-dev openmpi-bin"
 thrust_packages="libthrust-dev"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
-python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11 scikit-learn==1.7.2 jax==0.10.2;python_version>='3.11'"
+python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
+python_extras="scikit-learn==1.7.2 jax==0.10.2;python_version>='3.11'" # tests skip aloud without them
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
 toolkit_release="13.0"
 oldest_toolkit="12.4"
@@ -184,9 +185,9 @@ find_python() {
     local environment=$build/python-environment
     python=$environment/bin/python
     python_missing=
-    [[ -e $environment/.made-of && $(<"$environment/.made-of") == "$python_packages" ]] && "$python" -c '' 2>/dev/null && return
+    [[ -e $environment/.made-of && $(<"$environment/.made-of") == "$python_packages $python_extras" ]] && "$python" -c '' 2>/dev/null && return
     rm -rf "$environment"
-    say "making a virtual environment for the Python package: $python_packages"
+    say "making a virtual environment for the Python package: $python_packages $python_extras"
     # shellcheck disable=SC2086
     if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
         python_missing="Python 3.10 or later is needed, and this is $(python3 --version 2>&1)"
@@ -196,7 +197,11 @@ find_python() {
         >>"$build/python.log" 2>&1; then
         python_missing="the package index gives no $python_packages ($build/python.log)"
     else
-        printf '%s' "$python_packages" >"$environment/.made-of"
+        for extra in $python_extras; do
+            "$python" -m pip install --quiet --disable-pip-version-check --retries 2 --only-binary=:all: "$extra" \
+                >>"$build/python.log" 2>&1 || say "the package index gives no $extra; tests of it are skipped"
+        done
+        printf '%s' "$python_packages $python_extras" >"$environment/.made-of"
         return
     fi
     python=
