@@ -282,8 +282,8 @@ void bind_plan(nb::module_& module)
         "Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call "
         "raises, and warns once of what a call would warn of. It knows no data: where NaN alone makes an "
         "operator not associative, the results of segments with NaN may depend on the stage.\n\n"
-        "``measure=3`` runs the first three stages of the measured order on these arrays and keeps the "
-        "fastest. "
+        "With a number for measure, so many stages of the measured order run on these arrays, and the "
+        "fastest is kept. "
         "Where combine rounds, last bits may differ from those of the first.");
 }
 
