@@ -108,7 +108,7 @@ WorkloadRecord record_of(double chosen, double other)
 {
     WorkloadRecord record;
     record.op = "sum";
-    record.facts = {4, 4, 1, 1, 0};
+    record.facts = {4, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
     record.form = SegmentForm::offsets;
     record.num_elements = 1000;
     record.num_segments = 10;

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <optional>
 
+#include "codegen/order/stage_order.h"
 #include "dsl/error.h"
 #include "dsl/evaluation/table_reads.h"
 #include "dsl/stopped.h"
@@ -72,8 +73,8 @@ public:
         if (!request.problem.op.parameters.empty())
             record_.element_type = request.problem.op.parameters.front().type;
         const auto facts = problem_facts(request.problem);
-        std::ranges::transform(kRowFacts, record_.facts.begin(),
-                               [&](const auto& fact) { return facts.at(fact.first); });
+        for (const auto& [fact, is_logarithm] : kRowFacts)
+            record_.facts.push_back(facts.at(fact));
         record_.layout = request.layout;
         record_.form = segments_.form;
         record_.num_elements = segments_.num_elements;

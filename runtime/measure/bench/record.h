@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/order/stage_order.h"
 #include "dsl/layout.h"
 #include "dsl/type.h"
 #include "runtime/session/choice/traffic.h"
@@ -75,7 +74,7 @@ struct WorkloadRecord {
     std::string op;
     Type element_type = Type::f32;  ///< type of the first parameter
     std::string layout;
-    std::array<std::int64_t, kRowFacts.size()> facts = {};  ///< the values of kRowFacts
+    std::vector<std::int64_t> facts;  ///< what rows have of the operator and the machine: values of kRowFacts
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;

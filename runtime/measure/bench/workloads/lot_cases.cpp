@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "codegen/order/stage_order.h"
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
 #include "runtime/support/random.h"
