@@ -439,14 +439,16 @@ inline std::vector<Configuration> some_configurations(const Stage& stage, const 
     return first;
 }
 
-/// The stages from which runs choose; only the stage $SEGFOLD_STAGE if it is set.
+/// The stages from which runs choose, but for those of groups in any order, which have tests of their own;
+/// only the stage $SEGFOLD_STAGE if it is set.
 inline std::vector<Stage> plans()
 {
     if (const char* asked = std::getenv("SEGFOLD_STAGE"))
         return {Catalogue::standard().stage(asked)};
     std::vector<Stage> list;
-    std::ranges::copy_if(Catalogue::standard().stages(), std::back_inserter(list),
-                         [](const Stage& stage) { return !stage.is_rung; });
+    std::ranges::copy_if(Catalogue::standard().stages(), std::back_inserter(list), [](const Stage& stage) {
+        return !stage.is_rung && stage.forms != std::vector{SegmentForm::groups};
+    });
     return list;
 }
 

@@ -23,8 +23,7 @@ std::vector<StageCase> all_cases()
     std::vector<StageCase> cases;
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            // Stages for groups in any order have a test of their own.
-            if (stage.forms != std::vector{SegmentForm::groups} && serves(Catalogue::standard(), stage, op))
+            if (serves(Catalogue::standard(), stage, op))
                 cases.push_back({stage.name, op});
     return cases;
 }
