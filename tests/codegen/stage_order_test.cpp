@@ -77,6 +77,29 @@ TEST(StageOrder, TellsHowManyRowsADeviceHas)
     EXPECT_GT(StageOrder::standard().rows().at("NVIDIA H200"), 2000);
 }
 
+TEST(StageOrder, NamesTheNearestWorkloadThatTheCatalogueMayRun)
+{
+    // One workload of 2^10 elements and one of 2^20, of which another back end has the best stage.
+    const auto line = [](int elements, const std::string& text) {
+        auto facts = nothing();
+        facts[kElements] = elements;
+        std::string all = "near";
+        for (const auto fact : facts)
+            all += " " + std::to_string(fact);
+        return all + " " + text + "\n";
+    };
+    const StageOrder order(line(160, "sum_f32 uniform, 1024 elements in 1 segments, GPU: s 1.00, t 0.50") +
+                           line(320, "sum_f32 uniform, 1048576 elements in 1 segments, CPU: u 1.00"));
+    auto facts = nothing();
+    facts[kElements] = 300;
+    const auto all = [](std::string_view) { return true; };
+    EXPECT_TRUE(order.nearest(facts, all).ends_with("CPU: u 1.00"));
+    EXPECT_TRUE(order.nearest(facts, [](std::string_view stage) { return stage == "s"; })
+                    .ends_with("GPU: s 1.00, t 0.50"));
+    facts[kForm] = 1;
+    EXPECT_EQ(order.nearest(facts, all), "") << "no workload by offsets";
+}
+
 TEST(StageOrder, SaysWhereItsTextIsWrong)
 {
     const auto message = [](const std::string& text) {
