@@ -349,16 +349,12 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
     throw InputError(fmt::format("operator {} has no column that says how many elements there are", op.name));
 }
 
-Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
-                         Array room)
+void borrow_into(Workload& workload, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                 Array room)
 {
-    if (segments.kind == LayoutKind::groups) {
-        auto grouped = group_inputs(op, inputs, segments);
-        return {grouped.with_index ? *std::move(grouped.with_index) : op, std::move(grouped.arrays),
-                grouped.order->take_segments(), num_features_of(op, inputs)};
-    }
-    require_inputs(op, inputs.size());
-    Workload workload{op, {}, {}, num_features_of(op, inputs)};
+    const auto& op = workload.op;
+    workload.num_features = num_features_of(op, inputs);
+    workload.arrays.clear();
     for (std::size_t i = 0; i < inputs.size(); ++i)
         workload.arrays.push_back(borrow(inputs[i], "the elements", op.parameters[i].name));
     const auto num_elements = num_elements_of(op, inputs, segments);
@@ -372,6 +368,18 @@ Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, 
                         "lends rows of K",
                         error.what(), op.name, count_text(num_elements, "row")));
     }
+}
+
+Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
+{
+    if (segments.kind == LayoutKind::groups) {
+        auto grouped = group_inputs(op, inputs, segments);
+        return {grouped.with_index ? *std::move(grouped.with_index) : op, std::move(grouped.arrays),
+                grouped.order->take_segments(), num_features_of(op, inputs)};
+    }
+    require_inputs(op, inputs.size());
+    Workload workload{op, {}, {}};
+    borrow_into(workload, inputs, segments, {});
     return workload;
 }
 

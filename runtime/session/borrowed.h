@@ -11,10 +11,14 @@
 namespace segfold {
 
 /// Makes a workload that borrows the caller's arrays on the host. Of groups in any order, it has copies
-/// sorted by group. Throws InputError for arrays of a device and for wrong segments. `room`: see
+/// sorted by group. Throws InputError for arrays of a device and for wrong segments.
+Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments);
+
+/// Lends other arrays and segments to a workload, whose checked operator stays: a repeated run copies no
+/// operator. `inputs` must have an array for each parameter. Throws like borrow_workload(). `room`: see
 /// segments_from_offsets().
-Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
-                         Array room = {});
+void borrow_into(Workload& workload, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                 Array room);
 
 /// Returns the length of the lent rows; 1 for an operator without rows. Throws InputError if lengths differ,
 /// or if rows are lent to a parameter that takes numbers.

@@ -154,7 +154,10 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    if (is_native() && sizes.form != SegmentForm::ranges)  // the items of ranges are counted by a run
+    if (!is_native())
+        return;
+    lent.op = parts->op;
+    if (sizes.form != SegmentForm::ranges)  // the items of ranges are counted by a run
         bind_native(sizes.sizes);
 }
 
@@ -173,35 +176,11 @@ void Plan::State::bind_native(const SegmentSizes& to)
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                               std::span<const MutableArrayView> results)
 {
-    auto workload = sizes.form == SegmentForm::groups
-                        ? unsorted_groups(parts->op, inputs, segments)
-                        : borrow_workload(parts->op, inputs, segments, offsets_room().take());
+    if (is_native())
+        return run_native(inputs, segments, results);
+    auto workload = sizes.form == SegmentForm::groups ? unsorted_groups(parts->op, inputs, segments)
+                                                      : borrow_workload(parts->op, inputs, segments);
     require_items(workload.segments);
-    if (is_native()) {
-        check_workload(workload);
-        const auto given = sizes_of(workload.segments, workload.num_features);
-        if (!native || native_sizes != given)
-            bind_native(given);
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            native->bind_input(i, inputs[i].data, inputs[i].length);
-        std::vector<std::uint64_t> places, outputs;
-        const auto arrays = segment_arrays(workload.segments, choice()->emitted.form);
-        for (const auto& named : arrays)
-            places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
-        for (const auto& result : results)
-            outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
-        // No kernel stores the outputs of elements that ranges leave out.
-        if (given.num_items < given.num_elements)
-            for (const auto& result : results.last(workload.op.outputs.size()))
-                std::memset(result.data, 0,
-                            static_cast<std::size_t>(given.num_elements * given.num_features) *
-                                size_bytes(result.type));
-        native->run(places, outputs);
-        refuse_noted_reads(workload, native->outside());
-        if (workload.segments.offsets.data() != segments.first.data)
-            offsets_room().give(std::move(workload.segments.offsets));
-        return;
-    }
     std::optional<PlanText> text;
     if (choice())
         text.emplace(choice()->emitted, choice()->stage->name);
@@ -213,6 +192,35 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
         if (found[i].array.bytes() != 0)
             std::memcpy(results[i].data, found[i].array.data(), found[i].array.bytes());
     store_found(workload.segments, segments);
+}
+
+void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                             std::span<const MutableArrayView> results)
+{
+    borrow_into(lent, inputs, segments, offsets_room().take());
+    require_items(lent.segments);
+    check_workload(lent);
+    const auto given = sizes_of(lent.segments, lent.num_features);
+    if (!native || native_sizes != given)
+        bind_native(given);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        native->bind_input(i, inputs[i].data, inputs[i].length);
+    std::vector<std::uint64_t> places, outputs;
+    const auto arrays = segment_arrays(lent.segments, choice()->emitted.form);
+    for (const auto& named : arrays)
+        places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
+    for (const auto& result : results)
+        outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
+    // No kernel stores the outputs of elements that ranges leave out.
+    if (given.num_items < given.num_elements)
+        for (const auto& result : results.last(lent.op.outputs.size()))
+            std::memset(
+                result.data, 0,
+                static_cast<std::size_t>(given.num_elements * given.num_features) * size_bytes(result.type));
+    native->run(places, outputs);
+    refuse_noted_reads(lent, native->outside());
+    if (lent.segments.offsets.data() != segments.first.data)
+        offsets_room().give(std::move(lent.segments.offsets));
 }
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements)

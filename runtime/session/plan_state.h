@@ -9,6 +9,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/launch_plan.h"
+#include "runtime/data/workload.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/choice/plan_program.h"
 #include "runtime/session/plan.h"
@@ -82,6 +83,7 @@ struct Plan::State {
     std::unique_ptr<DevicePlan> device;       ///< null on the host
     std::unique_ptr<cpu::NativePlan> native;  ///< only on the back end cpu; null until bind_native()
     SegmentSizes native_sizes = {};           ///< the sizes to which `native` is bound
+    Workload lent = {};                       ///< the arrays of the latest native run
     bool is_on_device = false;
     /// Whether scalars may refute laws on which the text relies; see ScalarDoubt.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
@@ -123,6 +125,8 @@ struct Plan::State {
     void bind_native(const SegmentSizes& to);
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);
+    void run_native(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                    std::span<const MutableArrayView> results);
 };
 
 /// Throws InputError if segments differ from the plan's, or if their arrays do not lie in `place`.
