@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "runtime/support/processes/thread_pool.h"
@@ -14,14 +15,30 @@ namespace segfold {
 /// One byte for each of 64 neighbouring elements: 1 if it starts a segment, else 0.
 using StartMarks = std::array<std::uint8_t, 64>;
 
+/// 16 bytes of flags or keys.
+template <class T>
+using MarkVector [[gnu::vector_size(16)]] = T;
+
+template <class T>
+MarkVector<T> load_vector(const T* from)
+{
+    MarkVector<T> values;
+    std::memcpy(&values, from, sizeof values);
+    return values;
+}
+
 /// Marks of flags: every nonzero flag, and the first element.
 template <class T>
 struct FlagMarks {
+    using Value = T;
     const T* flags;
 
+    /// Lane k is not 0 if the element `i` + k starts a segment. `i` must not be 0.
+    [[nodiscard]] MarkVector<T> vector(std::int64_t i) const { return load_vector(flags + i); }
+
     /// Marks `count` elements from `begin` on, at most 64; the other marks become 0. For 64 elements the loop
-    /// is vectorised.
-    void operator()(std::int64_t begin, std::int64_t count, StartMarks& marks) const
+    /// is vectorised. `expects_none`: see KeyMarks.
+    void operator()(std::int64_t begin, std::int64_t count, bool /*expects_none*/, StartMarks& marks) const
     {
         const T* const at = flags + begin;
         if (count == std::ssize(marks)) {
@@ -40,28 +57,33 @@ struct FlagMarks {
 /// Marks of keys: every key that differs from the one before, and the first element.
 template <class T>
 struct KeyMarks {
+    using Value = T;
     const T* keys;
 
-    /// Whether 65 keys from `first` on are equal, as in most blocks of long segments. Takes a vector at a
-    /// time.
-    static bool are_equal(const T* first)
+    /// Lane k is not 0 if the element `i` + k starts a segment. `i` must not be 0.
+    [[nodiscard]] MarkVector<T> vector(std::int64_t i) const
     {
-        using Vector [[gnu::vector_size(16)]] = std::uint64_t;
-        Vector differences = {};
-        for (std::size_t i = 0; i < std::tuple_size_v<StartMarks>; i += sizeof(Vector) / sizeof(T)) {
-            Vector here, next;
-            std::memcpy(&here, first + i, sizeof here);
-            std::memcpy(&next, first + i + 1, sizeof next);
-            differences |= here ^ next;
-        }
-        return (differences[0] | differences[1]) == 0;
+        return load_vector(keys + i) ^ load_vector(keys + i - 1);
     }
 
-    /// Marks `count` elements from `begin` on, at most 64; the other marks become 0.
-    void operator()(std::int64_t begin, std::int64_t count, StartMarks& marks) const
+    /// Whether none of 64 elements from `begin` on starts a segment, as in most blocks of long segments.
+    /// `begin` must not be 0.
+    [[nodiscard]] bool has_none(std::int64_t begin) const
     {
         const T* const at = keys + begin;
-        if (begin != 0 && count == std::ssize(marks) && are_equal(at - 1)) {
+        MarkVector<T> any = {};
+        for (std::size_t i = 0; i < std::tuple_size_v<StartMarks>; i += sizeof any / sizeof(T))
+            any |= load_vector(at + i) ^ load_vector(at - 1 + i);
+        const auto words = MarkVector<std::uint64_t>(any);
+        return (words[0] | words[1]) == 0;
+    }
+
+    /// Marks `count` elements from `begin` on, at most 64; the other marks become 0. If the caller expects no
+    /// start, compares vectors of keys first.
+    void operator()(std::int64_t begin, std::int64_t count, bool expects_none, StartMarks& marks) const
+    {
+        const T* const at = keys + begin;
+        if (expects_none && begin != 0 && count == std::ssize(marks) && has_none(begin)) {
             marks = {};
         } else if (begin != 0 && count == std::ssize(marks)) {
             for (std::size_t i = 0; i < marks.size(); ++i)
@@ -74,22 +96,28 @@ struct KeyMarks {
     }
 };
 
+/// Number of blocks without a start after which the next block is expected to have none.
+inline constexpr int kEmptyBlocks = 4;
+
 /// Calls `found(i)` for each element from `begin` to `end` - 1 that starts a segment, in order. Skips eight
 /// elements at a time if none of them does.
 template <class Marks, class Found>
 void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found found)
 {
     StartMarks marks;
-    for (; begin < end; begin += std::ssize(marks)) {
-        mark(begin, std::min<std::int64_t>(std::ssize(marks), end - begin), marks);
+    for (int num_empty = 0; begin < end; begin += std::ssize(marks)) {
+        mark(begin, std::min<std::int64_t>(std::ssize(marks), end - begin), num_empty >= kEmptyBlocks, marks);
+        std::uint64_t any = 0;
         for (std::size_t at = 0; at < marks.size(); at += 8) {
             std::uint64_t word = 0;
             std::memcpy(&word, marks.data() + at, 8);
+            any |= word;
             if constexpr (std::endian::native == std::endian::big)
                 word = __builtin_bswap64(word);
             for (; word != 0; word &= word - 1)
                 found(begin + static_cast<std::int64_t>(at) + std::countr_zero(word) / 8);
         }
+        num_empty = any == 0 ? num_empty + 1 : 0;
     }
 }
 
@@ -97,19 +125,24 @@ void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found f
 template <class Marks>
 std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t end)
 {
-    constexpr std::uint64_t kOnes = 0x0101010101010101;
+    using Vector = MarkVector<typename Marks::Value>;
+    constexpr std::int64_t kLanes = sizeof(Vector) / sizeof(typename Marks::Value);
+    constexpr std::int64_t kBlock = 256;  // elements: a lane of 8 bits can count its share
     StartMarks marks;
-    std::int64_t count = 0;
-    for (; begin < end; begin += std::ssize(marks)) {
-        mark(begin, std::min<std::int64_t>(std::ssize(marks), end - begin), marks);
-        std::uint64_t sums = 0;  // sums of eight bytes each, at most 8
-        for (std::size_t at = 0; at < marks.size(); at += 8) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, marks.data() + at, 8);
-            sums += word;
-        }
-        count += static_cast<std::int64_t>(sums * kOnes >> 56);
+    const auto count_marks = [&](std::int64_t at, std::int64_t length) {
+        mark(at, length, false, marks);
+        return std::accumulate(marks.begin(), marks.end(), std::int64_t{0});
+    };
+    std::int64_t count = begin < end ? count_marks(begin++, 1) : 0;
+    for (; begin + kBlock <= end; begin += kBlock) {
+        Vector starts = {};
+        for (std::int64_t i = 0; i < kBlock; i += kLanes)
+            starts -= Vector(mark.vector(begin + i) != 0);
+        for (std::int64_t lane = 0; lane < kLanes; ++lane)
+            count += static_cast<std::int64_t>(starts[lane]);
     }
+    for (; begin < end; begin += std::ssize(marks))
+        count += count_marks(begin, std::min<std::int64_t>(std::ssize(marks), end - begin));
     return count;
 }
 
