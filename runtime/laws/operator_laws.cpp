@@ -348,7 +348,7 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
         fmt::format("operator {} states an identity that is none, and every stage relies on it", op.name));
     throw SpecError(fmt::format(
         "{}\n{}\nleave the identity out (then 'empty' says what the result of an empty segment is), state "
-        "another one{}{}{}",
+        "another one (what an element adds goes into lift, what a result starts with into finish){}{}{}",
         error.what(), print(*laws.report.find(Law::identity), op),
         laws.assume_option.empty() ? ""
                                    : ", or rely on it all the same with " + laws.how_to_assume(Law::identity),

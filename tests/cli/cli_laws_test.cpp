@@ -81,7 +81,7 @@ TEST_F(LawsOfRunTest, IdentityThatIsNoneIsRefusedWithWaysOut)
               "    combine(identity, a) = {best = 2147483647, front = -1, back = 2147483647, total = -1}\n"
               "    a = {best = -1, front = -1, back = -1, total = -1}, of x = -1\n"
               "leave the identity out (then 'empty' says what the result of an empty segment is), state "
-              "another one, "
+              "another one (what an element adds goes into lift, what a result starts with into finish), "
               "or rely on it all the same with --assume identity\n");
 }
 

@@ -284,7 +284,8 @@ TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
               "            ^\n" +
                   found +
                   "leave the identity out (then 'empty' says what the result of an empty segment is), state "
-                  "another one, or rely on it all the same with SessionOptions::assume = {Law::identity}");
+                  "another one (what an element adds goes into lift, what a result starts with into finish), "
+                  "or rely on it all the same with SessionOptions::assume = {Law::identity}");
     SessionOptions assuming;
     assuming.backend = "simt";
     assuming.assume = {Law::identity};
