@@ -289,13 +289,22 @@ std::optional<std::pair<std::uint64_t, std::int64_t>> small_range(const Array& k
 
 }  // namespace
 
+std::optional<std::int64_t> size_of_range(const Array& keys)
+{
+    const auto range = small_range(keys);
+    return range ? std::optional(range->second) : std::nullopt;
+}
+
+KeyGroups::KeyGroups(const Array& column, const NumberedKeys& numbered)
+    : order(numbered.numbers, static_cast<std::int64_t>(numbered.firsts.length())),
+      keys(chosen_from(column, numbered.firsts))
+{}
+
 KeyGroups::KeyGroups(const Array& column, KeyOrder order) : order(Array(Type::i32, 0), 0)
 {
     const auto range = order == KeyOrder::ascending ? small_range(column) : std::nullopt;
     if (!range) {
-        const auto numbered = number_keys({&column, 1}, order);
-        this->order = GroupOrder(numbered.numbers, static_cast<std::int64_t>(numbered.firsts.length()));
-        keys = chosen_from(column, numbered.firsts);
+        *this = KeyGroups(column, number_keys({&column, 1}, order));
         return;
     }
     this->order = GroupOrder(column, range->first, range->second);

@@ -77,14 +77,20 @@ struct NumberedKeys {
 /// numbers. Throws InternalError for no columns, and for columns that differ in length.
 [[nodiscard]] NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order);
 
+/// The size of the range of integer keys, if it is not larger than their number: no more distinct keys are
+/// there. Takes one pass over the keys.
+[[nodiscard]] std::optional<std::int64_t> size_of_range(const Array& keys);
+
 /// Elements grouped by the distinct keys of one column.
 struct KeyGroups {
     GroupOrder order;
     Array keys;  ///< of each group
 
-    /// Integers whose range is not larger than their number are grouped by their distance from the least one,
-    /// other keys by number_keys().
+    /// Integers with a size_of_range() are grouped by their distance from the least one, other keys by
+    /// number_keys().
     KeyGroups(const Array& column, KeyOrder order);
+    /// Groups elements by `numbered`, the result of number_keys() for `column`.
+    KeyGroups(const Array& column, const NumberedKeys& numbered);
 };
 
 }  // namespace segfold

@@ -29,16 +29,16 @@ public:
     std::int64_t number_of(Bits key)
     {
         for (auto place = hash(key);; place = (place + 1) & (slots_.size() - 1)) {
-            auto& number = slots_[place];
-            if (number >= 0 && keys_[static_cast<std::size_t>(number)] == key)
-                return number;
-            if (number < 0) {
-                number = std::ssize(keys_);
+            auto& slot = slots_[place];
+            if (slot.number >= 0 && slot.key == key)
+                return slot.number;
+            if (slot.number < 0) {
+                const auto number = std::ssize(keys_);
+                slot = {key, number};
                 keys_.push_back(key);
-                const auto found = number;
                 if (2 * keys_.size() > slots_.size())
                     grow(std::countr_zero(slots_.size()) + 1);
-                return found;
+                return number;
             }
         }
     }
@@ -56,17 +56,22 @@ private:
     void grow(int bits)
     {
         shift_ = 64 - bits;
-        slots_.assign(std::size_t{1} << bits, -1);
+        slots_.assign(std::size_t{1} << bits, Slot{});
         for (std::size_t number = 0; number < keys_.size(); ++number) {
             auto place = hash(keys_[number]);
-            while (slots_[place] >= 0)
+            while (slots_[place].number >= 0)
                 place = (place + 1) & (slots_.size() - 1);
-            slots_[place] = static_cast<std::int64_t>(number);
+            slots_[place] = {keys_[number], static_cast<std::int64_t>(number)};
         }
     }
 
+    struct Slot {
+        Bits key{};
+        std::int64_t number = -1;  ///< negative: no key is here
+    };
+
     int shift_ = 0;
-    std::vector<std::int64_t> slots_;  ///< a number, or -1
+    std::vector<Slot> slots_;
     std::vector<Bits> keys_;
 };
 

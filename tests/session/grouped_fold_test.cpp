@@ -198,6 +198,46 @@ TEST_P(GroupedFold, ByKeysGivesTheKeyOfEachGroup)
     }
 }
 
+/// The host folds many elements of few groups as they lie: the numbers and keys tell the same.
+TEST(GroupedKernels, FoldManyElementsOnTheHost)
+{
+    auto session = session_on("cpu");
+    if (core(session).backend().interprets())
+        GTEST_SKIP() << core(session).backend().note();
+    const auto op = standard_operator("affine", Type::u32);
+    const auto made = drawn(400000, 90, true, 3);
+    std::map<std::int32_t, Maps> wanted;
+    for (std::size_t i = 0; i < made.groups.size(); ++i) {
+        auto& map = wanted.try_emplace(made.groups[i], 1U, 0U).first->second;
+        map = {made.scale[i] * map.first, made.scale[i] * map.second + made.shift[i]};
+    }
+    FoldOptions options;
+    options.check = true;
+    const auto folded = session.fold(op, {made.scale, made.shift}, groups(made.groups, 91), options);
+    EXPECT_NE(folded.plan().find("group_shares"), std::string::npos) << folded.plan();
+    EXPECT_TRUE(folded.agrees());
+    for (std::size_t g = 0; g < 90; ++g)
+        ASSERT_EQ(folded.values<std::uint32_t>("shift")[g], wanted[static_cast<std::int32_t>(g)].second) << g;
+    EXPECT_EQ(folded.values<std::uint32_t>("scale")[90], 1U);
+    std::vector<double> scattered;  // keys that no small range holds
+    for (const auto group : made.groups)
+        scattered.push_back(group * 1e9);
+    for (const auto order : {KeyOrder::ascending, KeyOrder::first}) {
+        const auto by_numbers = session.fold(op, {made.scale, made.shift}, by(made.groups, order));
+        const auto by_keys = session.fold(op, {made.scale, made.shift}, by(scattered, order));
+        for (const auto* one : {&by_numbers, &by_keys})
+            EXPECT_NE(one->plan().find("group_shares"), std::string::npos) << one->plan();
+        const auto keys = by_numbers.keys<std::int32_t>();
+        ASSERT_EQ(keys.size(), wanted.size());
+        EXPECT_EQ(keys.front(), order == KeyOrder::first ? made.groups.front() : wanted.begin()->first);
+        for (std::size_t g = 0; g < keys.size(); ++g) {
+            ASSERT_EQ(by_numbers.values<std::uint32_t>("shift")[g], wanted[keys[g]].second) << keys[g];
+            ASSERT_EQ(by_keys.values<std::uint32_t>("shift")[g], wanted[keys[g]].second) << keys[g];
+            ASSERT_EQ(by_keys.keys<double>()[g], keys[g] * 1e9);
+        }
+    }
+}
+
 /// Columns may receive results: they are read before.
 TEST(GroupedFoldCall, MayWriteIntoItsInput)
 {

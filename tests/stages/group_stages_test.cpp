@@ -8,6 +8,7 @@
 #include <random>
 
 #include "dsl/error.h"
+#include "runtime/backends/backend_table.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/data/groups.h"
 #include "runtime/data/shape.h"
@@ -97,19 +98,45 @@ Workload workload_of(const Operator& op, Array numbers, std::int64_t groups)
     return workload;
 }
 
+/// The back end of the host's cores.
+Backend& host()
+{
+    static const auto backend = make_backend("cpu", {});
+    return *backend;
+}
+
+const Catalogue& catalogue_of(const Stage& stage)
+{
+    return stage.dialect == Dialect::native ? Catalogue::native() : Catalogue::standard();
+}
+
+const Stage& stage_called(const std::string& name)
+{
+    return (name == "group_shares" ? Catalogue::native() : Catalogue::standard()).stage(name);
+}
+
 Emitted emitted_for(const Workload& workload, const Stage& stage, const Settings& settings = {},
                     int index_bits = 32)
 {
     Problem problem(workload.op, SegmentForm::groups, index_bits);
     problem.laws.commutative = workload.op.laws.commutative;
     problem.number_type = workload.segments.numbers.type();
+    if (stage.dialect == Dialect::native)
+        problem.target = host().target();
     return emit(problem, stage, configure(stage, settings, plan_facts(problem, shape_of(workload))),
-                Catalogue::standard());
+                catalogue_of(stage));
 }
 
 Results run(const Workload& workload, const Emitted& emitted, int num_multiprocessors, std::uint64_t seed,
             int launches = 1)
 {
+    if (emitted.dialect == Dialect::native) {
+        const PlanText text(emitted, "group_shares");
+        Circumstances circumstances;
+        circumstances.launches = launches;
+        circumstances.scratch_poison = std::uint8_t{0xa5};
+        return host().run(workload, &text, circumstances);
+    }
     return simt::run(workload, emitted, simt::options_from_seed(seed), {}, num_multiprocessors, launches, 0,
                      std::uint8_t{0xa5});
 }
@@ -185,13 +212,20 @@ std::vector<Case> cases()
     add("group_parts", "max_subarray_i32", 7, parts, Type::u8);
     add("group_parts", "trace_u64", 300, parts, Type::u16, 64);
     add("group_parts", "trace_u64", 1500, parts, Type::i64);
+    for (const auto* op :
+         {"sum_i32", "argmax_f32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32",
+          "mean_variance_f32", "sum_and_length", "indexed_sum", "sum_f16", "count_above_f32", "counted_sum"})
+        add("group_shares", op, 13, {{"most_shares", 16}});
+    for (const auto type : {Type::i8, Type::u8, Type::i16, Type::u16, Type::u32, Type::i64, Type::u64})
+        add("group_shares", "trace_u64", 100, {{"most_shares", 64}}, type, type == Type::u16 ? 64 : 32);
+    add("group_shares", "affine_u32", 1500, {{"most_shares", 256}});
     return all;
 }
 
 std::string print(const Case& one)
 {
     return one.stage + "_" + one.op + "_" + std::to_string(one.groups) + "_" + std::string(name(one.type)) +
-           "_" + std::to_string(one.index_bits) + "_" + std::to_string(one.settings.at("block_threads"));
+           "_" + std::to_string(one.index_bits) + "_" + std::to_string(one.settings.begin()->second);
 }
 
 [[maybe_unused]] void PrintTo(const Case& one, std::ostream* out) { *out << print(one); }
@@ -201,14 +235,18 @@ class GroupStages : public testing::TestWithParam<Case> {};
 TEST_P(GroupStages, FoldAsSortedElementsDo)
 {
     const auto& [stage_name, op_name, groups, settings, type, index_bits] = GetParam();
-    const auto& stage = Catalogue::standard().stage(stage_name);
+    const auto& stage = stage_called(stage_name);
+    const bool is_native = stage.dialect == Dialect::native;
+    if (is_native && host().interprets())
+        GTEST_SKIP() << host().note();
     const auto op = operator_named(op_name);
     const bool covers = !op.takes_empty_segments();
     for (const auto lie : kLies) {
         if (lie == Lie::none && !is_signed_integer(type))
             continue;
         SCOPED_TRACE("lie " + std::to_string(static_cast<int>(lie)));
-        auto workload = workload_of(op, numbers_of(type, lie, 2500 + groups, groups, covers), groups);
+        auto workload = workload_of(
+            op, numbers_of(type, lie, (is_native ? 60000 : 2500) + groups, groups, covers), groups);
         if (index_bits == 64)
             workload.segments.has_wide_indices = true;
         expect_agreement(workload, emitted_for(workload, stage, settings, index_bits));
@@ -326,9 +364,8 @@ TEST(GroupStages, NoteNumbersThatNoGroupHas)
     for (const auto type : {Type::i32, Type::u8, Type::u64, Type::i64}) {
         auto workload = workload_of(op, numbers_of(type, Lie::uniform, 300, 9, false), 9);
         workload.segments.numbers = numbers_of(type, Lie::uniform, 300, 10, false);
-        for (const auto* stage : {"group_tables", "group_parts"})
-            EXPECT_THROW(run(workload, emitted_for(workload, Catalogue::standard().stage(stage)), 2, 1),
-                         InputError);
+        for (const auto* stage : {"group_tables", "group_parts", "group_shares"})
+            EXPECT_THROW(run(workload, emitted_for(workload, stage_called(stage)), 2, 1), InputError);
     }
 }
 

@@ -41,12 +41,14 @@ public:
     BoundFold(const Workload& workload, const Emitted& emitted)
         : workload_(workload),
           native_(workload.op, emitted, sizes_of(workload.segments, workload.num_features)),
-          layout_(segment_arrays(workload.segments, emitted.form))
+          layout_(segment_arrays(workload.segments, emitted.form)),
+          found_(found_arrays(workload.segments, emitted.form))
     {
         for (std::size_t i = 0; i < workload.arrays.size(); ++i)
             bind_input(i, workload.arrays[i].data());
-        for (const auto& named : layout_)
-            segments_.push_back(address(named.array));
+        for (const auto* arrays : {&layout_, &found_})
+            for (const auto& named : *arrays)
+                segments_.push_back(address(named.array));
     }
 
     [[nodiscard]] cpu::NativePlan& native() { return native_; }
@@ -64,12 +66,14 @@ public:
             outputs_.push_back(address(named.array));
         native_.run(segments_, outputs_);
         refuse_noted_reads(workload_, native_.outside());
+        take_found(results, found_, workload_.segments, workload_.op.outputs.size());
     }
 
 private:
     const Workload& workload_;
     cpu::NativePlan native_;
-    std::vector<NamedArray> layout_;
+    std::vector<NamedArray> layout_;  ///< arrays of segments that the text reads
+    std::vector<NamedArray> found_;   ///< and those that it writes
     std::vector<std::uint64_t> segments_, outputs_;
 };
 

@@ -70,7 +70,7 @@ SegmentsView GroupedInputs::segments() const
 }
 
 GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs,
-                           const SegmentsView& segments)
+                           const SegmentsView& segments, const std::optional<NumberedKeys>& numbered)
 {
     require_inputs(op, inputs.size());
     const auto num_elements = num_elements_of(op, inputs, segments);
@@ -79,7 +79,7 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
         segments.first, segments.group_order ? "the keys" : "the numbers of groups", num_elements);
     GroupedInputs grouped;
     if (segments.group_order) {
-        KeyGroups found(marks, *segments.group_order);
+        auto found = numbered ? KeyGroups(marks, *numbered) : KeyGroups(marks, *segments.group_order);
         grouped.order = std::move(found.order);
         grouped.keys = std::move(found.keys);
     } else {
@@ -128,8 +128,9 @@ bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments,
                                const PlanRequest& request, const Workload* data)
 {
     const auto backend = running();
-    if (segments.group_order || !segments.num_groups || !backend->runs_stages() ||
-        backend->dialect() == Dialect::native)
+    const bool is_native = backend->dialect() == Dialect::native;
+    if (segments.group_order || !segments.num_groups || !backend->runs_stages() || backend->interprets() ||
+        (is_native && request.is_reproducible))
         return false;
     const auto sizes = plan_sizes(segments, num_elements);
     // A plan, which does not know its data, may drop the identity; the state is larger then.
@@ -151,14 +152,34 @@ bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments,
 Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                 const SegmentsView& segments, const FoldOptions& options)
 {
-    if (options.num_slices == 0 && !segments.group_order) {
-        auto numbered = segments;
-        const auto workload = unsorted_groups(op, inputs, segments);
-        numbered.num_groups = workload.segments.num_segments;
-        if (takes_groups(op, numbered, workload.segments.num_elements, options.plan, &workload))
-            return fold_workload(op, workload, segments, options);
+    const auto num_elements = num_elements_of(op, inputs, segments);
+    const auto takes = [&](const SegmentsView& numbers, const Workload* data) {
+        return takes_groups(op, numbers, num_elements, options.plan, data);
+    };
+    std::optional<NumberedKeys> numbered;
+    if (options.num_slices == 0 && segments.group_order) {
+        const auto keys = borrow_marks(segments.first, "the keys", num_elements);
+        // Keys of a small range are sorted without numbering them.
+        const auto range = *segments.group_order == KeyOrder::ascending ? size_of_range(keys) : std::nullopt;
+        if (!range || takes(groups(segments.first, *range), nullptr))
+            numbered = number_keys({&keys, 1}, *segments.group_order);
     }
-    auto grouped = group_inputs(op, inputs, segments);
+    if (options.num_slices == 0 && (numbered || !segments.group_order)) {
+        auto numbers = segments;
+        if (numbered)
+            numbers =
+                groups(view_of(numbered->numbers), static_cast<std::int64_t>(numbered->firsts.length()));
+        const auto workload = unsorted_groups(op, inputs, numbers);
+        numbers.num_groups = workload.segments.num_segments;
+        if (takes(numbers, &workload)) {
+            auto folded = fold_workload(op, workload, numbers, options);
+            if (numbered)
+                folded.results_.keys =
+                    chosen_from(borrow_marks(segments.first, "the keys", num_elements), numbered->firsts);
+            return folded;
+        }
+    }
+    auto grouped = group_inputs(op, inputs, segments, numbered);
     auto sorted_options = options;
     sorted_options.results.clear();
     const auto fold_sorted = [&] {

@@ -25,9 +25,11 @@ struct GroupedInputs {
 };
 
 /// Sorts arrays on the host by group, stably. `segments` are made by groups() or by(). Throws InputError for
-/// wrong arrays, and for numbers of groups that are too large.
+/// wrong arrays, and for numbers of groups that are too large. `numbered` holds number_keys() of the keys if
+/// the caller has it.
 [[nodiscard]] GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs,
-                                         const SegmentsView& segments);
+                                         const SegmentsView& segments,
+                                         const std::optional<NumberedKeys>& numbered = std::nullopt);
 
 /// A workload of the caller's arrays on the host as they lie, with segments of form groups.
 [[nodiscard]] Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs,

@@ -1,6 +1,7 @@
 #pragma once
 // Consecutive shares of elements, for work that keeps something for each share.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,8 +44,21 @@ std::pair<Value, Value> extremes_of(std::span<const Value> values, std::int64_t 
     const Shares shares(std::ssize(values), smallest_share);
     std::vector<std::pair<Value, Value>> found(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
-        const auto [least, greatest] = std::ranges::minmax(values.subspan(begin, end - begin));
-        found[share] = {least, greatest};
+        // Several at once, so that no comparison waits for the one before.
+        constexpr std::size_t kLanes = 8;
+        std::array<Value, kLanes> least, greatest;
+        least.fill(values[begin]);
+        greatest.fill(values[begin]);
+        for (; begin + kLanes <= end; begin += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                least[lane] = std::min(least[lane], values[begin + lane]);
+                greatest[lane] = std::max(greatest[lane], values[begin + lane]);
+            }
+        for (; begin < end; ++begin) {
+            least[0] = std::min(least[0], values[begin]);
+            greatest[0] = std::max(greatest[0], values[begin]);
+        }
+        found[share] = {std::ranges::min(least), std::ranges::max(greatest)};
     });
     auto all = found.front();
     for (const auto& [least, greatest] : found)
