@@ -52,7 +52,8 @@ Interval quotient(Type type, const Interval& left, const Interval& right)
     return wrapped(type, exact);
 }
 
-/// Range of x % y. It has the sign of x, is less than |y| and at most |x|. It is x if y is 0 or |y| > |x|.
+/// Range of x % y. The value has the sign of x, is less than |y| and at most |x|, and is x if y is 0 or |y| >
+/// |x|.
 Interval remainder(const Interval& left, const Interval& right)
 {
     const auto absolute = [](WideInteger x) { return x < 0 ? -x : x; };

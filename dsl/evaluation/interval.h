@@ -33,7 +33,7 @@ struct Interval {
 /// The integers that lie in both intervals.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
-/// Range of the integers of `exact` after they wrap in `type`. As a bool, all but 0 become 1.
+/// Range of the integers of `exact` after they wrap in `type`. Converted to bool, all but 0 become 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
 /// Range of `left SYMBOL right` if both operands have type `type`. SYMBOL is an arithmetic or bitwise

@@ -27,8 +27,8 @@ using WideByName = std::map<std::string, std::vector<long double>>;
 [[nodiscard]] WideByName fold_few(const Operator& op, const ArraysByName& arrays,
                                   std::span<const std::int64_t> offsets);
 
-/// Folds operators in turn. Each adds its results and outputs to `arrays`, in their types, for the operators
-/// behind it.
+/// Folds operators in turn. Each adds its results and outputs to `arrays`, in their types, for later
+/// operators.
 void fold_few_in_turn(std::span<const Operator> operators, ArraysByName& arrays,
                       std::span<const std::int64_t> offsets);
 
