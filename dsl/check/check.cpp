@@ -84,7 +84,8 @@ private:
                                           : "it begins a local name: let NAME = VALUE;");
     }
 
-    /// Checks the sizes on which all later walks rely, and that no expression built in C++ lacks a value.
+    /// Checks that no expression is too deep or too large for recursion, and that none built in C++ lacks a
+    /// value.
     void check_sizes() const
     {
         int size = 0;
@@ -208,7 +209,7 @@ private:
                 });
     }
 
-    /// The names of an element that lift, map and scan may use; append may not use tables.
+    /// The names that lift, map, scan and append may use. Only append has no tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -249,7 +250,8 @@ private:
                      "append gives combine(" + op_.earlier + ", lift), so nothing else can matter");
     }
 
-    /// Without declared results, the state is the result. Without finish, both must have the same fields.
+    /// Without declared results, the state is the result. Without finish, results must match the state's
+    /// fields in number and type.
     void settle_results()
     {
         if (op_.results.empty()) {
@@ -294,7 +296,7 @@ private:
             check_block(*op_.finish, std::move(scope), op_.results, "finish", "result");
     }
 
-    /// map uses parameters and results by name, so these names must differ.
+    /// Checks map. Its expressions call parameters and results by name, so these names must differ.
     void check_map()
     {
         if (!op_.map || op_.results.empty() || op_.outputs.empty())
@@ -388,7 +390,8 @@ private:
         }
     }
 
-    /// Says which of two uses of an untyped local must convert.
+    /// Throws a fault: two uses of an untyped local need different types. The message says which use must
+    /// convert.
     [[noreturn]] void refuse_uses(const Let& let, const LetUses& uses) const
     {
         auto kept = *uses.first, changed = *uses.other;
@@ -423,7 +426,7 @@ private:
         fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
     }
 
-    /// Index in `fields` of the assigned field. Throws if there is no such field, or if it was set before.
+    /// Index in `fields` of the assigned field. Throws if the field is unknown, or if it was set before.
     template <class Fields>
     std::size_t place_of(Assignment& assignment, const Fields& fields, const std::vector<Assignment>& ordered,
                          const std::string& part, const std::string& kind) const

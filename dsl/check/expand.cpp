@@ -10,10 +10,10 @@
 namespace segfold {
 namespace {
 
-/// The `name` of an integer that is the value of a loop's counter. Other integers have none.
+/// The `name` of an integer node that is the value of a loop counter. Other integers have an empty name.
 constexpr const char* kCounter = "counter";
 
-/// Most nodes that the expansion may create. The finished operator may have kMostNodes.
+/// Most nodes that the expansion may create. A finished operator may have only kMostNodes.
 constexpr int kMostMade = 8 * kMostNodes;
 
 bool is_literal(const ExpressionNode& node)
@@ -300,8 +300,8 @@ private:
         return made(std::move(result));
     }
 
-    /// Returns the value of an argument's name, or of a member of an argument. The value may be a whole state
-    /// or array.
+    /// Replaces the name of an argument, or a member of an argument, by the passed value. The value may be a
+    /// whole state or array.
     static Expression meant(const Expression& expression, const Given* given)
     {
         if (given == nullptr)
@@ -456,7 +456,7 @@ private:
     Complaints& complaints_;
     std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays made by `let`
     std::vector<const OwnFunction*> open_;  ///< functions that are being expanded
-    std::vector<std::string> operands_;     ///< the two states that a part has, and what they are
+    std::vector<std::string> operands_;     ///< names of the part's two states, then words for both
     bool in_finish_ = false;
     int made_ = 0;
 };

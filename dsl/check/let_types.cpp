@@ -18,7 +18,7 @@ struct Demand {
     bool takes_any;
 };
 
-/// Walks over expressions as Typing does, and records the types for which they call in untyped locals.
+/// Walks over expressions as Typing does, and records the types that they require of untyped locals.
 class Demands {
 public:
     explicit Demands(const Typing& typing) : typing_(typing) {}

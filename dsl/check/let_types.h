@@ -1,5 +1,5 @@
 #pragma once
-// Finds types for locals whose values consist of untyped numbers alone. Uses of these locals decide.
+// Finds the types of locals whose values are untyped numbers alone, from the uses of the locals.
 #include <map>
 #include <optional>
 #include <string>

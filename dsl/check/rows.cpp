@@ -14,7 +14,7 @@ const Parameter* find_parameter(const Operator& op, const std::string& name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// The names and fields of the state that hold rows.
+/// The names and the fields of the state that hold rows.
 struct Rows {
     std::set<std::string> names;   ///< parameters, locals and results that hold rows
     std::set<std::string> fields;  ///< fields of the state that hold rows
@@ -59,8 +59,8 @@ Rows rows_of(const Operator& op)
     return rows;
 }
 
-/// Reports each read of a table of rows that uses the row of one feature alone: a fold computes all features
-/// together.
+/// Reports reads of a table of rows under a condition, or at an index that depends on a row. A fold handles
+/// all features at once.
 void find_read_faults(const Operator& op, const Rows& rows, const Expression& expression, bool always,
                       std::vector<RowFault>& faults)
 {
@@ -177,8 +177,8 @@ RowOperator with_reads_as_columns(const Operator& op)
             taken.insert(field.name);
     }
     std::map<std::string, Expression> lets;
-    std::vector<RowRead> all;               // of lift, then those that only map or scan has
-    std::vector<RowRead>* reads = nullptr;  // of the part that is rewritten
+    std::vector<RowRead> all;               // reads of lift, then further reads of map and scan
+    std::vector<RowRead>* reads = nullptr;  // reads of the part that is rewritten
     const std::function<Expression(const Expression&)> replace = [&](const Expression& expression) {
         const auto& node = *expression;
         if (node.kind == ExpressionKind::gather && find_parameter(op, node.name)->row) {

@@ -10,7 +10,7 @@ namespace segfold {
 /// True if a column or a table holds rows; then every result is a row.
 [[nodiscard]] bool has_rows(const Operator& op);
 
-/// Returns the operator applied to one feature: columns of rows become columns, tables of rows become tables.
+/// Returns the operator for one feature: columns and tables of rows become columns and tables of numbers.
 [[nodiscard]] Operator of_one_feature(Operator op);
 
 /// A fault of an operator over rows: its place and the remedy.
@@ -19,13 +19,13 @@ struct RowFault {
     std::string message, hint;
 };
 
-/// Finds what prevents folding feature by feature. Empty for an operator without rows.
+/// Finds what prevents a fold feature by feature. Empty for an operator without rows.
 ///
 /// Every result and output must depend on a row; otherwise it would be one number for each segment. A table
 /// of rows must be read unconditionally, at an index that does not depend on a row; in map, results are rows.
 [[nodiscard]] std::vector<RowFault> row_faults(const Operator& checked);
 
-/// A read of a table of rows. An expression stands for one feature of the row.
+/// A read of a table of rows. In an expression, it stands for one feature of the row.
 struct RowRead {
     std::string column;  ///< unique name of the column by which lift, map or scan reads the row
     std::string table;
@@ -36,7 +36,7 @@ struct RowRead {
 struct RowOperator {
     Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
     std::vector<RowRead> reads = {};       ///< of lift
-    std::vector<RowRead> map_reads = {};   ///< of map; one that another part has too is the same column
+    std::vector<RowRead> map_reads = {};   ///< of map; a read that another part has too is the same column
     std::vector<RowRead> scan_reads = {};  ///< of scan
 };
 

@@ -24,7 +24,7 @@ bool is_shift(std::string_view symbol) { return symbol == "<<" || symbol == ">>"
 bool is_bitwise(std::string_view symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
 bool is_number(Type type) { return type != Type::boolean; }
 
-/// Largest magnitudes of literals of an integer type: of negative and of positive ones.
+/// Largest magnitudes of an integer type's literals: below zero and above zero.
 struct Magnitudes {
     std::uint64_t below, above;
 };
@@ -59,7 +59,7 @@ std::string conversion(Type type, const Expression& expression)
     return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
 }
 
-/// Of two types, the one that keeps more values of the other.
+/// The type of the two that holds more values of the other.
 Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))

@@ -16,7 +16,7 @@ namespace segfold {
 struct Scope {
     std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, and places such as index
     std::map<std::string, Type, std::less<>> tables;
-    std::map<std::string, Operand, std::less<>> operands;   ///< the states of combine or scan, or append's
+    std::map<std::string, Operand, std::less<>> operands;   ///< the states of combine, scan or append
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields of the state directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
     std::set<std::string, std::less<>> silent;  ///< names that already have a message; no other follows
@@ -71,7 +71,7 @@ private:
     [[nodiscard]] std::string way_to(std::string_view name) const;
     /// A type for examples in messages: one that the operator uses, floating-point if `real`.
     [[nodiscard]] Type likely_type(bool real) const;
-    /// Throws PlacedError: nothing gives `at` a type. The message shows how to convert `example`.
+    /// Throws PlacedError: the type of `at` is unknown. The message shows how to convert `example`.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
                                      const Expression& example) const;
     /// True if the expression uses a name that already has a message.
