@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// The derivative of terms along one direction, which the derivatives of some names give.
+/// Computes derivatives of terms along one direction, which the derivatives of some names give.
 ///
 /// A derivative without a value is 0. Others have the type `wide`, so that nothing is lost between parts of
-/// narrower types. What holds at corners stands in dsl/README.md, in the table of derivatives.
+/// narrower types. The table of derivatives in dsl/README.md tells the derivatives at corners.
 class Derivative {
 public:
     Derivative(TermGraph& terms, Type wide) : terms_(terms), wide_(wide) {}
@@ -31,7 +31,7 @@ public:
     /// The derivative of the side that is taken.
     [[nodiscard]] Expression chosen(const Expression& condition, const Expression& yes, const Expression& no);
 
-    /// The term in the type of derivatives.
+    /// The term, converted to the type of derivatives.
     [[nodiscard]] Expression widened(const Expression& term) { return terms_.convert(wide_, term); }
     [[nodiscard]] Expression one() { return terms_.number(1, wide_); }
 
@@ -51,7 +51,7 @@ private:
 
     TermGraph& terms_;
     Type wide_;
-    std::map<const ExpressionNode*, int> sums_;  ///< made by sum(), which may take them apart; their terms
+    std::map<const ExpressionNode*, int> sums_;  ///< number of terms in each sum() that may be taken apart
     std::map<const ExpressionNode*, Expression> known_;
 };
 

@@ -21,7 +21,7 @@ ExpressionNode term_node(ExpressionKind kind, std::vector<Expression> arguments,
 
 bool is_literal_of(const Expression& term, double value) { return literal_value(term) == value; }
 
-/// A key that differs for different nodes with the same, kept arguments.
+/// A key that is equal only for equal nodes, whose arguments are nodes of one graph.
 std::string key_of(const ExpressionNode& node)
 {
     std::string key;
@@ -189,7 +189,7 @@ Expression TermGraph::simplified_comparison(ExpressionNode node)
         return truth(false);
     if ((symbol == "<=" && is_never_above(left, right)) || (symbol == ">=" && is_never_above(right, left)))
         return truth(true);
-    // The difference of two ordered numbers, beside 0.
+    // x - y compared with 0, if x is never above y or never below y.
     const auto is_difference = [&](const Expression& term, bool is_descending) {
         return term->kind == ExpressionKind::binary && term->symbol == "-" &&
                (is_descending ? is_never_above(term.argument(0), term.argument(1))
