@@ -12,8 +12,8 @@
 namespace segfold {
 namespace {
 
-/// What all results and outputs change by from one fold to another, each times the gradient by it. Those that
-/// stay as they are, infinite ones too, change by 0.
+/// Change of the loss between two folds: the sum of each result's or output's change times its gradient.
+/// Values that stay equal, even infinite ones, change by 0.
 long double change_of_loss(const Gradient& gradient, const GradientCase& at, const WideByName& from,
                            const WideByName& to)
 {
@@ -28,7 +28,7 @@ long double change_of_loss(const Gradient& gradient, const GradientCase& at, con
     return change;
 }
 
-/// The derivative by one element from differences, or NaN at a corner.
+/// The derivative by one element from differences with several steps; NaN if these disagree.
 double difference_at(const Operator& op, const Gradient& gradient, GradientCase& at, std::size_t element)
 {
     constexpr int kSteps = 3;
@@ -51,7 +51,7 @@ double difference_at(const Operator& op, const Gradient& gradient, GradientCase&
     return agree ? static_cast<double>(better[1]) : NAN;
 }
 
-/// Sets the gradients by results that are not finite to 0. Returns false if there are any.
+/// Sets the gradients of results that are not finite to 0. Returns false if there are such results.
 bool take_finite_results(const Gradient& gradient, const Operator& op, GradientCase& at)
 {
     const auto found = fold_few(op, at.arrays, at.offsets);

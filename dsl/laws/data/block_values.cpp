@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// Most repeated analyses of locals at a place of use, where conditions may narrow them.
+/// Most further analyses of locals at their uses, where conditions may narrow the values.
 constexpr int kMostAgain = 64;
 
 bool is_known(const Expression& value) { return value->type && !is_float(*value->type); }
