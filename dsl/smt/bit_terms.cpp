@@ -127,7 +127,8 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
         return fmt::format("({} RNE {} {})", function, a, b);
     };
     switch (opcode) {
-        // f16 and bf16 are computed in f32. Its 24 bits are enough: rounding a second time changes nothing.
+        // The language computes f16 and bf16 in f32 and rounds again. These terms round once, with equal
+        // values: 24 bits are enough.
         case Opcode::add: return rounded("fp.add");
         case Opcode::subtract: return rounded("fp.sub");
         case Opcode::multiply: return rounded("fp.mul");

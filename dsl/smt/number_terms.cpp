@@ -8,7 +8,7 @@
 namespace segfold::smt {
 namespace {
 
-/// 2^count as a term, for bit operations expressed by powers of two.
+/// 2^count as a term. Bit operations on unbounded integers are expressed by powers of two.
 std::string power_of_two(const Constant* count, Type type, Opcode opcode)
 {
     const auto width = size_bytes(type) * 8;

@@ -48,7 +48,7 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
 std::string real_term(Opcode opcode, const std::string& a, const std::string& b, const std::string& c);
 /// An integer operation in a form that also holds for real numbers.
 std::string relaxed_term(Opcode opcode, const std::string& a, const std::string& b);
-/// A conversion between unbounded integers and real numbers. It loses nothing but fractions.
+/// A conversion between unbounded integers and real numbers. Only fractions are lost.
 std::string number_conversion(Type from, Type to, const std::string& a);
 
 /// An integer of any size as a term: "5", "(- 5)".
@@ -59,7 +59,7 @@ std::string in_range_term(Type type, const std::string& a);
 /// "(function a b)".
 std::string apply(std::string_view function, const std::string& a, const std::string& b);
 
-/// Number of bits of a type's values in memory.
+/// Bits of a type's values in memory.
 constexpr int width_of(Type type) { return static_cast<int>(size_bytes(type)) * 8; }
 
 /// Bits of exponent and significand of a floating-point type: "5 11".
