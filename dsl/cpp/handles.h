@@ -32,15 +32,17 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // Each field records the line that sets it, so no state is assigned whole. Compilers show the next line.
+    // A state is never assigned whole: each field records the line that sets it. Compilers show the next
+    // line.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
 private:
-    Term whole_;  ///< any field of the operand, if this is one
+    Term whole_;  ///< a nameless field of the operand; else empty
 };
 
-/// A field of a state. In an operand it is a value; in the state that a part makes it must be set once.
+/// A field of a state. A part reads fields of its operands, and sets each field of the state that it makes
+/// once.
 template <ValueType T>
 class Field : public Value<T> {
 public:
@@ -149,7 +151,7 @@ private:
     std::vector<Field<T>> entries_;
 };
 
-/// A column of the input. Its value is the element's.
+/// A column of the input. Its value is that of the current element.
 template <ValueType T>
 class Column : public Value<T> {
 public:
@@ -209,7 +211,7 @@ public:
     {}
 };
 
-/// A column of rows. Its value is one feature of the element's row.
+/// A column of rows. Its value is one number of the current element's row.
 template <ValueType T>
 class Row : public Value<T> {
 public:
@@ -218,7 +220,7 @@ public:
     {}
 };
 
-/// A table of rows, read at any index: `t[i]` is one feature of row i.
+/// A table of rows, read at any index: `t[i]` is one number of row i.
 template <ValueType T>
 class RowTable : public Table<T> {
 public:
@@ -227,7 +229,7 @@ public:
     {}
 };
 
-/// An array as long as the input, set by map or scan.
+/// An output: an array as long as the input, set by map or scan.
 template <ValueType T>
 class Each {
 public:

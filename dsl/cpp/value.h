@@ -77,7 +77,7 @@ concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, c
                 !std::same_as<N, wchar_t> && !std::same_as<N, char8_t> && !std::same_as<N, char16_t> &&
                 !std::same_as<N, char32_t> && !std::same_as<N, long double>;
 
-/// The part of a definition to which a handle belongs; the definition itself if `definition` is null.
+/// The part of a definition to which a handle belongs. It is the definition itself if `definition` is null.
 struct Home {
     std::string op;    ///< the operator's name
     std::string part;  ///< such as "lift"; empty for handles of no part: columns, tables, results
@@ -86,7 +86,7 @@ struct Home {
 
 using HomePointer = std::shared_ptr<const Home>;
 
-/// A place in a C++ source.
+/// Converts a C++ source location to a Position.
 inline Position place(const SourceLocation& at)
 {
     return {static_cast<int>(at.line()), static_cast<int>(at.column()), 1, at.file_name()};
@@ -94,7 +94,7 @@ inline Position place(const SourceLocation& at)
 
 /// The content of a Value, except its type.
 struct Term {
-    Expression expression;  ///< null: the handle may be set but not read
+    Expression expression;  ///< null: the handle can be set but not read
     HomePointer home;       ///< null: the term is made of plain numbers
     bool untyped = false;   ///< made of plain numbers alone, which take their type from the context
     std::string name = {};  ///< set only for handles that may be set
