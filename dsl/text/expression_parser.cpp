@@ -53,10 +53,10 @@ std::string suggest_type(std::string_view word)
 
 }  // namespace
 
-/// Counts this open parenthesis, list or prefix while the object lives, so that no text can exhaust the
-/// stack.
+/// Counts one open parenthesis, list or prefix while the object lives. The limit keeps texts from exhausting
+/// the stack.
 ///
-/// A printed tree of depth d has at most 2 * d of these open at once.
+/// A printed tree of depth d opens at most 2 * d of these at once.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)
@@ -107,7 +107,7 @@ Type ExpressionParser::type()
     cursor_.fail(token.position, "unknown type '" + word + "'" + suggest_type(word));
 }
 
-/// Refuses trees that are too deep or too large for later walks.
+/// Throws if the tree is too deep or too large for later recursion.
 Expression ExpressionParser::bounded(Expression made)
 {
     if (made->depth > kDeepestExpression)
@@ -159,7 +159,7 @@ Expression ExpressionParser::unary()
     return primary();
 }
 
-/// Refuses a foreign word such as `if` before a value, where no name can stand.
+/// Throws at a foreign word such as `if` that stands before a value, where no name can stand.
 void ExpressionParser::refuse_foreign_word() const
 {
     const Token& word = cursor_.peek();

@@ -32,7 +32,7 @@ public:
     {}
     /// operator ::= "operator" name "(" [parameter {"," parameter}] ")" ["->" results] "{" {part} "}"
     Operator whole_operator();
-    /// The parts that faults made unreadable.
+    /// The parts of the text that faults made unreadable.
     [[nodiscard]] Unread& unread() { return unread_; }
     [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
     [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
@@ -61,7 +61,7 @@ private:
         }
     }
 
-    /// Skips to the end of a declaration whose names are not needed.
+    /// Skips the rest of an unread declaration from token `start` on, and notes its words.
     void skip_declaration(std::size_t start);
     /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
@@ -74,7 +74,7 @@ private:
     [[nodiscard]] bool begins_part() const;
     /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
     Parameter parameter();
-    /// ["[" number "]"] behind a type
+    /// size ::= ["[" number "]"], behind a type
     std::optional<std::int64_t> array_size();
     /// results ::= ["each"] type | "(" result {"," result} ")"
     /// result ::= ["each"] name ":" type [size]
@@ -84,9 +84,9 @@ private:
     /// part ::= state | lift | combine | append | finish | empty | map | scan | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Refuses text that follows a part's expression but was probably meant to belong to it.
+    /// Throws at text behind a part's expression that was probably meant to belong to the expression.
     void refuse_what_follows(const Token& keyword) const;
-    /// lift, finish, empty or map
+    /// Reads one of lift, finish, empty and map.
     void one_state_part(Operator& op, const Token& keyword);
     /// state ::= field | "{" field {";" field} [";"] "}"
     void state(Operator& op);
@@ -96,7 +96,7 @@ private:
     void use();
     /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
     void definition();
-    /// Refuses names in a definition that are not among its arguments.
+    /// Throws at names in a definition that are not among its arguments.
     void check_arguments(const OwnFunction& made, const Expression& value) const;
     /// combine ::= "(" name "," name ")" block
     void combine(Operator& op, const Token& keyword);
@@ -123,7 +123,7 @@ private:
     /// Returns the name of a loop's local in this round. Each round has its own.
     std::string local_of_round(const Block& block, const std::string& target);
 
-    /// Names of a block's locals, kept so that a long loop need not search all locals in each round.
+    /// Names of a block's locals. With them, a long loop need not search all locals in each round.
     struct LetNames {
         std::size_t num_read = 0;  ///< number of the block's locals that are recorded here
         std::set<std::string, std::less<>> taken;

@@ -31,7 +31,7 @@ struct DeclaredParameter {
 std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text);
 
 /// The short form of an operator on the command line: one column `x`, one state field `value`, and combine as
-/// an expression of `a` and `b`. The other parts are optional; an empty text omits one.
+/// an expression of `a` and `b`. The other parts are optional: an empty text omits the part.
 struct ShortForm {
     std::string combine = {};   ///< "max(a, b)"
     Type type = Type::f32;      ///< type of the column and the state

@@ -158,7 +158,8 @@ private:
         }
     }
 
-    /// The name that a result gets if no other result has it. A nameless result takes its operator's name.
+    /// The preferred name of a result, used if no other result has it. A nameless result takes its operator's
+    /// name.
     [[nodiscard]] std::string wished_name(std::size_t factor, const ResultField& result) const
     {
         const auto& label = renamings_[factor].label;
@@ -278,7 +279,7 @@ Operator product(std::vector<Factor> factors) { return Product(std::move(factors
 
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
 {
-    Scope scope;  // of lift, which computes the arguments
+    Scope scope;  // names in lift, which computes the arguments
     for (const auto& parameter : head.parameters)
         (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
     for (const auto* place : {"index", "position", "segment"})

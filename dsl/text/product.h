@@ -11,10 +11,10 @@ namespace segfold {
 /// One of the operators of a product, with names for its results.
 struct Factor {
     Operator op;
-    std::string label = {};  ///< prefix for the names of its results; empty: prefix only names that collide
+    std::string label = {};  ///< prefix of its results' names; empty: a prefix only if names collide
     std::map<std::string, Expression> arguments =
         {};                  ///< its parameters as expressions of the product's parameters
-    Position position = {};  ///< place for messages; parts of standard operators stand in other texts
+    Position position = {};  ///< place for messages in the product's text
 };
 
 /// Returns one operator that computes the results of all `factors`, in their order.

@@ -1,5 +1,5 @@
 #pragma once
-// The operators that come with the program, written in the language itself (dsl/standard/*.seg).
+// The operators that come with segfold, written in its language (dsl/standard/*.seg).
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct StandardVersion {
     std::string text;  ///< the operator's text, without source and example
 };
 
-/// A standard operator, before a type is chosen.
+/// A standard operator, for which no type is chosen yet.
 struct StandardOperator {
     std::string name;
     std::string summary;      ///< the first sentence of its description

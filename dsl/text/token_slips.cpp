@@ -12,7 +12,7 @@ namespace {
 
 bool is_type(std::string_view word) { return find_type(word) || !type_like(word).empty(); }
 
-/// The name in this language of a type from this or another language.
+/// Name in this language of a type, which may have the name of another language.
 std::string type_here(std::string_view word) { return std::string(find_type(word) ? word : type_like(word)); }
 
 /// A name for an example: the word at `token`, if it is a word.
