@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// Renames the locals of combine's expression, and reads locals in place of the later state's fields.
+/// Copies an expression of combine: renames its locals, and reads locals instead of the later state's fields.
 Expression renamed(const Expression& expression, const Names& locals, const Names& lifted)
 {
     ExpressionNode node = *expression;

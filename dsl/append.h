@@ -14,7 +14,7 @@ Block joined_lift(const Operator& op);
 /// there is none. Stages load only the parameters that lift reads.
 std::string read_by_append_alone(const Operator& op);
 
-/// True if lift reads a table, which append must not. Scalars do not count.
+/// True if lift reads a table. Stages then ignore `append`. A scalar does not count as a table.
 bool lift_reads_tables(const Operator& op);
 
 }  // namespace segfold

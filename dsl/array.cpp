@@ -12,9 +12,8 @@ namespace {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-/// Asks the system for pages of 2 MiB in the part of the memory that holds whole ones. A fold reads many
-/// places at once; with pages of 4 KiB, it spends up to a third of its time on finding pages. NumPy asks for
-/// them too.
+/// Asks the system for pages of 2 MiB wherever a whole one fits into the memory. With pages of 4 KiB, a fold
+/// spends up to a third of its time on looking up pages. NumPy does the same.
 void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 {
 #if defined(__linux__)

@@ -76,7 +76,7 @@ class Array {
 public:
     Array() = default;
     ~Array() = default;
-    /// Leaves `other` without elements.
+    /// Takes the memory and leaves `other` empty.
     Array(Array&& other) noexcept { *this = std::move(other); }
     Array& operator=(Array&& other) noexcept
     {
@@ -131,10 +131,11 @@ public:
         return other;
     }
 
-    /// False if the memory is the caller's, or if the array has none.
+    /// False if the memory is borrowed, or if the array has no memory.
     [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
 
-    /// Keeps the first `length` elements and all of the memory. `length` must not exceed the present length.
+    /// Drops the elements behind the first `length`. Keeps all memory. `length` must not exceed the present
+    /// length.
     void shorten(std::size_t length)
     {
         if (length > length_)

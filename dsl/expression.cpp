@@ -47,7 +47,7 @@ constexpr Precedence kPrecedences[] = {
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
-/// Deepest tree that may be built, since recursion walks and frees trees. check() allows far less.
+/// Deepest tree that may be built. Trees are walked and freed by recursion. check() allows far less.
 constexpr int kDeepestTree = 16 * kDeepestExpression;
 
 ExpressionNode node(ExpressionKind kind, Position position)

@@ -106,8 +106,8 @@ std::vector<std::string_view> split_at_commas(std::string_view text)
     }
 }
 
-/// End of the first array in `text`: after the bracket of a list of numbers, or before the comma after a
-/// file.
+/// Position of the comma behind the first array in `text`, else the end of `text`. Commas inside of [...] do
+/// not count.
 std::size_t end_of_array(std::string_view text)
 {
     const std::size_t bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;

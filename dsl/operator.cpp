@@ -60,7 +60,7 @@ bool rounds(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
 }
 
-/// True for values that are no product. A compiler cannot fuse such a value with an addition.
+/// True if the value is certainly no product. A compiler can fuse only products with additions.
 bool is_no_product(const Expression& expression, const Operator& op)
 {
     switch (expression->kind) {
@@ -80,8 +80,7 @@ bool is_no_product(const Expression& expression, const Operator& op)
     }
 }
 
-/// True if a node rounds in a way that may differ between back ends, unlike a single correctly rounded
-/// operation.
+/// True if back ends may round a node differently. They agree on operations that are rounded correctly once.
 bool rounds_freely(const ExpressionNode& node, const Operator& op)
 {
     if (!rounds(node))

@@ -7,14 +7,14 @@
 
 namespace segfold {
 
-/// A number that a double may be unable to hold: the nearest double, and the side of the double on which the
-/// number lies.
+/// A number as the nearest double and, where rounding needs it, the side of the double on which the number
+/// lies.
 ///
 /// Rounding twice goes wrong only if the double lies midway between two numbers of a narrower type. `rest` is
 /// 0 in all other cases.
 struct NearReal {
     double real = 0;
-    int rest = 0;  ///< -1: the number is less than `real`; 1: greater; 0: it does not matter
+    int rest = 0;  ///< -1: the number is less than `real`; 1: greater; 0: equal, or the side does not matter
 
     bool operator==(const NearReal&) const = default;
 };

@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Thrown by work that was stopped. It is not an Error, so code that turns errors into findings lets it pass.
+/// Thrown by work that was stopped. It is not an Error, so code that catches Error lets it pass.
 class Stopped : public std::exception {
 public:
     [[nodiscard]] const char* what() const noexcept override;
