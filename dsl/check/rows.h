@@ -1,5 +1,5 @@
 #pragma once
-// Operators over rows: applies them to one feature, and finds what prevents it.
+// Operators over rows: their form for one feature, and the faults that prevent a fold by features.
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ struct RowFault {
     std::string message, hint;
 };
 
-/// Finds what prevents a fold feature by feature. Empty for an operator without rows.
+/// Finds the faults that prevent a fold of each feature by itself. Empty for an operator without rows.
 ///
 /// Every result and output must depend on a row; otherwise it would be one number for each segment. A table
 /// of rows must be read unconditionally, at an index that does not depend on a row; in map, results are rows.
@@ -35,9 +35,9 @@ struct RowRead {
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
     Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
-    std::vector<RowRead> reads = {};       ///< of lift
-    std::vector<RowRead> map_reads = {};   ///< of map; a read that another part has too is the same column
-    std::vector<RowRead> scan_reads = {};  ///< of scan
+    std::vector<RowRead> reads = {};       ///< reads of lift
+    std::vector<RowRead> map_reads = {};   ///< reads of map; one that another part has too is the same column
+    std::vector<RowRead> scan_reads = {};  ///< reads of scan
 };
 
 [[nodiscard]] RowOperator with_reads_as_columns(const Operator& checked);

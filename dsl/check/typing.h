@@ -41,7 +41,7 @@ public:
 
     /// Adds a local.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
-    /// Adds a name for which no message is given.
+    /// Adds a name about which no further message is given.
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Operators defined in C++: states with typed fields, columns, tables, results, and the parts made of them.
+// Defines operators in C++: typed states, columns, tables and results, and the parts made of these.
 #include <concepts>
 #include <cstdint>
 #include <optional>

@@ -346,7 +346,7 @@ Slot<double> ElementDrawer::edge(std::size_t column, std::size_t number) const
 Slot<double> ElementDrawer::other(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
-    if (is_index(column))  // drawn tables have indices of their own, whatever the range of the data
+    if (is_index(column))  // indices into drawn tables may leave the data's range
         return draw_index(type, table_length_, random_);
     if (const auto& constants = constants_[column]; !constants.empty() && random_() % 4 == 0)
         return constants[random_() % constants.size()];

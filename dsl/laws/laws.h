@@ -116,7 +116,7 @@ struct LawReport {
 
 /// Known range of a column's values.
 struct ColumnRange {
-    std::optional<FieldValue> lowest, highest;  ///< of the finite values; none if no value is finite
+    std::optional<FieldValue> lowest, highest;  ///< among finite values; none if no value is finite
     bool has_negative_zero = false;
     bool has_positive_infinity = false;
     bool has_negative_infinity = false;

@@ -27,7 +27,7 @@ using UnknownElement = std::vector<Unknown>;
 struct ScriptOptions {
     Theory theory = Theory::bits;
     /// Requires the integers of states and elements to stay in the ranges of their types. nothing_overflows()
-    /// then says the same about computed integers.
+    /// is then the same condition for computed integers.
     bool in_range = false;
 };
 

@@ -79,7 +79,7 @@ private:
     [[nodiscard]] bool is_of(const Expression& value, std::string_view function, const Expression& one) const;
 
     /// Lower bound of `left - right`; none if unknown. The bound is 0 if `right` is min(left, y) or `left` is
-    /// max(right, y). If `left` is x + z and `right` is min(x, y), it is the least value of z.
+    /// max(right, y). If `left` is x + z and `right` is min(x, y), the bound is the least value of z.
     std::optional<WideInteger> least_difference(const Expression& left, const Expression& right);
 
     GrowingValues product(const Expression& value, bool matters, const GrowingValues& left,

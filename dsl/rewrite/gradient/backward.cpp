@@ -214,7 +214,8 @@ bool Backward::has_sums() const
 
 /// Joins the element once more behind a total T that has the element already: T' = combine(T, L). T' changes
 /// equally with both copies: dT'/dT * D = dT'/dL, where D is the derivative of T by the element. If D depends
-/// on T and L alone, this equation is solved for D field by field. If not, the solution is wrong.
+/// on T and L alone, this equation is solved for D field by field. If not, the solution is wrong; a trial of
+/// the gradient detects this.
 std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
                                                                const std::set<std::string>& without) const
 {

@@ -33,7 +33,7 @@ public:
     using InputError::InputError;
 };
 
-/// Returns the backward of a checked operator by `parameter`, by the cheapest means that serve:
+/// Returns the backward of a checked operator by `parameter`, by the cheapest means that work:
 ///
 ///     sums          the fields on which results depend are added up
 ///     places        each such field is copied from one element, as in max; the state also holds its index
