@@ -20,8 +20,8 @@ bool is_place(const ExpressionNode& node);
 /// Hides from the compiler how the int `text` was computed.
 inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
 
-/// True if a compiler may turn the operation on 8 or 16 bits into a negation: -x, (x ^ -1) + 1, x * -1, ~x +
-/// 1.
+/// True if a compiler may turn the operation on 8 or 16 bits into a negation, as it may turn -x, ~x + 1,
+/// x * -1, (x ^ -1) + 1.
 ///
 /// A comparison of a sum with zero may also become a negation, since x + y == 0 is x == -y; see may_be_sum().
 bool may_negate(const std::string& symbol);
