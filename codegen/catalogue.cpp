@@ -32,7 +32,7 @@ bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 /// True for stages that give running results.
 bool is_for_scans(const Stage& stage) { return needs(stage, "scans"); }
 
-/// True if a stage is for what the operator has: rows, running results.
+/// True if a stage takes the operator's rows and gives its running results, if it has any.
 bool is_of_kind(const Stage& stage, const Operator& op)
 {
     return (!has_rows(op) || is_for_rows(stage)) && (!op.scan || is_for_scans(stage));
@@ -155,8 +155,8 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
-/// Requires a stage to have the name of its file. Otherwise a file could replace one stage but bear another
-/// stage's name.
+/// Requires a stage's name to equal its file's name. Otherwise a file could replace one stage and define
+/// another.
 void require_name_of_file(const Stage& stage)
 {
     const auto name = std::filesystem::path(stage.file).stem().string();
@@ -194,7 +194,7 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
     const auto found = std::ranges::find(all, name, &Named::name);
     if (found != all.end())
         return *found;
-    const std::string suggestion = suggest(all, name);  // stands before the list, which may be long
+    const std::string suggestion = suggest(all, name);  // printed before the list of names, which may be long
     throw InputError("unknown " + what + " '" + std::string(name) + "'" +
                      (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
                      names_of(all));
@@ -317,7 +317,7 @@ const Stage& Catalogue::stage(std::string_view name) const
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
     if (const auto found = std::ranges::find_if(stages(), is_named); found != stages().end())
         return *found;
-    // Only this message needs the other catalogue, which takes about 20 milliseconds to read.
+    // The other catalogue takes about 20 milliseconds to read, so it is read only for this message.
     const bool is_native = this == &native();
     const auto& others = (is_native ? standard() : native()).stages();
     if (std::ranges::any_of(others, is_named))
@@ -394,8 +394,8 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
 
 std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Problem& problem) const
 {
-    // A stage that rows have measured ranks by its share, never above 90. One that is measured by offsets
-    // alone ranks behind these where it has to make offsets of flags or keys.
+    // A stage without `suits` ranks by its expected share of the best rate, and never above 90. If only its
+    // rate on offsets was measured, and it must convert flags or keys to offsets, it ranks lower.
     constexpr double kMeasured = 80, kMostMeasured = 90, kConverted = 20;
     const auto& order = StageOrder::standard();
     const auto asked = order_facts(facts);

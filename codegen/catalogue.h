@@ -1,5 +1,5 @@
 #pragma once
-// The known stages and parts: embedded in the program, or in a folder.
+// The known stages, probes and parts, read from the program itself or from a folder.
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,17 +15,17 @@
 
 namespace segfold {
 
-/// True if a stage maps elements itself after it folds them. It then needs no second launch for the map.
+/// True if a stage runs the operator's `map` in the kernel that folds. It then needs no second launch.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
 /// A stage with its rank among those that can serve.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The value of `suits`; for a stage without it 80 times the share of the
-    /// best stage's rate that rows let expect, and at most 90, so that `suits` above 90 says: better than any
-    /// that was measured.
+    /// The value of the stage's `suits` line. A stage without this line gets 80 times `expected_share`, at
+    /// most 90. A `suits` value above 90 therefore puts its stage before all measured stages.
     double rank = 0;
-    std::optional<double> expected_share = {};  ///< of the best stage's rate; none where `suits` ranks
+    /// Expected share of the best stage's rate; none if `suits` gives the rank.
+    std::optional<double> expected_share = {};
 };
 
 class Catalogue {
@@ -42,7 +42,7 @@ public:
     /// InputError, SpecError.
     static Catalogue overlaid(const std::string& directory);
 
-    /// The stages in the order of the ladder: each comes after the stage on which it improves.
+    /// The stages, each after the stage on which it improves (`Stage::after`).
     [[nodiscard]] const std::vector<Stage>& stages() const { return *stages_; }
     /// Returns the stage called `name`. Throws InputError if there is none.
     [[nodiscard]] const Stage& stage(std::string_view name) const;
@@ -63,15 +63,15 @@ public:
     /// Returns unmet(stage, problem) for a problem whose plan_facts() are known.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
-    /// Returns whether unmet() is none.
+    /// True if `stage` can serve `problem`.
     [[nodiscard]] bool serves(const Stage& stage, const Problem& problem, const FormulaNames& facts) const;
     /// Throws InputError unless `stage` can serve `problem`. The message gives the reason and the stages that
     /// can.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The stages that can serve, without rungs of the ladder, best first. `facts` are plan_facts(). Of equal
-    /// ones the first in stages() comes first.
+    /// The stages that can serve `problem`, best first, without stages that are only for measurements.
+    /// `facts` are plan_facts(). Stages of equal rank keep the order of stages().
     [[nodiscard]] std::vector<RankedStage> ranked(const FormulaNames& facts, const Problem& problem) const;
-    /// The default stage: the first that is ranked(). Throws InputError if no stage can serve.
+    /// The default stage: the first of ranked(). Throws InputError if no stage can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
     /// Returns rule_of_thumb() for a problem whose plan_facts() are known.
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;
@@ -90,7 +90,7 @@ private:
     std::shared_ptr<std::vector<Stage>> stages_ = std::make_shared<std::vector<Stage>>();
     std::vector<Probe> probes_;
     std::map<std::string, Part, std::less<>> parts_;
-    std::string folder_;  ///< overlaid on the embedded files
+    std::string folder_;  ///< folder whose files replace embedded files
 };
 
 }  // namespace segfold

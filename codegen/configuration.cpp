@@ -88,7 +88,7 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
     check_tunables(stage, chosen);
     for (const auto& [name, value] : chosen)
         result[name] = value;
-    // A preference may use chosen values and earlier preferences.
+    // A `prefer` formula may use chosen values and earlier `prefer` results.
     if (!facts.empty())
         for (const auto& [name, formula] : stage.prefer)
             if (!chosen.contains(name))

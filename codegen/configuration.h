@@ -16,7 +16,8 @@ using Configuration = std::map<std::string, int, std::less<>>;
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
 /// The default configuration: each tunable has its first value. If a `prefer` line of the stage bounds a
-/// tunable, it has the greatest value up to the bound, or its least value if all are above.
+/// tunable, the tunable has its greatest value up to the bound, or its least value if all values exceed the
+/// bound.
 ///
 /// `facts` are the plan_facts(). If they are empty, `prefer` lines do not apply; in a stage with `let` lines,
 /// `where` lines do not apply either.

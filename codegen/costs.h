@@ -9,13 +9,14 @@ namespace segfold {
 /// Cost of combine() in additions; a division or a call of the C library counts as eight.
 std::int64_t combine_cost(const Operator& op);
 
-/// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.
+/// True if a kernel should loop around one copy of combine(): a second copy would cost more compile time than
+/// the loop costs run time.
 bool is_costly(const Operator& op);
 
 /// True if combine() is long compared with a call. CUDA texts then hold one copy, and every place calls it.
 ///
-/// With a copy in each place, NVRTC took seconds for a plan. An append that the author wrote is still copied
-/// to each place.
+/// With a copy in each place, NVRTC takes seconds for a plan. An `append` that the author wrote is still
+/// copied to each place.
 bool is_called(const Operator& op);
 
 /// True if the fields of the state differ in size and the smallest has fewer than four bytes. Compilers do
@@ -23,7 +24,7 @@ bool is_called(const Operator& op);
 bool has_mixed_fields(const Operator& op);
 
 /// True if the state has so many fields that native texts hold one copy of combine(), and every place calls
-/// it. With a copy in each place, a compiler took minutes.
+/// it. With a copy in each place, a compiler takes minutes.
 bool has_many_fields(const Operator& op);
 
 /// True if combine calls a function of the C library. Loops over lanes then call it for one lane at a time.

@@ -38,7 +38,7 @@ std::string short_places_note(const Problem& problem)
 
 using NumberValues = std::map<std::string, int, std::less<>>;
 
-/// `words` are the words of the text below. The heading names only tunables among them.
+/// Writes the comment at the top of a text. It names the tunables in `words`, the words of the text below.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
                     const NumberValues& numbers, Numbers place, const Identifiers& words)
 {
@@ -75,7 +75,8 @@ Facts text_facts(const Problem& problem)
     return facts;
 }
 
-/// The stage's text. If a CUDA stage does not map elements itself, adds the kernel of the operator's map.
+/// The stage's text. If a CUDA stage does not run the operator's map itself, the text also gets the kernel of
+/// the map.
 std::string whole_text(const Stage& stage, const Operator& op)
 {
     return op.map && !is_fused(stage) && stage.dialect == Dialect::cuda
@@ -83,8 +84,9 @@ std::string whole_text(const Stage& stage, const Operator& op)
                : stage.text;
 }
 
-/// Moves the launch of the map to the end. Results that are not kept become scratch memory. If no kernel
-/// stores them, since a stage maps elements itself or nothing maps, their memory has one unused entry.
+/// Moves the launch of the map to the end. Results that the caller does not get become scratch memory. This
+/// memory has one unused entry if no kernel stores results: if the stage runs the map itself, or there is no
+/// map.
 void settle_outputs(Emitted& emitted, const Operator& op, const Stage& stage)
 {
     if (op.outputs.empty())
@@ -144,8 +146,8 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
     return values;
 }
 
-/// Number of items that a lane takes at a time: the stage's size `name`, which is step_items where it folds,
-/// map_items where it maps, if it has this size.
+/// Number of items that a lane takes at a time: the stage's size `name`, else kFewestStepItems. `name` is
+/// step_items for the fold and map_items for the map.
 int lane_items(const Stage& stage, const FormulaNames& sizes, std::string_view name)
 {
     const auto* items = sizes.find(name);
@@ -187,8 +189,8 @@ bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable
     });
 }
 
-/// The greatest value that a tunable has in any allowed configuration. Configurations may differ from this
-/// one in numbers, and in tunables that `words` does not contain.
+/// The greatest value of a tunable over the allowed configurations that share this text. They may differ from
+/// `configuration` in the tunables that are numbers, and in tunables that `words` does not contain.
 int greatest_value(const Stage& stage, const Tunable& tunable, const Configuration& configuration,
                    const NumberValues& numbers, const FormulaNames& facts, const Identifiers& words)
 {
@@ -201,7 +203,7 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
             known[other.name] = configuration.at(other.name);
     auto values = tunable.values;
     std::ranges::sort(values, std::greater());
-    // If the conditions exclude this configuration itself, the greatest value of all serves.
+    // If the conditions exclude `configuration` itself, returns the tunable's greatest value.
     if (!is_allowed(stage, known, open))
         return values.front();
     return *std::ranges::find_if(values, [&](int value) {
@@ -210,9 +212,9 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
     });
 }
 
-/// The constants of a text: kMostNAME of each tunable, and kNAME, or NAME if the tunable is a number. With
-/// numbers at launch, kMostNAME is the greatest value that the tunable may have beside the constants of the
-/// text; else it is the value itself.
+/// The constants of a text: kMostNAME for each tunable, and kNAME, or NAME if the tunable is a number. With
+/// numbers at launch, kMostNAME is the greatest value that the text's other constants allow the tunable;
+/// otherwise it is the tunable's value.
 std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
                                         const NumberValues& numbers, Numbers place, const FormulaNames& facts,
                                         std::string_view written)
@@ -236,8 +238,8 @@ std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration&
     return constants;
 }
 
-/// Adds kNAME of each size that depends on no workload and, with numbers at launch, on no number. Skips sizes
-/// that `written` defines itself.
+/// Adds kNAME of each size that no workload changes. With numbers at launch, no number may change the size
+/// either. Skips sizes that `written` defines itself.
 void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& sizes, const Problem& problem,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
                std::string_view written)
@@ -257,8 +259,8 @@ void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& s
         }
 }
 
-/// Maps the lines of a text, which consists of `above`, some parts, `tiles`, the other parts, and the stage's
-/// own text, in this order.
+/// Maps the lines of a text to their origins. The text consists of `above`, `parts_above_tiles` parts,
+/// `tiles`, the other parts, and the stage's own text.
 std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
                                         const TracedWoven& woven, std::ptrdiff_t parts_above_tiles,
                                         const Catalogue& catalogue)
@@ -313,7 +315,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     if (finds_offsets(stage, problem.form)) {
         facts["finds_offsets"] = 1;
-        facts["allows_empty"] = facts["tells_empty"] = 0;  // kernels find only segments with items
+        facts["allows_empty"] = facts["tells_empty"] = 0;  // flags and keys have no empty segments
     }
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
@@ -337,7 +339,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     emitted.checked_tables = problem.checked_tables;
-    // Sizes that only choose the configuration depend on the operator, not on the workload.
+    // Removes the sizes that choose the configuration. They depend on the operator, not on the workload.
     const auto is_settled = [&](const auto& size) {
         return std::ranges::any_of(stage.sizes,
                                    [&](const auto& settled) { return settled.first == size.first; });
@@ -359,7 +361,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     check_parameters(emitted, stage.place);
     settle_outputs(emitted, problem.op, stage);
 
-    // A text with constants also knows this size as a constant, so that it can assert that its arrays fit.
+    // A text with constant numbers also gets the bytes of dynamic shared memory as a constant, and can assert
+    // that its arrays fit.
     auto constants =
         constants_of(stage, configuration, numbers, place, facts_without_shape(problem), written);
     add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);

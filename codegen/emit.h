@@ -18,7 +18,8 @@ struct EmittedScratch {
     std::int64_t element_bytes;
     Formula count;
     bool zero;  ///< must be zero before the first launch
-    /// Index of the pointer to this memory in the struct Results, if only `map` sees the result; else -1.
+    /// For a result that only `map` reads: index of the pointer to this memory in the struct Results;
+    /// otherwise -1.
     int result = -1;
 };
 
@@ -45,11 +46,11 @@ struct Emitted {
     Dialect dialect = Dialect::cuda;       ///< the dialect of the stage
     SegmentForm form;     ///< the form that kernels read: the problem's form, or its converted_form()
     int index_bits = 32;  ///< width of the problem's indices
-    /// True if kernels read the number of items, or the first item of a segment. If only the ends of ranges
-    /// are given, the host must then count items.
+    /// True if kernels read the number of items, or the first item of a segment. If the caller gives only the
+    /// ends of ranges, the host must count items before the launch.
     bool counts_items = false;
     std::int64_t state_bytes;
-    std::vector<Size> sizes;  ///< evaluated in order; a size may use earlier ones
+    std::vector<Size> sizes;  ///< in the order of evaluation; a size may use earlier sizes
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     /// The `int` parameters of kernels, by name.
@@ -57,21 +58,22 @@ struct Emitted {
     std::vector<std::string> checked_tables;  ///< the checked tables of the problem
     bool is_associative = true;               ///< true if the problem's laws include associativity
     Configuration configuration;
-    /// True if only the data determine the order of combination. Grids then have the sizes for one fixed GPU,
-    /// and products and sums are not fused.
+    /// True if the order of combination depends on the data only, not on the GPU. Grids then have the sizes
+    /// for one fixed GPU, and the compiler does not fuse products and sums.
     bool is_reproducible = false;
 };
 
-/// The text of a part for a problem. Some parts, such as parts/bf16.cuh, are pieces of the operator's
-/// section.
+/// Returns the text of a part for a problem. The operator's section contains some parts, such as
+/// parts/bf16.cuh.
 std::string part_text(std::string_view path, const Problem& problem,
                       const Catalogue& catalogue = Catalogue::standard());
 
-/// Writes the CUDA text of `stage` for `problem`. A pure function: the same arguments give the same bytes.
+/// Writes the CUDA text of `stage` for `problem`. This is a pure function: the same arguments give the same
+/// bytes.
 ///
-/// If the segments are flags or keys and the stage takes neither, the text reads offsets, which the host
-/// makes of them. The heading names the tunables that are constants of the text. Throws InputError if the
-/// stage cannot serve the problem, and SpecError if its file is faulty.
+/// If the segments are flags or keys and the stage takes neither, the text reads offsets; the host computes
+/// the offsets from the flags or keys. The heading names the tunables that are constants of the text. Throws
+/// InputError if the stage cannot serve the problem, and SpecError if the stage's file is faulty.
 Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
              const Catalogue& catalogue = Catalogue::standard(), Numbers numbers = Numbers::constant);
 

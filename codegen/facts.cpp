@@ -42,7 +42,7 @@ bool gathers_rows(const Operator& op)
                                [&](const auto& p) { return p.row && p.table && lift_uses(op, p); });
 }
 
-/// True if lift reads columns, all of two bytes.
+/// True if lift reads columns and all have two-byte elements.
 bool has_narrow_columns(const Operator& op)
 {
     const auto columns = lifted_columns(op);

@@ -9,18 +9,18 @@ namespace segfold {
 
 /// The sizes of a problem that are known when a stage is chosen.
 struct Shape {
-    std::int64_t num_elements = 0;  ///< counts an element once for each segment that covers it
+    std::int64_t num_elements = 0;  ///< an element counts once for each segment that contains it
     std::int64_t num_segments = 0;
     std::int64_t longest = 0;       ///< elements of the longest segment; 0 if unknown
     std::int64_t num_features = 0;  ///< length of rows; 0 if unknown
-    std::int64_t padded = 0;        ///< elements after padding of segments (LengthRange); 0 if unknown
+    std::int64_t padded = 0;        ///< elements after padding, as in LengthRange::padded; 0 if unknown
 };
 
 /// Facts that depend only on an operator's tree. A Problem computes them once.
 FormulaNames operator_facts(const Operator& op);
 
-/// Facts for needs and for conditions in a text: the operator's facts, usable laws, the form of the segments,
-/// the width of indices, and the target.
+/// Facts for `needs` lines and for conditions in a stage's text: the operator's facts, usable laws, the form
+/// of the segments, the width of indices, and the target.
 FormulaNames problem_facts(const Problem& problem);
 
 /// Facts for `suits`, `where` and `prefer` lines: problem_facts(), the shape, and mean_length, the number of

@@ -1,6 +1,6 @@
 #pragma once
-// Peers fold the same operator with CUB or Thrust, in a CUDA or C++ file of their own. Benchmarks compare
-// them with the stages.
+// A peer folds the same operator with CUB or Thrust, in its own CUDA or C++ file. Benchmarks compare peers
+// with stages.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// A header of CCCL that older releases lack.
+/// Headers of CCCL that older releases lack.
 inline constexpr std::string_view kTabulateHeader = "thrust/iterator/tabulate_output_iterator.h";
 inline constexpr std::string_view kSegmentedHeader = "cub/device/device_segmented_reduce.cuh";
 
@@ -24,7 +24,7 @@ struct Peer {
     std::string_view library;  ///< "cub" or "thrust"
     std::vector<SegmentForm> forms;
     bool is_by_key = false;  ///< reads an i32 key for each element, which is the number of its segment
-    bool needs_commutative = false;  ///< gives wrong results if the order of operands matters
+    bool needs_commutative = false;  ///< gives wrong results for an operator that does not commute
     std::string_view header;         ///< path of a CCCL header that the peer includes
     std::string_view header_text;    ///< text that the header must contain; empty: any text
     std::string_view system = {};    ///< "omp" or "tbb" for Thrust on the host's cores; empty for GPUs
@@ -51,8 +51,8 @@ std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 struct EmittedPeer {
     std::string source;
     bool needs_keys = false;  ///< the call must set PeerCall::keys
-    /// For peers by key, which see only segments with elements. If true, the result of the i-th such segment
-    /// goes to place i; if false, to the segment's own place.
+    /// For peers by key, which see only segments with elements. If true, the i-th of these segments writes
+    /// result i. If false, a segment writes the result of its own number.
     bool is_compacted = false;
     bool needs_run_segments = false;  ///< the call must set PeerCall::segment_of_run
 };
@@ -60,13 +60,13 @@ struct EmittedPeer {
 /// The function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
 inline constexpr const char* kPeerFunction = "segfold_peer";
 
-/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. A pure
-/// function: the same arguments give the same bytes.
+/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. This
+/// is a pure function: the same arguments give the same bytes.
 ///
-/// Elements are lifted as the library reads them, and totals are finished as it writes them, so nothing is
-/// stored in between. If lift or finish changes nothing, or combine is a plain sum, the library gets plain
-/// pointers or its own plus, for which it has fast paths. Throws InputError if the peer cannot serve the
-/// problem.
+/// Iterators lift elements as the library reads them and finish totals as it writes them, so nothing is
+/// stored in between. If lift or finish changes nothing, the library gets plain pointers; if combine is a
+/// sum, it gets its own plus. The library has fast paths for both. Throws InputError if the peer cannot serve
+/// the problem.
 EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
 
 }  // namespace segfold

@@ -18,14 +18,14 @@ namespace {
 
 using enum SegmentForm;
 
-/// Returns a piece of kernels/vocabulary/peer.cuh. For the caller, runtime/measure/bench/peers/peer_library.h
-/// declares the same struct.
+/// Returns a piece of kernels/vocabulary/peer.cuh. The piece PeerCall declares the same struct as
+/// runtime/measure/bench/peers/peer_library.h, whose code calls the peer.
 std::string peer_piece(std::string_view piece, const Holes& holes = {})
 {
     return vocabulary("peer.cuh", piece, holes);
 }
 
-/// Makes a list with one item for each line.
+/// Returns an item for each line, which fills `hole`.
 std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::string>& lines)
 {
     std::vector<Holes> items;
@@ -49,7 +49,7 @@ const Parameter* lifted_column(const Operator& op)
     return is_column ? &*found : nullptr;
 }
 
-/// True if the result is the state.
+/// True if the result is the unchanged state.
 bool stores_state(const Operator& op)
 {
     return op.state.size() == 1 && op.has_identity() && !op.finish && !op.empty;
@@ -218,7 +218,7 @@ private:
             text += peer_piece("identity") + "\n";
         if (is_thrust() && !peer_.is_of_host())
             text += peer_piece("Arena") + "\n";
-        if (peer_.is_of_host())  // no CUDA specifiers; members are inline anyway
+        if (peer_.is_of_host())  // removes CUDA's specifiers; members are inline without them
             for (auto at = text.find(kCudaFunction); at != text.npos; at = text.find(kCudaFunction))
                 text.erase(at, kCudaFunction.size());
         return text + "}  // namespace\n\n";
@@ -233,7 +233,7 @@ private:
         return "";
     }
 
-    /// The arguments of Lift and Finish in the order of their members.
+    /// The iterator over lifted elements: a column, or Lift with its arguments.
     [[nodiscard]] std::string items() const
     {
         if (const auto* column = lifted_column(op_))
@@ -331,7 +331,8 @@ private:
         };
         if (peer_.name == "cub_segmented")
             return cub("call->num_segments, " + bounds() + ", combination, initial");
-        if (peer_.name == "cub_segmented_hint")  // no public function takes the length of the longest segment
+        // CUB has no public function that takes the length of the longest segment.
+        if (peer_.name == "cub_segmented_hint")
             return cub("call->num_segments, " + bounds() +
                        ", combination, initial, size_t(call->segment_length)");
         if (peer_.name == "cub_fixed_size")

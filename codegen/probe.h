@@ -26,7 +26,7 @@ struct Probe {
 /// or is the int `num_elements`.
 struct EmittedProbe {
     std::string source;
-    std::vector<Scratch> inputs;   ///< filled with words of probe_word()
+    std::vector<Scratch> inputs;   ///< filled with values of probe_word()
     std::vector<Scratch> scratch;  ///< undefined before the launch
     Scratch output;                ///< the buffer that is checked
     Formula moves;                 ///< bytes that all threads together read and write

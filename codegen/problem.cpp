@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Renames results that have the name of an output, in an operator with a scan alone. Nobody reads these
-/// results: they are the fields of the state.
+/// Renames results that have the name of an output, if the operator has a scan, no map, and keeps no results.
+/// No other code reads these results by name.
 Operator with_names_apart(Operator op)
 {
     if (op.map || op.keeps_results)

@@ -11,23 +11,23 @@
 
 namespace segfold {
 
-/// The laws on which a stage may rely: laws that are claimed and not refuted.
+/// The laws on which a stage may rely: the operator claims them, and no check has refuted them.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
     bool assumes_associative = false;  ///< associativity is refuted, but the user asked to rely on it
 
-    /// False if only the fold from left to right gives right results, even if stages may combine in another
-    /// order.
+    /// False if only the fold from left to right gives right results. If the user assumes associativity,
+    /// stages still combine in other orders.
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
 /// Most bytes of `__shared__` variables in a kernel on any GPU. A launch may ask for more dynamic memory.
 inline constexpr std::int64_t kMostStaticSharedBytes = std::int64_t{48} * 1024;
 
-/// Capabilities of a device that matter to texts and plans. The defaults describe a Hopper GPU, and hold for
-/// any host.
+/// Capabilities of a device that matter to texts and plans. The defaults describe a Hopper GPU and are also
+/// used for hosts.
 struct Target {
     /// True if copies to shared memory can bypass registers: compute capability 8.0 and later.
     bool has_async_copies = true;
@@ -36,11 +36,11 @@ struct Target {
     int compute_capability = 90;  ///< ten times the major number plus the minor one
     /// For a host: true if its compiler knows _Float16 and its processor converts it.
     bool has_f16_conversions = false;
-    bool has_wide_vectors = true;  ///< of a host: true if a register holds sixteen words, as in AVX-512
+    bool has_wide_vectors = true;  ///< for a host: true if a register holds sixteen words, as in AVX-512
 };
 
-/// Returns the target of the oldest devices, of compute capability 7.5 or, on a host, without wide registers.
-/// Texts for it run on `target`, too.
+/// Returns the target of the oldest devices: GPUs of compute capability 7.5, hosts without wide registers.
+/// Texts for the oldest target also run on `target`.
 [[nodiscard]] Target oldest_target(const Target& target);
 
 class FormulaNames;
@@ -62,8 +62,8 @@ struct Problem {
     bool has_ends = false;
     UsableLaws laws;  ///< the declared laws, unless the caller refutes one
     Target target;
-    /// Tables whose reads are checked. The caller must ensure that other tables are never read past their
-    /// ends.
+    /// Tables for which kernels check each index. The caller must ensure that no index into another table is
+    /// past its end.
     std::vector<std::string> checked_tables = {};
 };
 

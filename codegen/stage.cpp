@@ -79,7 +79,7 @@ Stage read_stage(std::string file, std::string text, const std::string& folder)
             stage.prefer.push_back(read_preference(stage, argument, place));
         else if (std::ranges::find(kStageWords, word) == kStageWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kStageWords));
-        launches = launches || word == "launch" || word == "use";  // a used part may hold launches
+        launches = launches || word == "launch" || word == "use";  // a part may contain the launches
         if (word == "needs")
             stage.needs_sizes = sizes;
         if (word == "needs" || word == "suits" || word == "where" || word == "prefer")

@@ -16,21 +16,21 @@ namespace segfold {
 struct Stage {
     std::string file;      ///< "stages/tile_scan.cu"
     std::string place;     ///< name in messages: `file`, with the user's folder in front if there is one
-    bool is_rung = false;  ///< from ladder/: only for measurements, never a default
+    bool is_rung = false;  ///< true for ladder/: only for measurements, never the default
     Dialect dialect = Dialect::cuda;  ///< native for files of cpu/
     std::string name, title;
     std::string after;   ///< the stage on which it improves; empty for a first stage
     std::string source;  ///< origin of the idea
     std::vector<SegmentForm> forms;
-    std::vector<Formula> needs;     ///< on an operator: associative, commutative, identity, state_bytes <= 64
+    std::vector<Formula> needs;     ///< of an operator: associative, commutative, identity, state_bytes <= 64
     std::vector<Size> needs_sizes;  ///< `let` lines before the last `needs`
     std::optional<Formula> suits;   ///< its rank among the stages that can serve; uses plan_facts()
     std::vector<Size> suits_sizes;  ///< `let` lines before `suits`
     std::vector<Tunable> tunables;
-    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or prefer
+    std::vector<Size> sizes;     ///< `let` lines before the last `needs`, `suits`, `where` or `prefer`
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
-        prefer;                        ///< tunable, bound on its value; in order; use plan_facts()
+        prefer;                        ///< tunable, and bound on its value over plan_facts(); in order
     std::vector<std::string> numbers;  ///< names in `number` lines of all paragraphs: tunables and sizes
     std::string text;                  ///< the file, directives included
 };
@@ -39,14 +39,14 @@ struct Stage {
 /// stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 
-/// True if `form` is flags or keys and the stage works on offsets. Another kernel of the stage then makes
-/// offsets first.
+/// True if `form` is flags or keys and the stage works on offsets. Another kernel of the stage then computes
+/// the offsets first.
 bool finds_offsets(const Stage& stage, SegmentForm form);
 
 /// Value of `suits`; 0 for a stage without it. `facts` are plan_facts(). Throws SpecError.
 std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 
-/// The directives that depend on the problem: sizes, scratch memory and launches.
+/// Sizes, scratch memory and launches: the content of the directives that depend on the problem.
 struct Plumbing {
     std::vector<Size> sizes;  ///< `//% let num_tiles = ...`, in order
     std::vector<Scratch> scratch;

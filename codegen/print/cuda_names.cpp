@@ -11,9 +11,9 @@
 namespace segfold {
 namespace {
 
-/// Names with a small first letter that users' names must not have in CUDA text. is_taken() adds rules, and
-/// the file scope of kernels/ adds names. tests/codegen/cuda_names_test.cpp derives all of these and reports
-/// missing ones.
+/// Names that CUDA text uses itself, if they begin with a small letter. Users' names must differ from them.
+/// is_taken() adds rules, and taken_names() adds the names at file scope in kernels/.
+/// tests/codegen/cuda_names_test.cpp derives all these names and reports missing ones.
 constexpr std::string_view kTaken[] = {
     // Words of C++, with additions of g++ and nvcc.
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
@@ -72,7 +72,7 @@ const Identifiers& taken_names()
             add_words(words, found);
         for (const auto& file : embedded_kernels()) {
             if (file.path.starts_with("measuring/"))
-                continue;  // no operator shares a text with this file
+                continue;  // a text that holds an operator never holds a probe
             add_file_scope_words(file.text, found);
             for (const auto& directive : directives_of(file.text))
                 if (directive.word == "number")
@@ -107,7 +107,7 @@ bool is_vector(std::string_view name)
     return std::ranges::find(kElements, name) != std::end(kElements);
 }
 
-/// True for a function of f32, such as expf, that has an f64 twin in the language or in CUDA.
+/// True for a name such as expf: the name of an f64 function of the language or of CUDA, followed by `f`.
 bool is_function_of_f32(std::string_view name)
 {
     if (!name.ends_with('f'))
@@ -148,7 +148,7 @@ std::string cuda_identifier(std::string_view name)
         rest.remove_prefix(kOwn.size());
     if (!rest.empty() && (rest[0] == '_' || is_capital(rest[0])))
         return std::string(kOwn).append(name);
-    // A user's trailing underscore is doubled, so that no two names collide.
+    // A name that ends in an underscore gets a second one, so that no two names collide.
     return std::string(name) + (name.ends_with('_') || is_taken(name) ? "_" : "");
 }
 

@@ -17,7 +17,7 @@ namespace segfold {
 /// needs them, and where people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
-    /// Reads of `checked_tables` become calls of gather().
+    /// Reads of `checked_tables` become calls of gather(), which checks them.
     CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {},
                 Dialect dialect = Dialect::cuda)
         : op_(op),
@@ -30,10 +30,10 @@ public:
     [[nodiscard]] std::string expression(const Expression& expression) const;
 
 private:
-    /// Prints the expression in its own C++ type, in parentheses if it binds more loosely than `loosest`.
+    /// Prints the expression in its own C++ type, in parentheses if its precedence is below `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
-    /// Prints an operand like value(). Omits the suffix of a short literal if `neighbour` determines its
-    /// type.
+    /// Prints an operand like value(). Omits the suffix of a short literal if the other operand, `neighbour`,
+    /// determines the type.
     [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour,
                                      int loosest) const;
     /// Prints a condition like value(), except that int may stand for bool.
@@ -45,13 +45,13 @@ private:
     [[nodiscard]] std::string as_float(const Expression& expression, int loosest) const;
 
     /// Hides the int `text` from NVRTC, which would change the meaning of some arithmetic. Native text stays
-    /// plain.
+    /// unchanged.
     [[nodiscard]] std::string hide(const std::string& text) const;
-    /// The name of a function of floats in its version for `type`.
+    /// The C++ or CUDA name of `function` for the float type `type`.
     [[nodiscard]] std::string function_name(const std::string& function, Type type) const;
 
-    /// The functions below set `level` to the binding strength of their text, unless it is a primary
-    /// expression.
+    /// The functions below set `level` to the precedence of their text. They leave `level` unchanged for a
+    /// primary expression.
     std::string raw(const Expression& expression, int& level) const;
     std::string number(const ExpressionNode& node, int& level) const;
     std::string conditional(const ExpressionNode& node, int& level) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Decides where an exponential of fewer digits serves.
+// Decides whether a faster, less precise exponential serves.
 #include "dsl/operator.h"
 
 namespace segfold {

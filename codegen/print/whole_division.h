@@ -1,5 +1,5 @@
 #pragma once
-// Finds divisions of whole numbers in f32, which need no slow path.
+// Finds divisions of whole numbers in f32. They need no code for denormal quotients.
 #include "dsl/expression.h"
 
 namespace segfold {

@@ -23,55 +23,56 @@ inline constexpr std::string_view kMapKernel = "map_elements";
 /// `map_items`.
 inline constexpr int kMapItems = 4;
 
-/// A function that gives an element its outputs. `source` says what it makes them of.
+/// A function that computes the outputs of an element. `source` names its sources in a comment.
 struct ElementFunction {
-    const char* type;  ///< of the struct that it returns
+    const char* type;  ///< name of the struct that it returns
     const char* name;
     std::vector<std::string> parameters;
     const char* source;
 };
-/// Emits the function that returns what a block of `map` or `scan` assigns.
+/// Emits the function that returns the values assigned in a block of `map` or `scan`.
 std::string element_function(const Problem& problem, const Operator& op, const Block& block,
                              const ElementFunction& function, Dialect dialect);
 
-/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to `num_items`
-/// of its elements.
+/// Values for the holes in kernels/vocabulary/map.cuh that concern one array, and for each memory access to
+/// `num_items` of its elements.
 Holes holes_of_array(const std::string& name, Type type, const char* chunk, int num_items = kMapItems);
 
-/// The list `output`: the outputs that a block of `map` or `scan` sets, `num_items` elements of each.
+/// Values for the list `output` in map.cuh: the outputs that a block of `map` or `scan` sets, `num_items` of
+/// each.
 Holes holes_of_outputs(const Operator& op, const Block& block, int num_items = kMapItems);
 
 /// Returns the function map_element() with the given parameters. It maps one element to its outputs.
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect);
 
-/// The operator as map sees it. An operator over rows becomes the operator on one feature, with a column in
-/// place of every read of a table of rows.
+/// The operator whose `map` is emitted. An operator over rows becomes the operator on one feature, with a
+/// column in place of each read of a table of rows. Other operators stay unchanged.
 Operator mapped_operator(const Operator& op);
 
 /// True if map reads a table or a scalar.
 bool map_uses_tables(const Operator& op);
 
-/// The tables and scalars of numbers that map reads, as parameters and arguments of functions.
+/// The tables and scalars of numbers that map reads, as parameters and arguments of emitted functions.
 struct TablesOfMap {
     std::vector<std::string> parameters, arguments;
     bool gathers = false;  ///< true if one of them is a table, not a scalar
 };
 TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed);
 
-/// The names that a map uses, directly or through its locals, tables included. Locals that read a table count
-/// as used.
+/// The names that a map uses, directly or through its locals; names of tables are included. Locals that read
+/// a table count as used.
 std::set<std::string> names_of_map(const Block& map);
 
-/// Bytes that a fused stage keeps for each segment of a tile: results, and locals that are the same for all
-/// elements, if map needs them. 0 without a map.
+/// Bytes that a stage with a fused map keeps for each segment of a tile: the results and the segment's locals
+/// that map needs. 0 without a map.
 std::int64_t value_bytes(const Operator& op);
 
 /// The pieces that write-back may use; none for an operator without `map`. A thread takes `num_items`
 /// consecutive elements at a time.
 std::vector<Piece> map_section(const Problem& problem, int num_items = kMapItems);
 
-/// The piece that takes elements out of a tile, for stages that fold and map tiles. It must stand after the
+/// The piece that reads elements of a tile for map, in stages that fold and map tiles. It must come after the
 /// pieces of tile_section().
 std::vector<Piece> map_tile_section(const Problem& problem, const StepItems& step);
 

@@ -26,10 +26,10 @@ Holes named_array(const std::string& name, Type type)
     return {{{"name", cuda_identifier(name)}, {"type", cuda_name(type)}}};
 }
 
-/// A parameter's name if a function uses it, else no name.
+/// " NAME" for a parameter that a function uses; otherwise empty.
 std::string named(bool is_used, const std::string& name) { return is_used ? " " + name : ""; }
 
-/// The columns and places that the indices of reads use.
+/// Columns and places (such as position) in the indices of table reads.
 std::set<std::string> names_of_places(const RowOperator& rows)
 {
     std::set<std::string> names;
@@ -116,7 +116,7 @@ std::vector<Piece> native_rows_section(const Problem& problem, const RowOperator
     for (const auto type : checked_types(problem, rows))
         add("find_features", vocabulary("features.h", "find_features",
                                         {{{"type", cuda_name(type)}, {"table", table_name(type)}}}));
-    const auto is_mapped = [&](const RowRead& read) {  // native_map_section() has those
+    const auto is_mapped = [&](const RowRead& read) {  // native_map_section() emits these places
         return std::ranges::find(rows.map_reads, read.column, &RowRead::column) != rows.map_reads.end() ||
                std::ranges::find(rows.scan_reads, read.column, &RowRead::column) != rows.scan_reads.end();
     };

@@ -38,13 +38,13 @@ bool is_short(Type type) { return size_bytes(type) < 4; }
 /// The type of a value in an array of lanes. It has at least 32 bits, like the elements of vectors.
 std::string lane_type(Type type) { return is_short(type) ? "unsigned" : cuda_name(type); }
 
-/// Converts a value to a word.
+/// Converts a value to its lane_type().
 std::string widened(Type type, const std::string& value)
 {
     return !is_short(type) ? value : is_half(type) ? value + ".bits" : "unsigned(" + value + ")";
 }
 
-/// Converts a word of widened() back to the value.
+/// Converts a word that widened() made back to the value.
 std::string narrowed(Type type, const std::string& word)
 {
     return !is_short(type) ? word

@@ -1,13 +1,13 @@
 #pragma once
-// Emits pieces that only native texts need: states and items of all lanes of a vector.
+// Emits pieces that only native texts need, such as the states and items of all lanes of a vector.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
 
 namespace segfold {
 
-/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and the
-/// distance of prefetches.
+/// Constants that all native texts share: lanes of a vector, columns that take_items() reads at a time, and
+/// distances of prefetches.
 std::vector<NamedConstant> native_constants();
 
 /// Returns the 16-bit formats, and the small functions that printed expressions call, in the order in which

@@ -28,10 +28,10 @@ namespace {
 
 constexpr const char* kPresent = "present";
 
-/// Emits the struct of a checked table, and the function that reads it.
+/// Emits the struct of a checked table, and gather(), the function that reads the table.
 ///
-/// Reads past the end are noted in a register until the thread leaves the kernel. With a note in memory, the
-/// compiler could not keep the loads of several items in flight at once.
+/// A register holds the note of a read past the end until the thread leaves the kernel. If each read wrote
+/// its note to memory, the compiler could not keep the loads of several items in flight at once.
 Piece checked_table(Type type, Dialect dialect)
 {
     const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
@@ -208,7 +208,8 @@ private:
             add_names(argument, names);
     }
 
-    /// Prints locals as constants, if kept text uses them or they read a checked table.
+    /// Prints a block's locals as constants. Omits a local that nothing uses, unless it reads a checked
+    /// table.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;

@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A declaration that an emitted file may need, and the name under which other text uses it.
+/// A declaration that an emitted file may need, and the name by which other text uses it.
 struct Piece {
     std::string name;
     std::string text;  ///< ends with a newline
@@ -25,7 +25,7 @@ std::string constant_name(const std::string& name);
 /// Name of the struct of a checked table.
 std::string table_name(Type type);
 
-/// True if store() uses a segment's length only to tell whether the segment is empty.
+/// True if the emitted store() uses a segment's length only to tell whether the segment is empty.
 bool tells_empty(const Operator& op);
 
 /// Declares a parameter of the operator as a parameter of a function: a column's value, or a table.

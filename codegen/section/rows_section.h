@@ -18,7 +18,8 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
 /// The columns, tables and places that the index of a read uses.
 std::set<std::string> names_of_place(const RowRead& read);
 
-/// Returns the function that computes the index of a read from the numbers on which it depends.
+/// Returns a function that computes the index of a read. Its parameters are the numbers on which the index
+/// depends.
 std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
                            Dialect dialect);
 
@@ -27,7 +28,7 @@ std::string place_function(const Problem& problem, const RowOperator& rows, cons
 std::string place_call(const RowOperator& rows, const RowRead& read,
                        const std::function<std::string(const std::string& column)>& column_value);
 
-/// The same, with the numbers of a Row.
+/// Returns a call with the numbers of a Row.
 std::string place_call(const RowOperator& rows, const RowRead& read);
 
 }  // namespace segfold

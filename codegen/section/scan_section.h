@@ -11,9 +11,9 @@ namespace segfold {
 
 /// The states that a `scan` reads, as parameters of its function.
 struct ScannedStates {
-    Operator op;                          ///< the operator, whose operands have the names of scan's states
-    std::vector<std::string> parameters;  ///< of the states that scan reads
-    std::vector<std::string> arguments;   ///< `before` and `through`, as far as scan reads them
+    Operator op;  ///< the operator; its operands have the names that scan gives to its states
+    std::vector<std::string> parameters;  ///< parameters for states that scan reads
+    std::vector<std::string> arguments;   ///< those of "before" and "through" that scan reads
 };
 [[nodiscard]] ScannedStates scanned_states(Operator op);
 

@@ -30,12 +30,13 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    bool in_words;  ///< items are held as 32-bit words: one shift reads a byte, an array of bytes takes three
-                    ///< instructions. Halves that are kept for a map are words, too, so that none is taken
-                    ///< out of its word before all vectors have been asked for
+    /// True if items are held as 32-bit words. One shift then reads a byte; an array of bytes takes three
+    /// instructions. 16-bit elements that are kept for a map are also words: none leaves its word before the
+    /// loads of all vectors are issued.
+    bool in_words;
 };
 
-/// The statement that reads element `k` of a step into `items`, which were zero before.
+/// The statement that reads element `k` of a step into `items`, which must be zero before.
 std::string put_of(const std::string& name, Type type, const Chunks& chunks)
 {
     if (chunks.in_words && chunks.bytes == 2)
@@ -73,7 +74,7 @@ Holes holes_of(const Parameter& column, const StepItems& step)
     return holes;
 }
 
-/// Reads an element of a column of one or two bytes. A step holds them as words.
+/// The expression for element `k` of a column of one or two bytes, held as 32-bit words.
 std::string item_of_words(Type type, const std::string& items)
 {
     if (size_bytes(type) == 2) {
@@ -137,7 +138,7 @@ struct ItemOfStep {
     }
 };
 
-/// Returns the expression that reads item `item` of a warp's tile.
+/// Returns the expression that reads the item with number `item` in a warp's tile.
 std::string item_of_tile(const Parameter& column, const std::string& name)
 {
     return fmt::format(

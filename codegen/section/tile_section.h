@@ -9,18 +9,18 @@ namespace segfold {
 /// The columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// The column whose elements already are states, because `lift` returns the element unchanged. Null if `lift`
-/// does anything else, or if the operator has no identity.
+/// The column that `lift` returns unchanged, so that its elements are states. Null if `lift` does anything
+/// else, or if the operator has no identity.
 const Parameter* kept_column(const Operator& op);
 
-/// True if items may be copied straight to where their states belong, bypassing registers: each state is an
-/// element of four or eight bytes, and the target copies asynchronously.
+/// True if kernels may copy elements straight to the shared memory of their states, bypassing registers: each
+/// state is an element of four or eight bytes, and the target has asynchronous copies.
 bool copies_items(const Problem& problem);
 
 /// Number of items that a lane takes at a time, unless the stage states a number.
 constexpr int kFewestStepItems = 4;
 
-/// A step's items. If `are_mapped`, the kernel maps them as well, as many at a time.
+/// Items that a lane takes in one step. If `are_mapped`, the kernel maps the same number at a time.
 struct StepItems {
     int items = kFewestStepItems;
     bool are_mapped = false;

@@ -14,7 +14,7 @@ struct Holes {
     std::map<std::string, std::vector<Holes>, std::less<>> lists = {};
 };
 
-/// Returns piece `piece` of the file `file` of kernels/vocabulary with its holes filled.
+/// Returns the text of `piece` in kernels/vocabulary/`file` with its holes filled.
 ///
 /// The lines from `//% each LIST` to its `//% end` are repeated for each item of the list. A hole without a
 /// value in the item takes the value of the enclosing item or piece. Throws InternalError for an unknown

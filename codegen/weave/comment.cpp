@@ -43,11 +43,12 @@ class CommentReader {
 public:
     explicit CommentReader(std::string_view source) : source_(source) {}
 
-    /// Returns the next comment with its marks, for `//` without the newline. Empty at the end.
+    /// Returns the next comment with its marks, and empty text at the end. A `//` comment is returned without
+    /// its newline.
     std::string_view next()
     {
-        // Skips to the next character that may begin a comment or quotation. Whole texts are read for each
-        // plan, so this must be fast.
+        // Skips to the next character that may begin a comment or quotation. This must be fast, because the
+        // texts of all plans are read.
         const auto is_of_interest = [](char c) { return c == '/' || c == '"' || c == '\''; };
         for (;;) {
             const auto* const end = source_.data() + source_.size();
@@ -78,7 +79,7 @@ private:
         return comment;
     }
 
-    /// Length of a quotation; 1 if it is not closed on its line, as in `1'000`.
+    /// Length of the quotation that begins `text`; 1 if it is not closed on its line, as in `1'000`.
     static std::size_t quoted(std::string_view text)
     {
         for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
@@ -106,7 +107,8 @@ std::size_t forbidden_length(std::string_view source, std::size_t at)
     return unshown_length(source.substr(at));
 }
 
-/// Describes what in the comment a compiler may read in another way than a person; empty if nothing.
+/// Describes a part of the comment that a compiler may read in another way than a person; empty if there is
+/// none.
 std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
 {
     for (std::size_t i = 0; i < comment.size();) {
@@ -121,8 +123,8 @@ std::string fault_of(std::string_view source, std::size_t begin, std::string_vie
 
 /// The operator in the heading of `source`, without comment marks; empty if there is none.
 ///
-/// Its first line begins with `operator `. Lines of the description above may also begin so, but no line
-/// below does.
+/// Its first line begins with `operator `. The last such line counts: lines of the description above may also
+/// begin so.
 std::string shown_operator(std::string_view source)
 {
     std::string text;
@@ -141,7 +143,7 @@ std::string shown_operator(std::string_view source)
     return text;
 }
 
-/// The first line in which two texts differ.
+/// Describes the first line in which two texts differ.
 std::string difference(std::string_view meant, std::string_view read)
 {
     while (!meant.empty() || !read.empty()) {

@@ -20,7 +20,7 @@ public:
     /// Returns the value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division
     /// by zero, or a value beyond 64 bits.
     [[nodiscard]] std::int64_t value(const FormulaNames& names) const;
-    /// True if `names` has every name in the formula.
+    /// True if `names` has a value for every name in the formula.
     [[nodiscard]] bool is_over(const FormulaNames& names) const;
     [[nodiscard]] const std::string& text() const { return text_; }
     /// File and line, for messages.
@@ -38,7 +38,7 @@ private:
 /// A `let` line: a name and its formula, which may use earlier names.
 using Size = std::pair<FormulaName, Formula>;
 
-/// Adds the values of `sizes` in their order.
+/// Adds to `names` the values of `sizes` in order.
 FormulaNames with_sizes(FormulaNames names, const std::vector<Size>& sizes);
 
 }  // namespace segfold

@@ -21,7 +21,7 @@ public:
     {}
 
     [[nodiscard]] const std::string& text() const { return kept_->first; }
-    /// A small number. Equal names have equal numbers.
+    /// The name's number, from 0. Equal names have equal numbers.
     [[nodiscard]] std::size_t number() const { return kept_->second; }
     bool operator==(const FormulaName&) const = default;
 
@@ -63,7 +63,7 @@ public:
             throw std::out_of_range("no value for " + name.text());
         return *value;
     }
-    /// A new name starts at 0.
+    /// Adds an unknown name with value 0.
     std::int64_t& operator[](FormulaName name)
     {
         const auto place = name.number();
@@ -96,7 +96,7 @@ private:
         bool is_known;
     };
 
-    std::vector<Slot> slots_;  ///< by the numbers of names
+    std::vector<Slot> slots_;  ///< indexed by the numbers of names
     std::size_t num_known_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Reads the lines that the front matter of stages and of probes have in common. Every reader throws SpecError
-// that begins with `place`.
+// Reads the kinds of lines that occur in the front matter of stages and of probes. Every function that takes
+// `place` throws SpecError whose message begins with `place`.
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +22,7 @@ struct Scratch {
     std::string name;     ///< the kernel parameter's name
     std::string element;  ///< "State", "Index", "unsigned", "u64", "bool"
     Formula count;
-    bool zero = false;  ///< must be zero before the first launch; kernels leave it ready for the next one
+    bool zero = false;  ///< must be zero before the first launch; kernels leave it ready for the next launch
 };
 
 /// One kernel launch.
@@ -41,14 +41,14 @@ Tunable read_tunable(const std::string& argument, const std::string& place);
 /// Appends a tunable. Throws SpecError if the name is taken.
 void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::string& place);
 
-/// Sets a value that a file may state only once.
+/// Sets a value. Throws SpecError if it is already set.
 void set_once(std::string& value, const std::string& word, const std::string& argument,
               const std::string& place);
 
 /// Reads "NAME = FORMULA".
 Size read_size(const std::string& argument, const std::string& place);
 
-/// Reads "NAME : ELEMENT[COUNT] [zero]" with one of the given elements.
+/// Reads "NAME : ELEMENT[COUNT] [zero]". ELEMENT must be one of `elements`.
 Scratch read_scratch(const std::string& argument, const std::string& place,
                      std::span<const std::string_view> elements);
 

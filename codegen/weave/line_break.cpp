@@ -20,8 +20,8 @@ bool may_break(std::string_view line, std::size_t space)
            std::ranges::any_of(before, [&](auto symbol) { return rest.starts_with(symbol); });
 }
 
-/// The best place to break within `width`; if there is none, the first place beyond it; npos if there is none
-/// at all.
+/// Index of the best blank at which to break within `width`. If there is none, the first one beyond `width`;
+/// npos if the line cannot be broken.
 std::size_t find_break(std::string_view line, std::size_t width)
 {
     std::size_t best = std::string_view::npos;

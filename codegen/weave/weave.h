@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// Values of the names in conditions `//% if FORMULA`: facts, such as {"commutative", 1}, and tunables.
+/// Values of the names in conditions `//% if FORMULA`: facts such as {"commutative", 1}, and tunables.
 using Facts = FormulaNames;
 
 /// The text of a part, and its name in messages; an empty name stands for its path.
@@ -24,20 +24,21 @@ struct PartText {
 /// Returns a part by its path, such as "parts/reduce/warp_reduce.cuh".
 using ReadPart = std::function<PartText(std::string_view path)>;
 
-/// A directive that weaving leaves to its caller, such as {"launch", "reduce grid = ...", 7}.
+/// A line `//% WORD ARGUMENT` of a stage or part, such as {"launch", "reduce grid = ...", 7}.
 struct Directive {
     std::string word;
     std::string argument;
     int line;
-    std::string file = {};  ///< its file; empty for the stage file
+    std::string file = {};  ///< the part's file; empty for the stage file
 };
 
 struct Woven {
-    std::vector<std::string> parts;     ///< every used part once; a part comes after the parts that it uses
-    std::string body;                   ///< the stage's own text without directives
-    std::vector<std::string> numbers;   ///< from `//% number NAME`, in order
-    std::vector<Directive> directives;  ///< of kept paragraphs in the stage file and the parts, in order;
-                                        ///< parts give only let, scratch and launch
+    std::vector<std::string> parts;    ///< every used part once; a part comes after the parts that it uses
+    std::string body;                  ///< the stage's own text without directives
+    std::vector<std::string> numbers;  ///< names in `//% number NAME` lines, in order
+    /// Directives of kept paragraphs in the stage file and the parts, in order. From parts, these are only
+    /// `let`, `scratch` and `launch`.
+    std::vector<Directive> directives;
 };
 
 /// Resolves `//% if / elif / else / end` by `facts`, and includes parts named by `//% use`.

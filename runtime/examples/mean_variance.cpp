@@ -1,4 +1,4 @@
-// Mean and variance of a column with offsets, by Welford's method, and what a check says of them.
+// Mean and variance of each segment of a column, by Welford's method. Prints a check of the results.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// Running results within segments, and groups in any order.
+// Running results within segments, and within groups whose elements stand in any order.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// A stream: more elements than the bound on memory holds, made as they are read.
+// Folds a stream: more elements than the bound on memory allows, generated as they are read.
 #include <segfold/segfold.h>
 #include <algorithm>
 #include <iostream>

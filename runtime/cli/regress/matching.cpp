@@ -16,7 +16,7 @@ struct CaseName {
     std::string op, stage;
 };
 
-/// Returns "a, b, c" without repetitions; "a, b and 7 more" if there are many.
+/// Returns "a, b, c" without repetitions; "a, b and 7 more" if there are more than kMostListed names.
 std::string names_text(const std::vector<std::string>& names)
 {
     std::vector<std::string> once;
@@ -29,7 +29,8 @@ std::string names_text(const std::vector<std::string>& names)
     return fmt::format("{}{}", fmt::join(once, ", "), rest == 0 ? "" : fmt::format(" and {} more", rest));
 }
 
-/// Throws if no case has a requested operator and stage. `what` is "times" or "static costs".
+/// Throws if `cases`, those of the baseline, contain no requested operator and stage. `what` is "times" or
+/// "static costs".
 void require_case(const Arguments& arguments, std::span<const NamedOperator> ops,
                   const std::vector<CaseName>& cases, std::string_view what)
 {

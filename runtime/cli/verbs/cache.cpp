@@ -74,7 +74,7 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
     return stored;
 }
 
-/// The folder and its files; no folder if none was made yet.
+/// The cache's folder and its files. The folder is null if it does not exist.
 struct Contents {
     cache::Settings settings;
     std::unique_ptr<cache::Folder> folder;
@@ -114,7 +114,7 @@ Contents open_contents()
 {
     Contents contents{.settings = settings_with_folder(), .folder = nullptr, .files = {}};
     std::error_code ignored;
-    // A dangling link also exists, and is refused.
+    // A dangling link also exists, and Folder refuses it.
     if (!std::filesystem::exists(symlink_status(contents.settings.folder, ignored)))
         return contents;
     contents.folder = std::make_unique<cache::Folder>(contents.settings.folder, contents.settings.most_bytes);
@@ -224,8 +224,8 @@ int list(bool json)
     return 0;
 }
 
-/// Prints "on", "off", or why the folder cannot be used. Does not fail if it cannot be used, as other verbs
-/// do.
+/// Implements `cache stat`: prints "on", "off", or why the folder cannot be used. Unlike other actions, it
+/// does not fail then.
 int stat(bool json)
 {
     const auto settings = settings_with_folder();

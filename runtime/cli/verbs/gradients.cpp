@@ -21,7 +21,7 @@ struct TableRow {
     std::string op, parameter, means, reason;
 };
 
-/// A row for each parameter of floats of the operator.
+/// Returns a row for each floating-point parameter of the operator.
 std::vector<TableRow> rows_of(const Operator& op)
 {
     std::vector<TableRow> rows;
