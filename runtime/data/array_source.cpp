@@ -70,8 +70,7 @@ public:
     }
 
 private:
-    /// Hash of the file's first and last megabyte. It tells files apart that differ neither in length nor in
-    /// time.
+    /// Hash of the file's first and last megabyte, which may differ between files of equal length and time.
     [[nodiscard]] std::uint64_t ends_hash() const
     {
         const auto count = std::min(kHashedBytes, file_.bytes());

@@ -20,16 +20,18 @@ namespace segfold {
 /// Range of every column, found by all threads.
 [[nodiscard]] DataRanges data_ranges(const Workload& workload);
 
-/// Values of the scalars.
+/// Values of the operator's scalars.
 [[nodiscard]] ScalarValues scalar_values(const Workload& workload);
-/// Values of the scalars in `arrays`, which holds one array for each parameter. Other arrays may be empty.
+/// Values of the operator's scalars. `arrays` holds one array for each parameter; only arrays of scalars are
+/// read.
 [[nodiscard]] ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays);
 
-/// Names the first floating-point column or table with an infinity or NaN; none if all values are finite.
-/// What `map` or `scan` alone reads does not count, here and in the next two: no law depends on it.
+/// Names the first floating-point column, table or scalar with an infinity or NaN; none if all values are
+/// finite. Here and in the next two functions, a column or table that only `map` or `scan` reads does not
+/// count, because no law depends on it.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Workload& workload);
-/// Names the first floating-point column or table with an infinity or NaN. `arrays` holds one array for each
-/// parameter of `op`.
+/// Names the first floating-point column, table or scalar with an infinity or NaN. `arrays` holds one array
+/// for each parameter of `op`.
 [[nodiscard]] std::optional<std::string> find_not_finite(const Operator& op,
                                                          const std::vector<Array>& arrays);
 

@@ -147,7 +147,7 @@ std::int64_t count_returning(std::span<const Bits> keys)
     return count;
 }
 
-/// Copies each entry `i`, of `bytes` bytes, from `place_from(i)` to `place_into(i)`. For numbers, the size is
+/// Copies each entry `i`, of `bytes` bytes, from `place_from(i)` to `place_into(i)`. Sizes up to 8 bytes are
 /// known at compile time.
 void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const std::byte* from,
                   const auto& place_into, const auto& place_from)
@@ -168,8 +168,8 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
     }
 }
 
-/// Copies the entries at `places` of `from` to `into`, in this order. With `is_back`, copies the entries of
-/// `from` to `places` of `into`.
+/// Copies the entries at `places` of `from` to `into`, in the order of `places`. With `is_back`, copies the
+/// entries of `from` to `places` of `into`.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
     const auto row_length = std::max<std::size_t>(from.row_length(), 1);

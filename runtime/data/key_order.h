@@ -1,5 +1,5 @@
 #pragma once
-// Counts keys whose runs are not adjacent, and sorts elements by their keys.
+// Counts distinct keys, warns about keys with several runs, and sorts elements by key.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,11 +22,12 @@ namespace segfold {
 [[nodiscard]] std::string text_of_returning_keys(std::int64_t num_runs, std::int64_t num_distinct,
                                                  std::string_view recipe);
 
-/// Warns about keys that occur in several runs of this part of a stream. Does nothing if `has_warned` is set.
+/// Adds one warning about keys that occur in several runs of this part of a stream. Sets `has_warned`, and
+/// does nothing if it is set.
 void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector<std::string>& warnings);
 
-/// Returns the positions of the keys in ascending order; equal keys keep their order. Positions are i32, or
-/// i64 if i32 does not suffice. None if the keys are sorted already.
+/// Returns the positions that sort the keys; equal keys keep their order. Positions are i32, or i64 if i32
+/// does not suffice. None if the keys are sorted already.
 ///
 /// Floats are ordered by their bits, so that equal bits come together: -0.0 comes before 0.0, and NaN beyond
 /// the infinities.
@@ -36,14 +37,14 @@ void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector
 /// unless there are as many entries as places.
 [[nodiscard]] Array taken_at(const Array& array, const Array& places);
 
-/// Returns the numbers of `array` at some places.
+/// Returns the numbers of `array` at `places`.
 [[nodiscard]] Array chosen_from(const Array& array, const Array& places);
 
-/// Returns the places whose positions these are, and the positions whose places these are: i64.
+/// Returns the inverse of a permutation: entry `places[i]` of the result is i. The result is i64.
 [[nodiscard]] Array inverse(const Array& places);
 
 /// Moves entry `i` to place `places[i]`, which undoes taken_at(). `places` come from sorted_places(). Throws
-/// InternalError unless there are as many entries as places.
+/// InternalError unless entries and places are equally many.
 void put_back(Array& array, const Array& places);
 
 /// Throws InputError if the operator reads `index`, since its elements must then not be moved. `asked` names

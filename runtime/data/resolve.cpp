@@ -49,7 +49,7 @@ int significand_bits(Type type)
     }
 }
 
-/// Maps the high bits of `random` to 0 to count - 1.
+/// Maps the high bits of `random` to an integer below `count`.
 std::uint64_t below(std::uint64_t count, std::uint64_t random) { return (random >> 32) * count >> 32; }
 
 template <class Element>

@@ -14,8 +14,7 @@ namespace segfold {
 struct ResolvedLayout {
     Segments segments;
     std::vector<NamedArray> columns;  ///< for layout rows: "value" and "column"
-    /// For layout groups: the old positions of the elements that the segments mean; none if they are not
-    /// moved.
+    /// For layout groups: the old position of each element that is sorted by group; none if no element moves.
     std::optional<Array> places = {};
 };
 

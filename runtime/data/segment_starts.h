@@ -14,7 +14,7 @@ namespace segfold {
 /// One byte for each of 64 neighbouring elements: 1 if it starts a segment, else 0.
 using StartMarks = std::array<std::uint8_t, 64>;
 
-/// Marks of flags: every nonzero flag, and the first element.
+/// Marks segment starts in flags: every nonzero flag, and the first element.
 template <class T>
 struct FlagMarks {
     const T* flags;
@@ -37,12 +37,12 @@ struct FlagMarks {
     }
 };
 
-/// Marks of keys: every key that differs from the one before, and the first element.
+/// Marks segment starts in keys: every key that differs from the key before, and the first element.
 template <class T>
 struct KeyMarks {
     const T* keys;
 
-    /// Whether 65 keys from `first` on are equal, as in most blocks of long segments. Takes a vector at a
+    /// True if 65 keys from `first` on are equal, as in most blocks of long segments. Compares a vector at a
     /// time.
     static bool are_equal(const T* first)
     {
@@ -75,7 +75,7 @@ struct KeyMarks {
 };
 
 /// Calls `found(i)` for each element from `begin` to `end` - 1 that starts a segment, in order. Skips eight
-/// elements at a time if none of them does.
+/// elements at a time if none of them starts a segment.
 template <class Marks, class Found>
 void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found found)
 {
@@ -102,7 +102,7 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
     std::int64_t count = 0;
     for (; begin < end; begin += std::ssize(marks)) {
         mark(begin, std::min<std::int64_t>(std::ssize(marks), end - begin), marks);
-        std::uint64_t sums = 0;  // sums of eight bytes each, at most 8
+        std::uint64_t sums = 0;  // eight sums of bytes, each at most 8
         for (std::size_t at = 0; at < marks.size(); at += 8) {
             std::uint64_t word = 0;
             std::memcpy(&word, marks.data() + at, 8);
@@ -120,7 +120,7 @@ void find_starts(const Marks& mark, std::int64_t num_elements, Make make)
 {
     constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // elements that a thread takes at a time
     const std::int64_t num_chunks = (num_elements + kChunk - 1) / kChunk;
-    std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before a chunk
+    std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before each chunk
     const auto end_of = [&](std::int64_t chunk) { return std::min(num_elements, (chunk + 1) * kChunk); };
     ThreadPool::shared().run(num_chunks, [&](std::int64_t chunk) {
         before[static_cast<std::size_t>(chunk) + 1] = count_starts(mark, chunk * kChunk, end_of(chunk));

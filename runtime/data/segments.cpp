@@ -108,8 +108,8 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
                     index_at(ends, s), index_at(begins, s)));
 }
 
-/// The sum of the lengths of all ranges, or the largest integer if it overflows. Both arrays must have one
-/// type.
+/// The sum of the lengths of all ranges, or the largest integer if it overflows. Both arrays must have the
+/// same type.
 std::int64_t total_range_length(const Array& begins, const Array& ends)
 {
     std::int64_t total = 0;

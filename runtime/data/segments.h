@@ -14,7 +14,7 @@ namespace segfold {
 ///
 /// The functions below make segments and check everything on which kernels rely. Index arrays hold i32 or i64
 /// (index_bits()). Segments of form flags or keys also hold offsets, which the reference and stages for
-/// offsets use. Those of form groups have no bounds: kernels alone take them.
+/// offsets use. Segments of form groups have no bounds, and only kernels read them.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
@@ -41,7 +41,7 @@ struct Segments {
     [[nodiscard]] std::int64_t length(std::int64_t segment) const { return end(segment) - begin(segment); }
 
     [[nodiscard]] Segments copy() const;
-    /// The same segments, with borrowed arrays.
+    /// Returns the same segments with borrowed arrays.
     [[nodiscard]] Segments lend() const;
 };
 
@@ -67,8 +67,8 @@ std::int64_t num_items(const Segments& segments);
 
 /// Limit for 32-bit indices: on the number of elements, of segments, and of elements in all ranges.
 ///
-/// It is 2^27 below the type's limit. An index may then run past the end by a tile for every block of a grid
-/// without overflow.
+/// The limit is 2^27 below the type's limit, so that an index may run past the end by one tile for each block
+/// of a grid without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
 /// The width of indices, 32 or 64, for the given counts: elements, segments, items and the uniform length.
@@ -84,8 +84,8 @@ Segments whole_segments(std::int64_t num_elements);
 /// Makes segments of `length` elements each. `length` must be positive, and `num_elements` a multiple of it.
 Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
 
-/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. If they
-/// must be converted, `room` may hold the result; it must have S + 1 elements.
+/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. Offsets
+/// narrowed to 32 bits are stored in `room` if it has S + 1 elements of type i32.
 Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room = {});
 
 /// Makes segments [begins[s], ends[s]). They may leave gaps, overlap and come in any order.
@@ -107,7 +107,7 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements);
 /// keys.
 Segments segments_from_keys(Array keys, std::int64_t num_elements);
 
-/// Converts segments to flags, or to keys of type i32. They must be contiguous, and none may be empty.
+/// Converts segments to flags, or to keys of type i32. Segments must be contiguous and not empty.
 Segments given_as(SegmentForm form, const Segments& segments);
 
 /// Converts the indices to the given width, 32 or 64, to choose a specialisation by hand.

@@ -28,8 +28,8 @@ struct Results : std::vector<NamedArray> {
 /// Allocates the results of a workload, filled with bytes that a computation is unlikely to give.
 Results allocate_results(const Workload& workload);
 
-/// Allocates results for a form in which kernels find the segments. The arrays then have room for one segment
-/// per element.
+/// Allocates results for kernels that read segments in `form`. If kernels find the segments, the arrays have
+/// room for one segment per element.
 Results allocate_results(const Workload& workload, SegmentForm form);
 /// Allocates results for a fold of these sizes.
 Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_segments,

@@ -170,7 +170,7 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
     }
 }
 
-/// Moves the columns that are there to the order of `places`.
+/// Moves the existing columns into the order of `places`.
 void move_columns(const Operator& op, const Array& places, std::map<std::string, Array>& arrays)
 {
     for (const auto& parameter : op.parameters)

@@ -20,20 +20,20 @@ struct WorkloadRequest {
     std::map<std::string, std::string> scalars = {};  ///< parameter -> text of its value
     Layout layout = {};
     std::optional<std::int64_t> num_elements = {};
-    std::optional<std::int64_t> num_features = {};  ///< of generated rows; rows from files bring their own
+    std::optional<std::int64_t> num_features = {};  ///< length of generated rows; files state theirs
     /// Number of elements if neither the user nor a file nor the layout states one.
     std::int64_t standard_elements = 0;
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
     bool sorts_keys = false;  ///< for layout keys: first sorts keys and columns, stably
-    /// Missing columns, tables and scalars are generated if true, refused if false.
+    /// If true, missing columns, tables and scalars are generated; if false, they are an error.
     ///
     /// Once a file or a written array gives a column, a table, a scalar or the segments, generated data must
     /// be requested by name. Columns and tables need a range of values, or a number of elements if the
     /// segments alone are given; segments need the name of a generated layout.
     bool generates = true;
-    /// Changes the segments before anything is generated for them; absent: they stay.
+    /// Changes the segments before arrays are generated for them; absent if the segments stay.
     std::function<Segments(Segments)> recast = {};
     bool takes_inputs = true;  ///< the verb has a flag --input, which messages may mention
 };

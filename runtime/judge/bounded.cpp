@@ -29,7 +29,7 @@ public:
     Comparison run()
     {
         const std::int64_t num_segments = workload_.segments.num_segments;
-        // Most segments agree at once. A long segment that does not is judged after the others, by all
+        // Most segments agree at once. The others are judged afterwards: long segments first, each by all
         // threads.
         std::vector<std::int64_t> open;
         for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
@@ -126,7 +126,8 @@ private:
         return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
-    /// Judges a short segment with all folds, so that the bound shown does not depend on the results.
+    /// Describes a segment. Makes all folds if no verdict is known, so that the bound shown does not depend
+    /// on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {
         Values values(actual_.size(), wide_.size());

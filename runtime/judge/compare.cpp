@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kShownElements = 8;  // at each end of a segment
+constexpr std::int64_t kShownElements = 8;  // elements shown at each end
 
 void check_shape(const Operator& op, const Workload& workload, const Results& results,
                  const std::string& name)

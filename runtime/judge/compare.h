@@ -1,5 +1,5 @@
 #pragma once
-// Compares results with the right ones: which segments differ, by how much, and on which data.
+// Compares results with the reference: which segments differ, by how much, and on which data.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,12 +19,12 @@ struct ComparedField {
     std::string name;
     std::string actual;
     std::string expected;
-    std::string other;            ///< value of the other results; empty if they are the reference
+    std::string other;            ///< value of further results besides the reference; empty if there are none
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
     std::optional<double> bound;  ///< the largest error allowed
     bool wrong = false;
-    /// Either the actual or the expected value overflows, the other one is finite, and neither is certainly
-    /// wrong (tolerance.h).
+    /// The actual or the expected value overflows, the other value is finite, and neither is certainly wrong
+    /// (tolerance.h).
     bool overflowed = false;
     /// Decimal digits that the data determine, if they are too few to judge the value (tolerance.h).
     std::optional<double> digits_left = {};
@@ -51,11 +51,11 @@ struct ComparedSegment {
 
 /// The outcome of comparing results.
 struct Comparison {
-    bool bit_for_bit = false;  ///< true: all bits must be equal; false: values must lie within bounds
+    bool bit_for_bit = false;  ///< true if all bits must be equal, false if values must lie within bounds
     std::int64_t num_segments = 0;
     std::int64_t num_wrong = 0;
     std::string against;  ///< "the reference", or the name of the other results
-    /// Name of the other results if they are wrong and the actual ones are right.
+    /// Name of the other results if they are wrong and the actual results are right.
     std::string culprit;
     std::optional<ComparedSegment> first_wrong;
     /// Segment with the largest ratio, right or wrong; absent if bit for bit or if all are equal.
@@ -66,21 +66,21 @@ struct Comparison {
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
-    /// Number of other segments that hold no wrong value, but a value that cannot be judged because its bound
-    /// exceeds a quarter of it. With several features, this is the largest number, as for overflow.
+    /// Number of other segments without a wrong value, but with a value that cannot be judged because its
+    /// bound exceeds a quarter of it. With several features, this is the largest number, as for overflow.
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;
 
     /// True if no segment is wrong, even if some cannot be judged: see is_judged().
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
     [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
-    /// Takes over the overflowed segments of `other` if it has more of them, and its unjudged segments
-    /// likewise.
+    /// Takes number and first segment of the overflowed segments from `other` if `other` has more of them;
+    /// likewise for unjudged segments.
     void take_unsaid(Comparison& other);
 };
 
-/// Returns a report: one line if all agree. Otherwise the number of wrong segments, the first wrong segment
-/// with its elements, and the worst one if that is a different segment. Ends without a line break.
+/// Returns a report: one line if all segments agree. Otherwise the number of wrong segments, the first wrong
+/// segment with its elements, and the worst segment if it is another one. Ends without a line break.
 ///
 ///     2 of 5000 segments are wrong, the first one:
 ///     segment 41 (elements 1203 to 1259, length 57): mean is 3.25, reference says 3.5, bound 2.1e-06
@@ -90,27 +90,27 @@ std::string print(const Comparison& comparison);
 /// Returns the report's sentence on overflowed segments; empty if there are none.
 std::string print_overflow(const Comparison& comparison);
 
-/// Returns the report's sentence on segments that cannot be judged; empty if all can be.
+/// Returns the report's sentence on segments that cannot be judged; empty if there are none.
 ///
 ///     3 of 40 segments cannot be judged, the first one is segment 4 (elements 80 to 99, length 20): variance
 ///     is 1.25, reference says 1, bound 0.9: the data leave no digit
 std::string print_unjudged(const Comparison& comparison);
 
 /// Returns the number of overflowed and unjudged segments as text, e.g. "3 of 40 segments cannot be judged";
-/// empty if all could be judged.
+/// empty if there are none.
 std::string unsaid_in_brief(const Comparison& comparison);
 
 struct JudgeOptions {
-    int threads = 0;           ///< 0: all cores
+    int threads = 0;           ///< 0 means all cores
     std::uint64_t seed = 7;    ///< seed of the random folds behind the bounds
     bool bit_for_bit = false;  ///< demand the reference's bits even if the operator rounds
-    /// False: only the order from left to right is right; other orders do not widen bounds.
+    /// If false, only the order from left to right is right, and other orders do not widen bounds.
     bool is_associative = true;
 };
 
 class MappedJudge;
 
-/// Holds the right results of a workload. Compares any number of results with them.
+/// Holds the reference results of a workload, and compares any number of results with them.
 ///
 /// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
 /// any NaN, and -0 and 0 differ. All other operators are compared with the reference in wide precision,
@@ -159,11 +159,11 @@ private:
     Bytecode bytecode_;
     OperatorInputs inputs_;
     bool bit_for_bit_;
-    Results exact_;     ///< set if compared bit for bit
+    Results exact_;     ///< set if bit_for_bit_
     WideResults wide_;  ///< set otherwise
 };
 
-/// Returns the place and elements of a segment; the fields are left empty.
+/// Returns the place and elements of a segment, without the result fields.
 ComparedSegment describe_segment(const Workload& workload, std::int64_t segment);
 
 /// True if element `i` of both arrays has the same bits. Any two NaNs count as the same.

@@ -95,8 +95,8 @@ std::string agreement(const Comparison& comparison)
 
 }  // namespace
 
-/// Returns "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values overflow on
-/// the way".
+/// Returns "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values on the way
+/// overflow, ...".
 std::string print_overflow(const Comparison& comparison)
 {
     if (!comparison.first_overflowed)

@@ -10,8 +10,8 @@ namespace {
 
 using Wide = Machine<long double>;
 
-/// Returns the largest relative error that working precision gives an instruction's value, in unit roundoffs;
-/// 0 if the instruction is exact.
+/// Returns the largest relative error of an instruction's value in working precision; 0 if the instruction is
+/// exact.
 long double movement_of(const Instruction& step)
 {
     constexpr long double kFunctionError = 4;  // CUDA's functions are off by up to 2 ulp, 4 unit roundoffs
@@ -38,7 +38,7 @@ long double movement_of(const Instruction& step)
     }
 }
 
-/// Sets the slot to the placeholder of an unreadable value.
+/// Sets the slot to NaN or 0, in place of an unreadable value.
 void set_unknown(WideValue& slot, Type type)
 {
     if (is_float(type))

@@ -1,6 +1,6 @@
 #pragma once
 // Runs an operator in wide precision with a small random error in place of each rounding. The distance by
-// which this moves the results shows how well the data determine them.
+// which the errors move the results shows how well the data determine the results.
 #include <cstdint>
 #include <vector>
 
@@ -33,7 +33,7 @@ public:
     void empty(std::int64_t segment, Value* result);
     void map(std::int64_t index, std::int64_t position, std::int64_t segment, std::int64_t length,
              const Value* result, Value* out);
-    /// `out` of map() and scan() has room for all outputs and receives those that the part sets.
+    /// `out` of map() and scan() has room for all outputs and receives the outputs that the part sets.
     void scan(std::int64_t index, std::int64_t position, std::int64_t segment, const Value* before,
               const Value* through, Value* out);
 
@@ -53,7 +53,7 @@ private:
     const OperatorInputs* inputs_;
     std::uint64_t seed_;
     Frame lift_, combine_, finish_, empty_, map_, scan_;
-    std::vector<Value> values_;  ///< of the outputs of a part
+    std::vector<Value> values_;  ///< values of the outputs of a part
 };
 
 /// Returns the value of `type` nearest to `value`. If `type` is not floating-point, returns `value`.

@@ -11,14 +11,14 @@
 
 namespace segfold {
 
-/// Brackets of a fold, shown for elements a, b, c, d of a segment.
+/// Bracketings of a fold, shown for elements a, b, c, d of a segment.
 ///
 /// left: ((a b) c) d. balanced: (a b) (c d). random: at random places. runs: each run is folded from left to
 /// right, and a balanced tree joins the runs.
 enum class FoldOrder : std::uint8_t { left, balanced, random, runs };
 
-/// Lengths of the runs: the first has `first` elements, the others `width`; the last may be shorter. 0 <
-/// first <= width.
+/// Lengths of the runs: `first` elements in the first run, `width` in each other run; the last run may be
+/// shorter. 0 < first <= width.
 struct Runs {
     std::int64_t width = 1;
     std::int64_t first = 1;
@@ -41,7 +41,7 @@ struct Stripes {
     {
         if (width <= 1)
             return begin + place;
-        // The first `long_ones` stripes have one element more than the others.
+        // The first `long_ones` stripes have one element more than the other stripes.
         const std::int64_t short_length = length / width;
         const std::int64_t long_ones = length % width;
         const std::int64_t in_long_ones = long_ones * (short_length + 1);

@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Holds the right outputs of a workload whose operator has some, and compares outputs with them.
+/// Holds the reference outputs of a workload, and compares outputs with them.
 ///
 /// If nothing in the operator rounds, outputs must have the reference's bits. Otherwise each element gets a
 /// bound as in Tolerance: a few units in the last place, plus the distance by which its wide-precision output
@@ -19,7 +19,7 @@ public:
     /// Returns the reference's outputs, rounded to their types.
     [[nodiscard]] Results reference() const;
     /// Compares outputs with the reference. `outputs` are the last arrays that a fold returned, one per
-    /// output. A segment is wrong if an element of it is wrong.
+    /// output. A segment is wrong if one of its elements is wrong.
     [[nodiscard]] Comparison compare(const Results& outputs) const;
     /// Compares two sets of outputs bit for bit.
     [[nodiscard]] Comparison compare_bits(const Results& outputs, const Results& others) const;

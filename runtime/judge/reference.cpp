@@ -20,7 +20,7 @@ constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
 constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
 constexpr std::int64_t kChunkLength = std::int64_t{1} << 9;
 
-/// A workload in the form that evaluators need.
+/// A workload with its bytecode and inputs.
 struct Folding {
     explicit Folding(const Workload& checked)
         : workload(checked), bytecode(compile_bytecode(checked.op)), inputs(inputs_of(checked))
@@ -163,7 +163,7 @@ void scan_segments(const Folding& folding, int threads, const Store& store)
     });
 }
 
-/// True if nothing reads the results of segments: they are then not computed.
+/// True if nothing reads the results of segments. They are then not computed.
 bool needs_no_results(const Operator& op) { return !op.keeps_results && !op.map; }
 
 template <class Real>
@@ -200,7 +200,7 @@ Results fold_and_round(const Workload& workload, int threads)
     } catch (const InputError&) {
         if (!workload.op.outputs.empty())
             check_tables(
-                workload);  // throws for the first such element: the parts above visit elements in turn
+                workload);  // throws for the first element that reads outside; the parts above run in turn
         throw;
     }
     return results;

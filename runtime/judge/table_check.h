@@ -7,8 +7,8 @@
 
 namespace segfold {
 
-/// Returns the tables for which the ranges of the data do not prove that every read lies inside: a problem's
-/// `checked_tables`.
+/// Returns the tables that need checks, because the ranges of the data do not prove that every read lies
+/// inside: a problem's `checked_tables`.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
 
 /// Throws InputError for the first element, in the order of the segments, that reads outside of a table.

@@ -26,7 +26,7 @@ struct SegmentVerdict {
 
 /// Judges results of segments by their wide-precision results. For use by one thread at a time.
 ///
-/// A result within 4 ulp of the wide one agrees at once, which is cheap. Otherwise the segment is folded
+/// A result within 4 ulp of the wide result agrees at once, which is cheap. Otherwise the segment is folded
 /// again in several orders, and
 ///
 ///     bound = 3 (spread + movement) + 4 ulp + the smallest positive value of the type
@@ -39,17 +39,17 @@ struct SegmentVerdict {
 /// "ulp" is the unit in the last place of the result's type at the wide result. If the operator is
 /// commutative, the folds also take the elements in other orders, as threads that load side by side do.
 ///
-/// Folds are added while the result lies outside of the bound: up to 24, or up to 2^22 elements in all but at
-/// least three folds (balanced, balanced and disturbed, left). In segments of 4096 and more elements, an
-/// error above a hundred bounds is refused after six folds. Integer results of an operator that rounds must
-/// equal the wide results, unless other folds give other integers.
+/// Folds are added while the result lies outside of the bound: up to 24 folds and up to 2^22 elements in all,
+/// but at least three folds (balanced, balanced and disturbed, left). In segments of 4096 and more elements,
+/// an error above a hundred bounds is refused after six folds. Integer results of an operator that rounds
+/// must equal the wide results, unless other folds give other integers.
 ///
 /// A kernel brackets in another way: each lane folds a run of elements from left to right, and a tree joins
 /// the lanes. If products cancel, a single border between two runs can cost more than all others.
 /// judge_by_runs() therefore folds a segment with runs that begin at every place.
 ///
-/// A bound above a quarter of the value would let too much pass. A result that only such a bound admits is
-/// neither right nor wrong: it cannot be judged.
+/// A bound above a quarter of the value would let too much pass. A result within such a bound, but within no
+/// smaller one, is neither right nor wrong: it cannot be judged.
 ///
 /// A non-finite result must be of the same kind (nan, inf, -inf) as the wide result rounded to its type, or
 /// as the result of a working-precision fold, which may overflow where long double does not. If some order of
@@ -110,12 +110,12 @@ private:
 /// The verdict on one value.
 struct ValueVerdict {
     long double error = 0;  ///< distance from the wide value; inf if only one of the two is finite
-    long double bound = 0;  ///< largest distance allowed; inf if only the kind of non-finite counts
+    long double bound = 0;  ///< largest distance allowed; inf if only the kind of a non-finite value counts
     bool wrong = false;
     /// The value is of another kind than the wide value, because intermediate values overflow in some folds
     /// of working precision. It is neither right nor wrong.
     bool overflowed = false;
-    /// The value is within its bound, but the bound is more than a quarter of it. It is neither right nor
+    /// The value is within its bound, but the bound exceeds a quarter of the value. It is neither right nor
     /// wrong.
     bool unjudged = false;
     [[nodiscard]] long double ratio() const;

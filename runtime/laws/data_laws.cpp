@@ -40,7 +40,7 @@ bool keep_finite(DataRanges& ranges)
     return were_others;
 }
 
-/// Whether infinities or NaN are known to break the identity.
+/// True if infinities or NaN are known to break the identity.
 bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
 {
     const auto* finding = report.find(Law::identity);
@@ -75,7 +75,7 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
 
 namespace {
 
-/// Whether no order of combining the data overflows, and the values of the data break none of the laws that
+/// True if no order of combining the data overflows, and the values of the data break none of the laws that
 /// only overflow refutes.
 bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 {
@@ -136,7 +136,7 @@ void judge_associativity(OperatorLaws& laws, const Workload& workload)
         laws.assumed.push_back(Law::associative);
 }
 
-/// Judges an identity that is refuted, or neutral on finite values alone, by the data.
+/// Judges by the data an identity that is refuted, or neutral on finite values alone.
 void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
     auto report = laws.report;
@@ -150,7 +150,7 @@ void judge_identity(OperatorLaws& laws, const Workload& workload)
                               : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
                                     !try_identity(workload, Elements::finite).counter_example;
         laws.has_sound_identity = laws.spares_data || holds_on_finite;
-        if (!laws.has_sound_identity)  // a counter-example from the data says more
+        if (!laws.has_sound_identity)  // prefers a counter-example from the data
             std::ranges::replace_if(
                 laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
                 *report.find(Law::identity));

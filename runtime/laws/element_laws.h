@@ -16,7 +16,7 @@ namespace segfold {
 /// threads.
 [[nodiscard]] TriedElements try_identity(const Workload& workload, Elements elements);
 
-/// Tries an identity that no search refutes on some elements.
+/// Tries an identity on some elements, after no search has refuted it.
 ///
 /// These are 1024 elements that are spread evenly (2^16 if a column or table has infinities or NaN), and the
 /// elements where a column is lowest or highest. Takes tens of microseconds for few elements, and one pass

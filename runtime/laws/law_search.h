@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// The time limit is a safeguard only: no operator of ordinary size reaches it.
+/// Options of a short search. No ordinary operator reaches the time limit, which is a safeguard.
 inline constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
 
 /// Returns the operator with zero in place of each NaN in a lifted state.
@@ -16,7 +16,7 @@ inline constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0,
 
 [[nodiscard]] bool has_floats(const Operator& op);
 
-/// Returns for which values of the scalars the finding leaves its law in doubt.
+/// Returns the values of the scalars for which the finding leaves its law in doubt.
 [[nodiscard]] ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding);
 
 }  // namespace segfold

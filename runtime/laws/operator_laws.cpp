@@ -66,8 +66,8 @@ bool is_standard(const Operator& op)
     return false;
 }
 
-/// Whether some element that no search has drawn may have a state that the identity changes. Tests show that
-/// no standard operator has such elements.
+/// True if the identity may change the state of some element that no search has drawn. Tests show that no
+/// standard operator has such elements.
 bool may_change_elements(const Operator& op)
 {
     if (op.factors)
@@ -194,7 +194,7 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 
 namespace {
 
-/// Whether a verdict on the 8-bit version also holds for the operator: combine has only small constants.
+/// True if combine has only small constants. A verdict on the 8-bit version then holds for the operator too.
 bool has_small_constants(const Operator& op)
 {
     const auto is_small = [](const Constant& constant) {
@@ -221,8 +221,8 @@ ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 
 namespace {
 
-/// Whether a scalar of this value is beyond a proof over the reals, or a proof that excludes overflow: the
-/// value is not finite, or its square overflows.
+/// True if a proof over the reals, or a proof that excludes overflow, does not cover a scalar of this value:
+/// the value is not finite, or its square overflows.
 bool is_extreme(const FieldValue& value)
 {
     if (is_float(value.type))

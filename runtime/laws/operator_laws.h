@@ -23,9 +23,9 @@ namespace segfold {
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
-    bool has_sound_identity = true;     ///< false: the identity is refuted and cannot be relied on
-    bool has_sound_append = true;       ///< false: append is refuted, and lift and combine take its place
-    std::vector<Law> refuted_by_nan;    ///< relied on although NaN refutes them
+    bool has_sound_identity = true;     ///< false if the identity is refuted and cannot be relied on
+    bool has_sound_append = true;       ///< false if append is refuted; lift and combine then take its place
+    std::vector<Law> refuted_by_nan;    ///< laws relied on although NaN refutes them
     bool is_neutral_on_finite = false;  ///< the identity is refuted, but not among finite elements
     /// Names the data with NaN, as in "'x' has NaN", if these NaN keep associativity from being relied on.
     std::optional<std::string> with_nan = {};
@@ -33,12 +33,13 @@ struct OperatorLaws {
     std::vector<Law> refuted_by_overflow;
     /// Laws that only overflow refutes, and on which while_nothing_overflows() relies.
     std::vector<Law> spared_overflow = {};
-    /// A fold of more elements may overflow, and so break laws whose verdicts do not cover overflow.
+    /// Most elements of a fold in which overflow breaks no law. In longer folds, verdicts must cover
+    /// overflow.
     std::int64_t most_elements = std::numeric_limits<std::int64_t>::max();
     /// Laws on which nothing relies because these data may overflow: see broken_by_overflow().
     std::vector<Law> broken_by_overflow = {};
     std::vector<Law> assumed;          ///< refuted, but relied on at the user's request
-    bool assumes_identity = false;     ///< the user vouches for the identity if no data are known
+    bool assumes_identity = false;     ///< the user vouches for the identity
     bool assumes_associative = false;  ///< the user vouches for associativity
     bool is_remembered = false;        ///< the report comes from an earlier proof
     bool takes_undeclared = false;     ///< commutativity is relied on as proved, though not declared
@@ -46,24 +47,24 @@ struct OperatorLaws {
     /// tries the identity on some elements.
     bool doubts_identity = false;
     bool spares_data = false;  ///< the identity is refuted, but not by values in the data
-    /// Number of elements that were tried, and of all elements, if spares_data is set. 0: none was tried.
+    /// If spares_data is set: number of elements that were tried (0 if none), and of all elements.
     std::int64_t num_tried = 0, num_elements = 0;
-    /// The reason to run without the identity: it is neutral only on finite values, and some are not finite.
+    /// Reason to run without the identity, such as infinities in the data; absent if the run uses the
+    /// identity.
     std::optional<std::string> without_identity = {};
     /// False if the data are unknown, as for a plan or a stream; without_identity is then only a precaution.
     bool knows_data = true;
     /// Text that a refusal adds if the fold has not seen its data: it names a fold that sees them. Otherwise
     /// empty.
     std::string unseen_data = {};
-    /// Text that tells how the user can rely on a refuted law, with LAW in place of the law. Empty if there
-    /// is no way.
+    /// Advice for relying on a refuted law, with LAW in place of the law's name. Empty if there is no way.
     std::string assume_option = {};
 
     /// Returns assume_option with the law's name: "--assume identity".
     [[nodiscard]] std::string how_to_assume(Law law) const;
 
-    /// False if associativity is refuted, even if the user lets stages rely on it. Only the fold from left to
-    /// right is then right.
+    /// False if associativity is refuted, even if the user lets stages rely on it. Only a fold from left to
+    /// right then gives right results.
     [[nodiscard]] bool is_associative() const;
 
     /// Returns the laws that stages rely on although they are refuted. law_warnings() shows the
@@ -99,19 +100,18 @@ enum class ScalarDoubt : std::uint8_t {
 [[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report,
                                       const ScalarValues& scalars);
 
-/// Whether `doubt` applies to the scalars among these arrays that are in host memory.
+/// True if `doubt` applies to the scalars among these arrays that are in host memory.
 [[nodiscard]] bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs);
 
 /// Turns a report for all scalar values into the laws for these values. Searches anew for counter-examples
-/// where a verdict may be another for them. Stages also rely on the refuted laws in `assumed`.
+/// where a verdict may differ for these values. Stages also rely on the refuted laws in `assumed`.
 [[nodiscard]] OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
                                             const std::vector<Law>& assumed);
 
 /// True if on_data() may change the verdict on the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
-/// True if on_data() judges the identity by whether the data are finite, and by nothing else except for
-/// `doubts_identity`.
+/// True if on_data() judges the identity only by the finiteness of the data, apart from `doubts_identity`.
 [[nodiscard]] bool depends_on_finite(const OperatorLaws& laws);
 
 /// True if on_data() may find NaN that break associativity.
@@ -120,7 +120,7 @@ enum class ScalarDoubt : std::uint8_t {
 /// Stops relying on associativity because NaN refute it. `with_nan` tells which data have NaN.
 void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 
-/// Relies on the laws that only overflow refutes, as if nothing refuted them.
+/// Lets stages rely on the laws that only overflow refutes, as if nothing refuted them.
 [[nodiscard]] OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op);
 
 /// Adapts the laws to the data.
@@ -146,7 +146,7 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// Returns the laws for data whose values are all finite and otherwise unknown.
 [[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
 
-/// Whether the operator claims a law. It always claims associativity, and an identity if it states one.
+/// True if the operator claims a law. It always claims associativity, and an identity if it states one.
 [[nodiscard]] bool claims(const Operator& op, Law law);
 
 /// Throws SpecError if the identity is refuted and stages cannot rely on it. The message has the

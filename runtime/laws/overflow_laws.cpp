@@ -119,7 +119,7 @@ Interval widened(const Interval& of, Type type)
     return meet(wide, values_of(type));
 }
 
-/// Whether overflow breaks no law in folds of these values and sizes, and a search among the values refutes
+/// True if overflow breaks no law in folds of these values and sizes, and a search among the values refutes
 /// none of the laws that only overflow refutes.
 bool spares(const OperatorLaws& laws, const Workload& workload, const SparedByOverflow& spared)
 {

@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// Returns the laws relied on that overflow may break in a fold of this length.
+/// Returns the laws on which stages rely and which overflow may break in a fold of this length.
 ///
 /// A law is safe if its verdict covers overflow. Proofs and refutations on machine words cover every
 /// overflow; proofs on unbounded integers or reals cover none; a search covers the cases that it tried.
@@ -26,7 +26,8 @@ namespace segfold {
 /// Returns the ranges of the integers in arrays, one array per parameter. All threads read them.
 [[nodiscard]] KnownValues known_values(const Operator& op, std::span<const Array> arrays);
 
-/// Returns the laws relied on that overflow may break in a fold of `num_elements` elements of `arrays`.
+/// Returns the laws on which stages rely and which overflow may break in a fold of `num_elements` elements of
+/// `arrays`.
 ///
 /// `longest` returns the length of the longest segment. It is called only if the number of elements does not
 /// decide.
@@ -39,13 +40,13 @@ struct SparedByOverflow {
     KnownValues known;
     FoldLength length;
 
-    /// Whether these values and sizes lie within the known ones.
+    /// True if these values and sizes lie within `known` and `length`.
     [[nodiscard]] bool holds(const KnownValues& of, FoldLength sizes) const;
 };
 
 /// Returns values and sizes for which overflow breaks no law. They include the workload's and, if possible,
-/// larger ones of the same order and the values and sizes of `known`, which may be null. Returns nothing if
-/// the workload may overflow, or if its values refute a law that so far only overflow refutes.
+/// the next powers of two and the values and sizes of `known`, which may be null. Returns nothing if the
+/// workload may overflow, or if its values refute a law that so far only overflow refutes.
 [[nodiscard]] std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws,
                                                                  const Workload& workload,
                                                                  const SparedByOverflow* known);

@@ -16,8 +16,8 @@ namespace {
 /// Number of values that a thread scans at a time.
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 16;
 
-/// Returns an integer that orders values like `value`. Among floats, infinities and NaN lie beyond the finite
-/// values at either end.
+/// Returns an integer that has the order of the values. Among floats, infinities and NaN lie beyond the
+/// finite values at either end.
 template <class Element>
 auto in_order(const Element& value, bool is_float)
 {

@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// Results of one pass over the arrays.
+/// Elements that reveal most about a law.
 struct TellingElements {
     /// Indices of elements where a column is lowest or highest. NaN counts as lower and higher than all
     /// numbers.

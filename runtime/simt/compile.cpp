@@ -1,4 +1,4 @@
-// Program::compile: from a text to a loaded module.
+// Compiles a text into a loaded module: Program::compile.
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ bool declare_dynamic_shared(std::string& source)
 }
 
 /// Returns the text between the parentheses of the kernel's `__cluster_dims__`; empty if there is none.
-/// `source` must have no comments, because a user may write anything in them.
+/// `source` must have no comments, because comments may hold any text.
 std::string_view cluster_dimensions(std::string_view source, const std::string& kernel)
 {
     constexpr std::string_view kAttribute = "__cluster_dims__(";
@@ -79,7 +79,7 @@ std::string wrapper_text(const std::string& source, const std::string& text_path
     return text;
 }
 
-/// The process's folder, compilers and modules.
+/// The process's folder of texts, compilers and modules.
 class Compiler {
 public:
     std::shared_ptr<const Module> compile(const std::string& source, std::span<const std::string> kernels,
@@ -98,7 +98,7 @@ private:
     std::shared_ptr<Workspace> workspace();
     const Toolchain& toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-    /// Running compilations share it.
+    /// Shared with running compilations.
     std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();
     std::mutex mutex_;
     std::map<std::vector<std::string>, Toolchain> toolchains_;

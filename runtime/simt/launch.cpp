@@ -1,4 +1,4 @@
-// Program: launching a kernel over its grid.
+// Launches a kernel over its grid: Program::launch().
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -100,8 +100,8 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
 
 /// Returns the shared arrays that count against a kernel's limit.
 ///
-/// These are the kernel's own. Arrays of other functions count if there is only one kernel, which must then
-/// be their caller, or if they are too large for any block.
+/// These are the kernel's own arrays. Arrays of other functions count if there is only one kernel, which must
+/// then be their caller, or if they are too large for any block.
 std::vector<Symbol> static_arrays(const Launch& launch)
 {
     const auto& kernels = launch.module.kernels();
@@ -141,7 +141,7 @@ void check_shared(const Launch& launch)
                                                   std::to_string(kMaxDynamicSharedBytes) + " of both");
 }
 
-/// Finds the bytes of the thread-local segment that are shared memory in this launch.
+/// Finds the bytes of the text's thread-local memory that are shared memory in this launch.
 void lay_out_shared(Launch& launch)
 {
     const Symbols& symbols = launch.module.symbols();
@@ -175,8 +175,8 @@ void order_blocks(Launch& launch)
         std::swap(launch.order[i - 1], launch.order[random.below(static_cast<std::uint32_t>(i))]);
 }
 
-/// Returns the number of clusters in flight at a time. It is at least one, even if a cluster has more than
-/// resident_blocks.
+/// Returns the number of clusters in flight at a time. It is at least one, even if a cluster has more blocks
+/// than resident_blocks.
 std::uint64_t resident_clusters(const Launch& launch)
 {
     const auto resident = static_cast<std::uint64_t>(launch.options.resident_blocks);

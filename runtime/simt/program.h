@@ -40,13 +40,14 @@ struct Options {
     Schedule schedule = Schedule::sticky_warp;
     BlockOrder block_order = BlockOrder::ascending;
     bool shadow_check = true;            ///< reports races and reads of unwritten shared memory
-    bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
-    /// True: a shuffle that reads a lane outside the mask is a fault. False: it returns poison.
+    bool shuffles_order_memory = false;  ///< if true, shuffles and votes order memory as __syncwarp() does
+    /// If true, a shuffle that reads a lane outside the mask is a fault; if false, it returns poison.
     bool shuffles_read_mask_only = true;
-    /// Processor time that a thread may compute without reading memory or waiting, in seconds; 0: no limit.
+    /// Processor time that a thread may compute without reading memory or waiting, in seconds; 0 means no
+    /// limit.
     double endless_seconds = 10;
-    int resident_blocks = 4;                    ///< blocks in flight at a time, on all OS threads together
-    int os_threads = 0;                         ///< 0: one for each core; never more than `resident_blocks`
+    int resident_blocks = 4;  ///< blocks in flight at a time, on all OS threads together
+    int os_threads = 0;       ///< 0 means one for each core; never more than `resident_blocks`
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for messages
 };
 
@@ -63,10 +64,10 @@ struct Dimensions {
 
 /// Options for the system's compiler.
 struct CompileOptions {
-    bool shadow_check = true;          ///< false: no memory access is checked; runs several times as fast
+    bool shadow_check = true;          ///< if false, no memory access is checked; runs several times as fast
     bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
     int optimisation = 1;              ///< the digit after -O
-    std::string compiler = {};         ///< empty: $CXX, else the first of g++, c++, clang++ on PATH
+    std::string compiler = {};         ///< if empty, $CXX, else the first of g++, c++, clang++ on PATH
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for the compiler's messages
 };
 

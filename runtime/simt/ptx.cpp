@@ -14,7 +14,7 @@ namespace {
 struct Twin {
     std::string_view instruction;
     std::string_view call;
-    bool assigns = false;  ///< returns a value to the first operand; the statement need not be volatile
+    bool assigns = false;  ///< the call returns the first operand; the statement need not be volatile
 };
 
 constexpr std::array kTwins = {
@@ -52,7 +52,7 @@ std::size_t behind_parenthesis(std::string_view text, std::size_t place)
     return std::string_view::npos;
 }
 
-/// Returns the C++ call that does what `asm(inside)` does; nothing if the emulator lacks the instruction.
+/// Returns the C++ call that replaces `asm(inside)`; nothing if the shim has no call for the instruction.
 /// `inside` is a template, then operands like `"r"(x)`.
 std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 {

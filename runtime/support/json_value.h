@@ -15,7 +15,8 @@ namespace segfold {
 /// A JSON document. Its members keep their order.
 using Json = nlohmann::ordered_json;
 
-/// Line and text of a number beyond all floats, in a JSON text that parsing refused with Json::out_of_range.
+/// Line and text of the first number too large for a 64-bit float, in a text that made parsing throw
+/// Json::out_of_range.
 struct JsonOverflow {
     explicit JsonOverflow(std::string_view text);
 
@@ -23,20 +24,20 @@ struct JsonOverflow {
     std::string number;
 };
 
-/// Parses a text. No object may have two members of the same name, since damage can merge two objects into
-/// one.
+/// Parses a text. No object may have two members of the same name, since damage to a file can merge two
+/// objects.
 ///
 /// Throws InputError that begins with `place` for such an object, and the exceptions of nlohmann::json for
 /// other faults.
 Json parse_json(const std::string& place, std::string_view text);
 
 /// Parses a text. Every fault is an InputError that begins with `place`: invalid JSON with its byte, a number
-/// beyond all floats with its line.
+/// too large for a 64-bit float with its line.
 Json read_json(const std::string& place, std::string_view text);
 
-/// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
-/// document, which must outlive it. Every function except has() throws InputError that names the place, the
-/// value found and the right one.
+/// A value with its place in its document, such as "b.json: document.times[0].device". The document must
+/// outlive the value. Every function except has() throws InputError that names the place, the value found and
+/// the value needed.
 class JsonValue {
 public:
     JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}

@@ -11,9 +11,9 @@ struct UTest {
     double p = 1;  ///< two-sided p value
 };
 
-/// Tests whether values of one sample tend to be larger than the other sample's.
+/// Tests whether values of one sample tend to be larger than values of the other sample.
 ///
-/// Uses the normal approximation with corrections for ties and continuity, which is fair from about eight
+/// Uses the normal approximation with corrections for ties and continuity, which is adequate from about eight
 /// values in each sample. p is 1 if a sample is empty or all values are equal. Source: Mann & Whitney 1947.
 [[nodiscard]] UTest mann_whitney(std::span<const double> first, std::span<const double> second);
 

@@ -7,7 +7,7 @@ namespace segfold {
 /// Seconds of one run of a back end. Times that a back end does not have or cannot measure are absent.
 struct RunTimes {
     std::optional<double> compile_seconds;  ///< also absent if the program was compiled before
-    std::optional<double> kernel_seconds;   ///< from the first launch to the end of the last one
+    std::optional<double> kernel_seconds;   ///< from the first launch to the end of the last launch
     double seconds = 0;                     ///< total, with copies to and from a GPU
 
     /// Adds the times of another run.

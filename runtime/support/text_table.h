@@ -9,8 +9,8 @@ namespace segfold {
 
 inline constexpr double kGigabyte = 1e9;
 
-/// Rows under titles. Columns are two blanks apart, numbers are right-aligned, and lines have no trailing
-/// blanks. Control characters appear as escapes, so a cell is always one line.
+/// A table of text: rows under titles. Columns are two blanks apart, numbers are right-aligned, and lines
+/// have no trailing blanks. Control characters appear as escapes, so a cell is always one line.
 class TextTable {
 public:
     enum class Align : unsigned char { left, right };

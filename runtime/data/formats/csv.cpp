@@ -168,8 +168,8 @@ private:
     std::vector<std::string> names_;
     std::size_t wanted_ = 0;
     std::string cell_;
-    std::size_t num_cells_ = 0;  ///< in the present row so far
-    std::int64_t row_ = 0;       ///< 0: the line of names
+    std::size_t num_cells_ = 0;  ///< cells of the present row so far
+    std::int64_t row_ = 0;       ///< 0 for the line of names
     int last_end_ = 0;
 };
 
@@ -228,7 +228,7 @@ std::string misfit(std::string_view cell, Type type)
         shown, type == Type::boolean ? "true, false, 1 or 0" : "number");
 }
 
-/// Bits of a cell's value in `type`; none if it has no such value.
+/// Bits of a cell's value in `type`; none if the type has no such value.
 std::optional<std::uint64_t> bits_of_cell(std::string_view cell, Type type)
 {
     if (cell.empty())

@@ -14,9 +14,9 @@ namespace segfold {
 
 /// Reads the column called `column` as `type`. A file of one column needs no name.
 ///
-/// A blank cell is NaN, and so is an empty line in a file of one column. Throws InputError, path first: for a
-/// blank if the type has no NaN, for text, quoted or not, for numbers beyond the type, for a row with more or
-/// fewer cells than the line of names, and for unclosed quotes.
+/// A blank cell is NaN, and so is an empty line in a file of one column. Throws InputError that begins with
+/// the path: for a blank if the type has no NaN, for text, quoted or not, for numbers beyond the type, for a
+/// row with more or fewer cells than the line of names, and for unclosed quotes.
 ///
 /// Source: Y. Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV) Files", RFC 4180,
 /// 2005.

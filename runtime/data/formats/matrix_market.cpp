@@ -29,7 +29,8 @@ enum class Symmetry { general, symmetric, skew };
 
 // Bytes of the shortest entry, "1 1" with its newline, and of the shortest value.
 constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
-// A matrix may have far more rows than entries. Beyond both of these limits, a file counts as damaged.
+// A matrix may have far more rows than entries, but a file that exceeds both of these limits counts as
+// damaged.
 constexpr std::int64_t kMostEmptyRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRowsPerEntry = 64;
 
@@ -122,13 +123,13 @@ public:
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
     }
 
-    /// Refuses the last word read, which is no value.
+    /// Throws InputError: the last word read is not `wanted`.
     [[noreturn]] void refuse_value(std::string_view wanted) const
     {
         refuse(fmt::format("the value is '{}'; it must be {}", last_.substr(0, 40), wanted));
     }
 
-    /// Refuses the last number read, which is beyond `type`.
+    /// Throws InputError: the last number read is beyond `type`.
     [[noreturn]] void refuse_range(Type type) const
     {
         refuse(fmt::format("the value '{}' is beyond the numbers of type {}, which holds {}",
@@ -202,7 +203,7 @@ void parse_banner(LineReader& lines, Header& header)
     lines.end_of_line();
 }
 
-/// Number of values that an array's file holds; none if it exceeds 64 bits.
+/// Number of values in a file of format array; none if the number exceeds 64 bits.
 std::optional<std::uint64_t> array_values(const Header& header)
 {
     auto rows = static_cast<std::uint64_t>(header.rows), columns = static_cast<std::uint64_t>(header.columns);
@@ -214,7 +215,7 @@ std::optional<std::uint64_t> array_values(const Header& header)
     return header.symmetry == Symmetry::general ? count : count / 2;
 }
 
-/// Refuses the file if the bytes that follow cannot hold the claimed entries.
+/// Refuses the file if it is too short or too sparse for the claimed sizes.
 void check_claims(const LineReader& lines, const Header& header, std::optional<std::uint64_t> count)
 {
     // The last line may lack a newline.
@@ -293,7 +294,7 @@ public:
         return text_;
     }
 
-    /// Returns the bits of a value. Refuses one beyond the type.
+    /// Returns the bits of a value. Refuses a value beyond the type.
     std::uint64_t bits(std::string_view text)
     {
         if (field_ != EntryField::real && !is_whole_number(text))
@@ -336,7 +337,7 @@ struct Entries {
     }
 };
 
-/// Reads the value of an entry, and adds the entry and its mirrored one.
+/// Reads the value of an entry. Adds the entry and, if there is one, its mirrored entry.
 void parse_value(LineReader& lines, const Header& header, Entry place, ValueReader& reader, Entries& entries)
 {
     const auto text = reader.next();
@@ -371,7 +372,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
         ++num_read;
     };
     for (std::int64_t column = 0; header.is_array && header.rows > 0 && column < header.columns; ++column) {
-        // A row of an array has all columns, even those that the file omits.
+        // Rows of an array have a zero diagonal, which a skew-symmetric file omits.
         if (header.symmetry == Symmetry::skew)
             entries.add({column, column}, 0);
         const auto first = header.symmetry == Symmetry::general ? 0
@@ -393,7 +394,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
     return entries;
 }
 
-/// Entries in row order, and the first entry of each row.
+/// Entry numbers in row order, and the first place of each row.
 struct RowOrder {
     Array offsets;
     std::vector<std::size_t> entries;

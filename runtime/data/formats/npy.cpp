@@ -43,8 +43,8 @@ std::string dtype_of(Type type)
     return fmt::format("{}{}", size_bytes(type) == 1 ? '|' : '<', code_of(type));
 }
 
-/// NumPy's name for a type, such as "int32". It counts bits, as the language's names do; a dtype's code
-/// counts bytes.
+/// NumPy's name for a type, such as "int32". The name counts bits; a dtype's code, such as "i4", counts
+/// bytes.
 std::string numpy_name(Type type)
 {
     if (type == Type::boolean)
@@ -56,7 +56,7 @@ std::string numpy_name(Type type)
                        8 * size_bytes(type));
 }
 
-/// The type for a dtype's code; none if its elements cannot be used unchanged.
+/// The type of a dtype such as "<f4"; none if the elements cannot be used unchanged.
 std::optional<Type> find_element(const std::string& descr)
 {
     if (descr.size() < 2)
@@ -181,7 +181,8 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
     return rows * features;
 }
 
-/// Refuses any shape but one dimension, and returns its length. `asked` is given for arrays of parameters.
+/// Refuses any shape but one dimension, and returns its length. `asked` is null unless the array is a
+/// parameter's.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     if (header.shape.size() == 1)

@@ -97,7 +97,7 @@ ZipMember find_only_member(const InputFile& file)
     return members.front();
 }
 
-/// True if a stream begins as archives do. Its name does not tell its format.
+/// True if a stream begins like an archive. The name of a stream does not tell its format.
 bool begins_as_archive(const InputFile& file)
 {
     constexpr std::string_view kMagic = "PK\x03\x04";

@@ -69,7 +69,7 @@ bool is_beyond(std::string_view text, Type type)
     return number && std::isinf(*number) && text.find_first_of("0123456789") != text.npos;
 }
 
-/// True for the form of an integer: digits with or without a minus sign, or a power of such.
+/// True for the form of an integer: digits with or without a minus sign, or a power such as -2^10.
 bool is_whole(std::string_view text)
 {
     const auto are_digits = [](std::string_view part) {
@@ -209,7 +209,7 @@ Array read_written_array(const std::string& text)
             refuse_array(text, fmt::format("'{}' is no number", visible(one.value)));
     const bool has_words = std::ranges::any_of(
         list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
-    // Large integers never become f64, which would round them. An integer beyond u64 is refused as one.
+    // Integers in digits never become f64, which would round large ones. An integer beyond u64 is refused.
     const bool are_whole = std::ranges::all_of(list, is_whole, &Written::value);
     return read_written_array(text, are_all(Type::i64) ? Type::i64
                                     : has_words        ? Type::boolean

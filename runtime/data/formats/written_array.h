@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// True for a text that begins with a bracket and is no file's name.
+/// True for a text that begins with a bracket: an array, not the name of a file.
 [[nodiscard]] bool is_written_array(std::string_view text);
 
 /// Reads values between brackets, separated by commas. "VALUE x COUNT" repeats a value.

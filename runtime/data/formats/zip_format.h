@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kZipDirectoryEndBytes = 22;
 inline constexpr std::uint64_t kZipDirectoryEnd64Bytes = 56;
 inline constexpr std::uint64_t kZipLocator64Bytes = 20;
 
-// Most compressed bytes held at a time.
+// Most compressed bytes held in memory at a time.
 inline constexpr std::size_t kZipPackedChunk = std::size_t{1} << 18;
 
 inline constexpr std::uint16_t kZipStored = 0;
@@ -27,7 +27,7 @@ inline constexpr std::uint16_t kZipEncryptedFlag = 1;
 inline constexpr std::uint16_t kZipUtf8Flag = 0x800;
 inline constexpr std::uint16_t kZipExtra64 = 1;
 
-// A 16- or 32-bit field of this value says that the 64-bit record holds the number.
+// The value of a 16- or 32-bit field whose number stands in the 64-bit record.
 inline constexpr std::uint16_t kZipInRecord64Short = 0xffff;
 inline constexpr std::uint32_t kZipInRecord64 = 0xffffffff;
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostComment = 0xffff;
 // Deflate turns at most 258 bytes into 2 bits.
 constexpr std::uint64_t kMostInflation = 1032;
 
-/// The little-endian integer at `place`, which must lie inside.
+/// The little-endian integer at `place`, which must lie inside `bytes`.
 template <class Integer>
 Integer field(std::span<const std::byte> bytes, std::uint64_t place)
 {
@@ -114,7 +114,7 @@ void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const st
     refuse(path, fmt::format("is a damaged archive: the 64-bit sizes of '{}' are missing", member.name));
 }
 
-/// Parses the entry at the front of `rest` and removes it there.
+/// Parses the entry at the front of `rest` and removes it from `rest`.
 ZipMember parse_entry(std::span<const std::byte>& rest, const std::string& path)
 {
     if (rest.size() < kZipDirectoryEntryBytes || field<std::uint32_t>(rest, 0) != kZipDirectoryEntry)

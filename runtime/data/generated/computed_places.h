@@ -19,7 +19,7 @@ struct KnownPlaces {
     std::function<std::optional<std::int64_t>(const std::string& table)> length;
 };
 
-/// Requirements on the arrays to be made.
+/// Bounds on arrays to be made, for computed indices.
 class ComputedPlaces {
 public:
     ComputedPlaces(const Operator& op, KnownPlaces known);

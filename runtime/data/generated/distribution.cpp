@@ -35,7 +35,7 @@ using SegmentLengths = std::vector<std::int64_t>;
 /// Fills a block of lengths, each from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
-/// Fills blocks with the lengths that calls of `draw` return. The call is inlined into the loop.
+/// Makes a DrawBlock from `draw`, which returns one length per call. The call is inlined into the loop.
 template <class Draw>
 DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -46,7 +46,7 @@ DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
     };
 }
 
-/// Fills blocks with the real lengths that calls of `draw` return, rounded down.
+/// Makes a DrawBlock from `draw`, which returns one real length per call. Lengths are rounded down.
 template <class Draw>
 DrawBlock by_rounded_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -175,7 +175,7 @@ void fill_offsets(const std::vector<SegmentLengths>& blocks, std::span<Index> of
     });
 }
 
-/// Makes segments of one length; the last one may be shorter.
+/// Makes segments of equal length; the last segment may be shorter.
 Segments constant_segments(std::int64_t length, std::int64_t num_elements)
 {
     Segments segments;

@@ -146,8 +146,8 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
     return length;
 }
 
-/// Number of values in `count` elements of a parameter. Throws InputError if memory does not suffice for that
-/// many.
+/// Number of values in `count` elements of a parameter. Throws InputError if memory does not suffice for
+/// them.
 std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int64_t num_features)
 {
     const auto width = parameter.row ? num_features : 1;
@@ -160,7 +160,7 @@ std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int
     return count * width;
 }
 
-/// The shortest table that is read at this column's values; null if there is none.
+/// The shortest table that this column indexes; null if there is none.
 const NamedLength* find_table(const std::vector<TableUse>& uses, const std::string& column,
                               const std::vector<NamedLength>& tables)
 {

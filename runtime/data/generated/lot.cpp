@@ -30,7 +30,7 @@ std::int64_t pick(RandomSequence& sequence, std::int64_t low, std::int64_t high)
     return boost::random::uniform_int_distribution<std::int64_t>(low, high)(sequence);
 }
 
-/// Draws a length from `low` to `high`. Every power of two is equally likely.
+/// Draws a length from `low` to `high`. The logarithm of the length is uniform.
 std::int64_t length_between(RandomSequence& sequence, double low, double high)
 {
     return static_cast<std::int64_t>(low * std::pow(high / low, share(sequence)));

@@ -6,15 +6,15 @@
 
 namespace segfold {
 
-/// The kinds of segment lengths that may be drawn.
+/// Kinds of segment lengths that lot_lengths() draws.
 enum class LotKind : std::uint8_t {
     equal,         ///< one length from 1 to 2^22
-    near_equal,    ///< a length, give or take an eighth
+    near_equal,    ///< lengths within an eighth of one length
     mixture,       ///< either of two lengths, at random
     power_law,     ///< lengths by a power law, unsorted
     ascending,     ///< a power law, the shortest first
     descending,    ///< a power law, the longest first
-    saw_teeth,     ///< lengths that grow evenly up to a longest one, repeatedly
+    saw_teeth,     ///< lengths rise from 1 to the longest, again and again
     empty_runs,    ///< runs of empty segments alternate with runs of non-empty segments
     mostly_empty,  ///< nearly all segments are empty
     bursts,        ///< runs of short segments alternate with runs of long segments

@@ -62,8 +62,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         return fmt::format("(push)\n{}(assert (not (and true{})))\n(check-sat)\n(get-value ({}))\n(pop)\n",
                            assumed, names(target, asked), names(target, asked));
     };
-    // If the question about all candidates is too hard, asks about each alone. Drops each without a quick
-    // proof.
+    // If the question about all candidates is too hard, asks about each candidate alone, and drops candidates
+    // without a quick proof.
     const auto drop_one_by_one = [&](const std::string& target, bool of_operands) {
         for (bool dropped = true; dropped;) {
             dropped = false;

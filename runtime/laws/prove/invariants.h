@@ -16,7 +16,7 @@ struct Invariants {
 };
 
 /// Finds invariants. Starts with candidates that hold in drawn states, and drops those that lift, identity or
-/// combine breaks, until nothing breaks the rest. If time runs out before, the list is empty.
+/// combine breaks, until nothing breaks the remaining candidates. If time runs out before, the list is empty.
 Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const smt::ScriptOptions& options,
                            Questioner& questioner, double seconds);
 

@@ -35,7 +35,8 @@ constexpr WayOfReals kWaysOfReals[] = {
     {"", "(check-sat-using qfnra-nlsat)", 1},
 };
 constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
-/// Seconds for dropping invariants that a proof does not need, and the share of the rest for one question.
+/// Seconds for dropping invariants that a proof does not need, and one question's share of the remaining
+/// seconds.
 constexpr double kTidySeconds = 0.5;
 constexpr double kShareOfTidying = 0.25;
 
@@ -139,7 +140,7 @@ private:
             finding.invariants = other.invariants;
     }
 
-    /// True if the law is proved or refuted.
+    /// Tries to settle the law. Returns true on success.
     bool settled(LawFinding& finding, Theory theory)
     {
         std::vector<smt::ScriptOptions> ways = {{theory}};
@@ -159,7 +160,7 @@ private:
         return false;
     }
 
-    /// Asks a question. Asks it in several ways if it is about real numbers.
+    /// Asks a question, in several ways if it is about real numbers.
     Answer ask(const std::string& tag, const std::string& question, Theory theory, double most,
                bool tells_core = false)
     {
@@ -263,8 +264,8 @@ private:
         return accept(finding, way.theory, needed);
     }
 
-    /// Drops invariants that the proof does not need while there is time, at first half of them at once, at
-    /// last single ones. A core is seldom the smallest, and for real numbers there is none.
+    /// Drops invariants that the proof does not need while there is time: first half of them at once, last
+    /// single invariants. Z3's core is seldom the smallest, and for real numbers there is no core.
     void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
                    std::vector<smt::Candidate>& needed)
     {
@@ -288,8 +289,8 @@ private:
             }
     }
 
-    /// Whether a proof says something: anything follows from assumptions that cannot be met. The identity or
-    /// some ordinary state must have the invariants, and nothing computed from it may overflow.
+    /// True if a proof is not empty: anything follows from assumptions that cannot be met. The identity or
+    /// some ordinary state must meet the invariants, and no value computed from it may overflow.
     bool says_something(Law law, Theory theory, smt::Candidates* invariants)
     {
         const bool may_overflow = theory != Theory::bits;
@@ -402,7 +403,7 @@ private:
 
 namespace {
 
-/// Whether a short search finds that the operator does not commute.
+/// True if a short search finds that the operator does not commute.
 bool is_seen_not_to_commute(Operator op)
 {
     op.laws.commutative = true;

@@ -142,7 +142,7 @@ bool Solver::start()
     return channel_ >= 0;
 }
 
-/// Whether the child has ended by itself, not after a question.
+/// True if the child has ended by itself, between questions.
 bool Solver::has_ended() const
 {
     pollfd side = {channel_, 0, 0};
@@ -224,8 +224,8 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
         answer.reason = failure_.empty() ? "the solver has ended" : failure_;
         return answer;
     }
-    // Z3 measures its limit by the wall clock. If other processes used the processor, Z3 had less time than
-    // that.
+    // Z3 measures its limit by the wall clock. While other processes use the processor, Z3 has less processor
+    // time.
     const auto begin = Clock::now();
     for (double allowed = seconds;;) {
         const double had_before = processor_seconds();

@@ -1,6 +1,6 @@
 #pragma once
-// The verdicts on the laws of the standard operators that come with the program: dsl/standard/verdicts.jsonl,
-// and in verdicts_newest.jsonl those that differ with a newer version of Z3.
+// The table of verdicts on the laws of the standard operators, dsl/standard/verdicts.jsonl, which comes with
+// the program. The file verdicts_newest.jsonl holds the verdicts of a newer Z3 that differ.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +18,8 @@ inline constexpr double kSecondsForTable = 10;
 struct StandardVerdict {
     std::string op;  ///< name of the operator
     Law law = Law::associative;
-    bool is_claimed = true;   ///< false: commutativity that is proved but not declared
-    std::vector<Type> types;  ///< the types that T may be, in the order of kTypes
+    bool is_claimed = true;   ///< false for commutativity that is proved but not declared
+    std::vector<Type> types;  ///< the types of T with this verdict, in the order of kTypes
     Verdict verdict = Verdict::not_refuted;
     bool eight_bit = false;  ///< covers all states of the 8-bit version, not of the operator itself
     std::string invariants;  ///< invariants that the proof uses

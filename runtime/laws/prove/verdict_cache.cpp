@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Must change whenever the questions of a proof or this format change.
+/// Format version. Must change whenever the questions of a proof or the format change.
 constexpr int kFormat = 6;
 
 /// Opens the cache's folder; null if there is none. With `makes`, creates it.

@@ -19,7 +19,7 @@ struct Fiber {
     std::uintptr_t high = 0;
 };
 
-// The address sanitizer must be told of every change of the stack.
+// The address sanitizer needs a notice of every switch between stacks.
 #if defined(__SANITIZE_ADDRESS__)
 inline void announce_switch(void** from_fake_stack, const Fiber& to)
 {
@@ -49,7 +49,8 @@ inline void switch_fiber(Fiber& from, Fiber& to)
     confirm_switch(fake_stack, previous);
 }
 
-/// Must be called first on a new stack. Stores where the fiber that switched to this stack will continue.
+/// Stores the point at which the fiber that switched to this stack will continue. Must be the first call on a
+/// new stack.
 inline void begin_fiber(boost::context::detail::transfer_t arrival)
 {
     auto* from = static_cast<Fiber*>(arrival.data);
@@ -67,11 +68,11 @@ public:
     FiberPool& operator=(const FiberPool&) = delete;
     ~FiberPool();
 
-    /// Returns an idle fiber. It continues where it last ended a CUDA thread; a new fiber begins at the
-    /// entry.
+    /// Returns an idle fiber. A new fiber begins at the entry; another fiber continues after its last CUDA
+    /// thread.
     Fiber& take();
     void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
-    /// Makes every fiber begin at the entry again, wherever it was.
+    /// Makes every fiber begin at the entry again, from any point.
     void reset();
 
 private:

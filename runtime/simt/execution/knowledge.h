@@ -22,7 +22,7 @@ struct Cover {
     std::uint32_t barrier_time = 0;
     std::vector<Lane> lanes;  ///< sorted by thread
 
-    /// Whether the cover contains an access that `thread` made at `time`.
+    /// True if the cover contains an access that `thread` made at `time`.
     [[nodiscard]] bool holds(unsigned thread, std::uint32_t time) const;
 };
 

@@ -35,10 +35,10 @@ public:
 
     /// Marks the memory as not yet written by a kernel.
     void forget_writes();
-    /// Whether checked kernels have written all of the `count` bytes from byte `begin` on.
+    /// True if checked kernels have written all of the `count` bytes from byte `begin` on.
     [[nodiscard]] bool is_written(std::size_t begin, std::size_t count) const;
 
-    /// Returns the memory as elements of `T`. Leaves out a rest smaller than one element.
+    /// Returns the memory as elements of `T`, without trailing bytes that make no whole element.
     template <class T>
     [[nodiscard]] std::span<T> as()
     {

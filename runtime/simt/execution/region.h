@@ -1,5 +1,5 @@
 #pragma once
-// The addresses of device buffers: one reserved range, in which two loads find the buffer of an address.
+// Addresses of device buffers. They lie in one reserved range, where two loads find the buffer of an address.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -25,7 +25,7 @@ public:
     {}
     [[nodiscard]] unsigned index() const { return bits_ & 1023; }
     [[nodiscard]] bool strong() const { return (bits_ >> 10 & 1) != 0; }
-    /// Offset of the access from the start of the text's library; 0: unknown.
+    /// Offset of the access from the start of the text's library; 0 if unknown.
     [[nodiscard]] std::uintptr_t site() const { return bits_ >> 11; }
 
 private:
@@ -33,8 +33,7 @@ private:
     std::uint32_t bits_ = 0;
 };
 
-/// The last write of a word. Block numbers are unique over all launches of the process; block 0: no write
-/// yet.
+/// The last write of a word. Block numbers are unique over all launches of the process; 0 means no write yet.
 struct Write {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
@@ -46,7 +45,7 @@ constexpr unsigned kSeveralWarps = 32;
 
 /// The reads of a word since its last write, made by the block that read it last.
 ///
-/// If all lanes that have read are of one warp, `mask` has a bit for each lane, else for each warp.
+/// If all reading lanes belong to one warp, `mask` has a bit for each lane, else for each warp.
 struct Reads {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
@@ -69,7 +68,7 @@ struct Extra {
     Knowledge block;   ///< published to the threads of block `block_number` only
     std::uint32_t block_number = 0;
     std::uint32_t launch = 0;  ///< the launch to which the knowledge belongs
-    bool split = false;        ///< whether the bytes have cells of their own
+    bool split = false;        ///< true if the bytes have cells of their own
     Cell bytes[4];
 };
 
@@ -88,9 +87,9 @@ public:
         const std::uint32_t number = cell.extra.load(std::memory_order_relaxed) >> 1;
         return number == 0 ? nullptr : &extra(number);
     }
-    /// Returns the cell's `Extra`, which it makes if there is none. The caller must hold the cell's lock.
+    /// Returns the cell's `Extra`, and makes it if there is none. The caller must hold the cell's lock.
     Extra& require_extra(Cell& cell);
-    /// Returns the cells of the word's four bytes, which it makes if there are none. The caller must hold the
+    /// Returns the cells of the word's four bytes, and makes them if there are none. The caller must hold the
     /// cell's lock.
     Cell* require_bytes(Cell& cell);
 
@@ -132,7 +131,7 @@ private:
 struct Place {
     Cell* cell = nullptr;
     Shadow* shadow = nullptr;
-    bool locked = false;  ///< whether using the cell needs its lock
+    bool locked = false;  ///< true if using the cell needs its lock
 };
 
 }  // namespace segfold::simt

@@ -16,14 +16,14 @@ struct WorkerMemory {
     std::vector<Block> slots;
 };
 
-/// Thrown by `Worker::fail` after it has reported the fault. It is caught before it reaches stack frames of
-/// the text.
+/// Thrown by `Worker::fail` after the report of a fault. The executor catches it before it reaches stack
+/// frames of the text.
 struct Abandoned {};
 
 /// Runs blocks of one launch on the calling OS thread until none is left or the launch has failed.
 ///
-/// The text calls the functions below `run`, on the stack of a CUDA thread. A function that waits returns
-/// when it is the thread's turn again. A fault unwinds the executor's frames and then abandons the stack.
+/// The text calls the functions declared after `run`, on the stack of a CUDA thread. A function that waits
+/// returns at the thread's next turn. A fault unwinds the executor's frames and then abandons the stack.
 class Worker {
 public:
     Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots);
@@ -44,7 +44,7 @@ public:
     }
     [[nodiscard]] unsigned lane() const { return thread_->index % kWarpLanes; }
     [[nodiscard]] Launch& launch() { return launch_; }
-    /// Whether a CUDA thread is running, on `fiber()`. If not, the worker's own loop is running.
+    /// True if a CUDA thread is running, on `fiber()`. If not, the worker's own loop is running.
     [[nodiscard]] bool on_fiber() const { return fiber_ != nullptr; }
     [[nodiscard]] const Fiber& fiber() const { return *fiber_; }
     [[nodiscard]] std::uintptr_t shared_base() const { return shared_base_; }
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t clock() { return ++clock_ + steps_; }
 
-    /// Runs the chosen thread to its end. A fiber calls this again and again.
+    /// Runs the chosen thread to its end. A fiber calls this function in a loop.
     void run_thread();
     unsigned barrier(const BarrierCall& call, unsigned value, const void* site);
     std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
@@ -73,7 +73,7 @@ public:
 
     /// Reports a fault of the running thread with the message "kernel …, block …, thread …, line …: `what`".
     [[noreturn]] void fail(Fault fault, const void* site, const std::string& what);
-    /// Stores the exception being handled, which the executor itself threw, as the launch's outcome. `leave`
+    /// Stores an exception of the executor itself, which is being handled, as the launch's outcome. `leave`
     /// must be called next.
     void keep_current_exception();
     /// Abandons the running stack.
@@ -101,13 +101,13 @@ private:
     Thread* pick();
     unsigned pick_warp(std::uint32_t warps);
     void resume(Thread& next);
-    /// Prepares the switch to `next` and returns its fiber.
+    /// Prepares the switch to `next` and returns the fiber of `next`.
     Fiber* go_on_with(Thread& next);
     /// Chooses the thread that continues while the running thread waits, and returns its fiber. Null if the
     /// running thread itself continues.
     Fiber* choose_next();
-    /// Waits until it is the running thread's turn again. It is inlined, to keep the stack of a waiting
-    /// thread shallow.
+    /// Waits for the running thread's next turn. It is inlined, to keep the stack of a waiting thread
+    /// shallow.
     void suspend()
     {
         Fiber& from = *fiber_;
@@ -143,7 +143,7 @@ private:
     std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warps, the most urgent first
     std::uint32_t steps_to_change_ = 0;
     bool random_switches_ = false;
-    bool leaves_block_ = false;  ///< true: the next wait goes to another block
+    bool leaves_block_ = false;  ///< true if another block continues at the next wait
     bool may_change_block_ = false;
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
@@ -155,7 +155,7 @@ private:
     std::uint64_t strong_progress_ = 0;  ///< counts changed flags and ended threads
     std::uint64_t round_progress_ = 0;
     std::uint64_t round_strong_progress_ = 0;
-    /// Sum of all workers' progress, plus 1, when this worker last looked without having made progress.
+    /// Sum of all workers' progress, plus 1, at this worker's last look without progress of its own.
     std::uint64_t seen_total_ = 0;
     std::uint64_t seen_strong_total_ = 0;  ///< the same sum of strong progress
     bool is_called_stuck_ = false;  ///< true if this worker marked itself as stuck because it changes no flag
@@ -163,7 +163,7 @@ private:
     unsigned weak_rounds_ = 0;
 };
 
-/// The worker that runs on this OS thread; null if none does.
+/// The worker that runs on this OS thread, or null.
 extern thread_local Worker* current_worker;
 
 }  // namespace segfold::simt

@@ -42,7 +42,7 @@ std::uintptr_t program_counter(void* context)
 #endif
 }
 
-/// Whether `address` lies just below the running thread's stack.
+/// True if `address` lies just below the running thread's stack.
 bool overflows_stack(const Worker& worker, std::uintptr_t address)
 {
     const std::uintptr_t low = worker.fiber().low;

@@ -189,7 +189,7 @@ std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::u
 std::string outside_text(std::uintptr_t address, std::size_t bytes)
 {
     const Neighbour near = nearest_buffer(address);
-    // The address is farther from every buffer than any buffer is long, so it is not a slip past one.
+    // An address this far from every buffer is no slip past the end of one.
     constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 40;
     if (!near.found || near.offset > kFar || near.offset < -kFar)
         return fmt::format("address 0x{:x}, which is in no buffer", address);

@@ -44,7 +44,8 @@ void write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
-/// If this thread merely waits, switches to other threads first. Checks the access right before it happens.
+/// Lets other threads run first if this thread merely waits for a flag. Checks the access right before it
+/// happens.
 Place poll_and_check(Worker& worker, const Access& access)
 {
     check_bounds(worker, access);
@@ -195,7 +196,7 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // Only a wait for all copies waits for a copy without a later commit.
+    // A copy without a later commit is completed only by a wait for all copies.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];
@@ -231,8 +232,8 @@ void* in_block(const void* mine, unsigned rank, const void* site)
             worker.fail(
                 Fault::out_of_bounds, site,
                 fmt::format("maps shared memory of block {} of a cluster of {}", rank, blocks.size()));
-        // The running block's shared memory is in the OS thread's copy; other blocks keep theirs in their
-        // images.
+        // The running block's shared memory is in the OS thread's copy, other blocks' memory in
+        // Block::shared_image.
         Block& other = blocks[rank];
         return &other == &worker.block() ? const_cast<void*>(mine) : other.shared_image.data() + offset;
     });
@@ -296,7 +297,7 @@ std::string type_name(const TypeDescriptor& type)
     return text;
 }
 
-/// The sanitizer's data about a bad index or pointer. They begin with the place in the source.
+/// The sanitizer's data about a bad index or pointer. The place in the source comes first.
 struct Complaint {
     const char* file;
     unsigned line;

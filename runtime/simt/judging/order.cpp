@@ -34,7 +34,7 @@ void take_deferred(Worker& worker, Block& block, Order& order)
         note_published(block, order, &Order::pending, published_at(worker, block.number, flag));
 }
 
-/// Adds to `knowledge` what the thread of `order` has read from flags since its last fence.
+/// Adds to `knowledge` the knowledge that the thread of `order` has read from flags since its last fence.
 void take_pending(Knowledge& knowledge, Order& order)
 {
     if (order.pending != nullptr)

@@ -6,8 +6,8 @@
 
 namespace segfold::simt {
 
-/// A fence of the running thread. The thread acquires the knowledge that it has read from flags. Flags that
-/// it writes from now on publish its knowledge.
+/// Executes a fence of the running thread. The thread acquires the knowledge that it has read from flags.
+/// Flags that it writes from now on publish its knowledge.
 void fence(Worker& worker, unsigned scope);
 
 /// Called before the running thread writes to a flag. Publishes in the flag the knowledge that the thread's
@@ -25,7 +25,7 @@ void acquire(Worker& worker, const Place& flag);
 /// is certainly over.
 void defer_flag(Worker& worker, const Place& flag);
 
-/// Merges what all threads of the block know. All threads must be at a barrier.
+/// Merges the knowledge of all threads of the block. All threads must be at a barrier.
 void order_block(Worker& worker, Block& block);
 
 /// Orders all accesses so far of a cluster's blocks before their later accesses. All threads must have been
@@ -43,8 +43,8 @@ bool ordered_in_block(Worker& worker, unsigned thread, std::uint32_t time);
 /// access.
 bool known(Worker& worker, std::uint32_t number, unsigned thread, std::uint32_t time);
 
-/// True if the running thread may know of accesses at `time` by several warps of block `number`. The lanes
-/// that made them are not recorded, so the answer is true as soon as any lane has published something.
+/// True if the running thread may know of accesses at `time` by several warps of block `number`. The lanes of
+/// these accesses are not recorded, so the answer is true as soon as any lane has published something.
 bool perhaps_known(Worker& worker, std::uint32_t number, std::uint32_t time);
 
 }  // namespace segfold::simt

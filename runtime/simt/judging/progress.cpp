@@ -73,8 +73,8 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-// A worker that has marked itself as stuck takes this back at once, because other workers may look before its
-// next round.
+// Counts a changed flag or an ended thread. Removes this worker's mark as stuck at once, because other
+// workers may look before its next round.
 void Worker::made_strong_progress()
 {
     ++strong_progress_;

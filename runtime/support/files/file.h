@@ -44,7 +44,8 @@ auto naming_purpose(const std::string& purpose, const Read& read)
     }
 }
 
-/// Accepts streams in place of files, or not. A pipe is read to its end at once; "-" is standard input.
+/// The inputs that an InputFile accepts. A stream is a pipe or "-", standard input; it is read to its end at
+/// once.
 enum class Accepts : std::uint8_t { files, files_and_streams };
 
 /// A file open for reading. Every failure is an InputError that begins with the path.
@@ -63,10 +64,10 @@ public:
     /// True for pipes and standard input, whose names do not tell their format.
     [[nodiscard]] bool is_stream() const { return contents_ != nullptr; }
 
-    /// Fills `into` from the bytes at `offset`. Throws InputError if the file ends before.
+    /// Fills `into` from the bytes at `offset`. Throws InputError if the file is too short.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
-    /// Keeps the bytes of a stream, which come only once, for the next InputFile of this path. Call it last.
+    /// Keeps a stream for the next InputFile of this path, because its bytes come only once. Call it last.
     ///
     /// Does nothing for files that can be opened again.
     void keep_for_next() const;
@@ -85,7 +86,7 @@ private:
     std::shared_ptr<const std::vector<std::byte>> contents_;  // bytes of a stream; null for a file
 };
 
-/// A file that appears under its name, complete, when `commit` is called. Without `commit` nothing is left.
+/// A file that appears, complete, under its name when `commit` is called. Without `commit` no file is left.
 ///
 /// If the name belongs to something other than a regular file (a pipe, /dev/null), bytes are written to it
 /// directly.
@@ -114,7 +115,7 @@ private:
 /// Writes the text as an OutputFile and commits it. Throws InputError.
 void write_whole(const std::string& path, std::string_view text);
 
-/// Throws InputError if an OutputFile could not be started. Leaves nothing behind.
+/// Throws InputError if `path` cannot be written as an OutputFile. Leaves no file.
 ///
 /// Call it before long work whose result will be written. A pipe is not opened, because its reader would then
 /// expect the text.

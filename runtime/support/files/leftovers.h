@@ -7,8 +7,8 @@ namespace segfold {
 
 /// While this object lives, a signal that ends the process also removes `path`.
 ///
-/// A folder is removed with its files, but not with folders inside it. At any other end, the owner must
-/// remove the path. At most 64 paths are known at a time; further ones are not removed.
+/// A folder is removed with its files, but not with folders inside it. Without a signal, the owner must
+/// remove the path. At most 64 paths are known at a time; further paths are not removed.
 class Leftover {
 public:
     explicit Leftover(const std::string& path);

@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// Throws InputError: the file, or the place in it, then the fault.
+/// Throws InputError "WHERE: WHAT". `where` is a file or a place in a file.
 [[noreturn]] inline void refuse(std::string_view where, std::string_view what)
 {
     throw InputError(fmt::format("{}: {}", where, what));
