@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the number of pointers in the kernel's struct Segments (or Given).
+/// Returns the number of pointers in the kernels' struct Segments (or Given).
 std::size_t num_segment_pointers(SegmentForm form)
 {
     switch (form) {
@@ -36,8 +36,8 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
         if (std::ranges::find(checked, parameter.name) == checked.end())
             continue;
         input.length_at = append(std::int64_t{0});
-        append(std::uint64_t{0});  // address of the word that notes reads outside
-        append(std::uint64_t{0});  // the thread's own flag, and padding
+        append(std::uint64_t{0});  // address of the word for reads past the table's end
+        append(std::uint64_t{0});  // each thread's own flag, and padding
     }
     begin("segments");
     for (std::size_t i = 0; i < num_segment_pointers(emitted.form); ++i)
@@ -51,8 +51,8 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
         end_struct_with_pointers();
     begin("results");
     const auto results_at = slots_.back().begin;
-    // Results that nobody keeps are scratch memory. The emitted operator may have more of them than `op`: it
-    // may run without its identity.
+    // If the operator keeps no results, result arrays are scratch memory. The emitted operator may have more
+    // result fields than `op`, because it may run without its identity.
     if (!op.keeps_results)
         for (const auto& scratch : emitted.scratch)
             if (scratch.result >= 0)

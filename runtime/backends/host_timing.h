@@ -1,5 +1,5 @@
 #pragma once
-// Times plans that work in host memory, by the host's clock.
+// Times plans on the host, by the host's clock.
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,22 +8,21 @@
 
 namespace segfold {
 
-/// The functions of a host back end that timing its plans needs.
+/// The functions that a host back end provides for timing its plans.
 struct HostPlans {
     /// The compiler, as in "g++ 12.2.0"; "none" if nothing is compiled.
     std::string compiler = "none";
-    /// Compiles a plan unless it is compiled already, and returns the seconds that it took. Empty if nothing
+    /// Compiles a plan on its first call and returns the seconds that the compilation took. Empty if nothing
     /// is compiled. Several threads may call it.
     std::function<double(const PlanText& plan)> compile = {};
-    /// Binds a plan to the arrays of a workload and to its results. Results hold one array per field, with
-    /// room for every segment. All arguments must outlive the returned launch. The launch folds and returns
-    /// when it is done.
+    /// Binds a plan to the arrays of a workload and to result arrays: one per field, with room for every
+    /// segment. All arguments must outlive the returned launch. The launch returns when the fold is done.
     std::function<TimedLaunch(const Workload& workload, const PlanText& plan, Results& results)> prepare;
 };
 
-/// Makes the timing of a host's plans. Each launch is timed by itself, as it is over when it returns. The
-/// read ceiling is the rate at which all threads read together; the cache is the processor's last-level
-/// cache.
+/// Makes the timing of a host's plans. A launch is over when it returns, so each launch is timed alone. The
+/// read ceiling is the rate at which all threads together read memory. The cache is the processor's
+/// last-level cache.
 [[nodiscard]] std::unique_ptr<Timing> make_host_timing(HostPlans plans);
 
 /// A workload placed by a host's timing: its arrays, and the results that plans write.

@@ -1,5 +1,5 @@
 #pragma once
-// A check that the columns of a stream have one length, while they are read slice by slice.
+// Checks that all columns of a stream have the same length while they are read slice by slice.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace segfold {
 
-/// The lengths of a stream's columns. The length of a generated column may be known only when it ends.
+/// The lengths of a stream's columns. The length of a generated column may be known only at its end.
 class ColumnLengths {
 public:
     /// Throws InputError for columns of wrong types or of different known lengths. `op` must outlive this
     /// object.
     ColumnLengths(const Operator& op, const StreamInput& input, bool has_engine);
 
-    /// The number of elements, if a column's length is known.
+    /// The number of elements, if the length of some column is known.
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
 
-    /// Throws InputError: column `column` ends after `length` elements, and the stream has `all` elements, or
-    /// at least `read` if `all` is empty. Does nothing for the first column of one whole segment of unknown
-    /// length: its end is the end of the stream.
+    /// Throws InputError: column `column` ends after `length` elements, but the stream has `all` elements, or
+    /// at least `read` if `all` is empty. Does nothing for the first column of a whole segment of unknown
+    /// length, because its end is the end of the stream.
     void require_end(std::size_t column, std::int64_t length, std::int64_t read,
                      std::optional<std::int64_t> all) const;
     /// Throws InputError for a column with more than `all` elements.
@@ -29,14 +29,15 @@ public:
 private:
     void take(std::size_t column, const ArraySource& source);
     void require_no_more(std::size_t column, ArraySource& source, std::int64_t all) const;
-    /// The end of a message, which names the source of the right length: "column 'x' has 9; they must agree".
+    /// Returns the end of a message, which names the source of the right length: "column 'x' has 9; they must
+    /// agree".
     [[nodiscard]] std::string others(std::size_t column, std::int64_t length, bool is_exact) const;
 
     const Operator& op_;
     LayoutKind kind_;
-    std::size_t first_ = 0;  ///< the first parameter that is a column
+    std::size_t first_ = 0;  ///< the first column among the parameters
     std::optional<std::int64_t> known_;
-    std::size_t known_by_ = 0;  ///< the column of length `known_`
+    std::size_t known_by_ = 0;  ///< the column that gives `known_`
 };
 
 }  // namespace segfold

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// Throws InputError unless the caller's arrays take all results.
+/// Throws InputError unless the caller's arrays have room and types for all results.
 void require_results(const Results& results, std::span<const MutableArrayView> into)
 {
     if (into.size() != results.size())

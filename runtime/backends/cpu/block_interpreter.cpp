@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::int64_t kShareSteps = std::int64_t{1} << 14;
 
-/// A state in one lane. It is absent if it covers no element.
+/// The state of a part of a segment. `is_there`: the part has elements.
 struct OneState {
     std::vector<Slot<double>> fields;
     bool is_there = false;
 };
 
-/// A point on a path that steps over every item and, after the last item of each segment, over the segment's
-/// end.
+/// A position on the merge path of items and segment ends. Each step passes one item, or the end of a segment
+/// after its last item.
 struct Cut {
     std::int64_t item = 0;
     std::int64_t segment = 0;
 };
 
-/// A workload whose items are numbered along the segments.
+/// The items of all segments, numbered in segment order.
 class Items {
 public:
     explicit Items(const Segments& segments)
@@ -61,7 +61,7 @@ public:
         return num_segments() + (num_segments() == 0 ? 0 : end(num_segments() - 1));
     }
 
-    /// Returns the point of the path after `steps` steps.
+    /// Returns the position after `steps` steps of the merge path.
     [[nodiscard]] Cut cut(std::int64_t steps) const
     {
         steps = std::min(steps, num_steps());
@@ -82,14 +82,14 @@ private:
     std::vector<std::int64_t> begins_;
 };
 
-/// States that a share passes on: `head` of the segment that began before it and ends in it, `tail` of the
-/// segment still open at its end.
+/// A part of the merge path. `head` is the state of the segment that began earlier and ends in the share;
+/// `tail` is the state of the segment open at its end.
 struct Share {
     Cut begin;
     OneState head, tail;
 };
 
-/// Data that all threads read.
+/// Data that all threads share.
 struct Fold {
     const Workload& workload;
     Bytecode bytecode;
@@ -106,7 +106,7 @@ struct Run {
     bool is_closed;  ///< the segment ends with the run's last lane
 };
 
-/// The working memory of one thread.
+/// Folds shares in one thread.
 class Folder {
 public:
     explicit Folder(const Fold& fold)
@@ -182,7 +182,7 @@ private:
         const auto& columns = fold_.bytecode.columns;
         const auto& items = fold_.items;
         for (const auto& run : runs_) {
-            // Items of neighbouring runs lie side by side, except in the form ranges.
+            // Items of neighbouring runs are adjacent in the columns, except for ranges.
             const bool is_first = &run == &runs_.front();
             if (!is_first && !items.is_ranges())
                 break;
@@ -246,7 +246,7 @@ private:
         return true;
     }
 
-    /// Passes each run's state on: to its segment, to the share's head, or to the open segment.
+    /// Stores each run's state as its segment's result, as the share's head, or as the open segment's state.
     void close_runs(const Cut& begin, Share& share)
     {
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -365,7 +365,7 @@ void interpret(const Workload& workload, Results& results)
     std::atomic<std::int64_t> next = 0;
     std::atomic<bool> reads_outside = false;
     auto& pool = ThreadPool::shared();
-    const auto* const stop = stop_flag();  // threads only look; the loop throws after it has ended
+    const auto* const stop = stop_flag();  // threads only read the flag; pool.run() throws at its end
     const auto goes_on = [&] { return !reads_outside && (stop == nullptr || !*stop); };
     pool.run(std::min<std::int64_t>(num_shares, pool.threads()), [&](std::int64_t) {
         Folder folder(fold);
@@ -376,7 +376,7 @@ void interpret(const Workload& workload, Results& results)
                 reads_outside = true;
     });
     if (reads_outside) {
-        check_tables(workload);  // throws and names the first element
+        check_tables(workload);  // throws, naming the first element
         throw InternalError("a table was read outside of its length, and no element reads it there");
     }
     Folder(fold).join(shares);

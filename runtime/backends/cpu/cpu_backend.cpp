@@ -50,7 +50,7 @@ public:
     }
 
     [[nodiscard]] cpu::NativePlan& native() { return native_; }
-    /// Binds another copy of the array of a parameter.
+    /// Binds an array of the same length to a parameter.
     void bind_input(std::size_t parameter, const void* data)
     {
         native_.bind_input(parameter, data, static_cast<std::int64_t>(workload_.arrays[parameter].length()));
@@ -112,8 +112,8 @@ private:
 
     /// Folds without a compiler.
     ///
-    /// If combine is not associative, it folds strictly from left to right, like the only stage that serves
-    /// such an operator. Operators with rows or outputs are folded by the reference.
+    /// If combine is not associative, folds from left to right, as the stage for such operators does. The
+    /// reference folds operators with rows or outputs.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
         if (is_associative && !has_rows(workload.op) && workload.op.outputs.empty())
@@ -166,8 +166,8 @@ private:
         return results;
     }
 
-    /// Runs a GPU's text on this processor, with the same number of blocks as on every device, so a
-    /// reproducible plan combines in the same order as on the GPU.
+    /// Runs a GPU's text of a reproducible plan on this processor. The number of blocks is the same as on
+    /// every device, and so is the order of combination.
     static Results run_as_gpu(const Workload& workload, const PlanText& plan,
                               const Circumstances& circumstances, RunTimes& times)
     {

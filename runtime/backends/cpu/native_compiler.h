@@ -1,5 +1,5 @@
 #pragma once
-// Compiles a native text to the bytes of a shared library with the system's compiler, and caches the result.
+// Compiles native texts (emitted C++) to shared libraries with the system's compiler, and caches them.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace segfold::cpu {
 
-/// Kind of the cache's files that hold libraries.
+/// The kind, in the cache, of files with libraries.
 inline constexpr std::string_view kLibraryKind = "library";
 
 /// The system's C++ compiler with the flags of native texts.
@@ -24,14 +24,14 @@ public:
     /// The compiler's version line: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// True if the compiler knows _Float16 and the processor converts it. Processors' conversions of bfloat16
-    /// are never used, because they flush small numbers to 0.
+    /// True if the compiler knows _Float16 and the processor has conversions for it. Processors' conversions
+    /// of bfloat16 are never used, because they flush small numbers to 0.
     [[nodiscard]] bool has_f16_conversions() const;
 
     /// Returns a digest of everything on which the library depends: text, compiler, flags, processor.
     [[nodiscard]] std::string key(std::string_view source) const;
-    /// Compiles `source` and returns the shared library's bytes. Throws DeviceError with the compiler's log,
-    /// which names a kept copy of the text.
+    /// Compiles `source` and returns the shared library's bytes. Throws DeviceError with the compiler's log
+    /// and the path of a kept copy of the text.
     [[nodiscard]] std::string compile(std::string_view source) const;
 
 private:
@@ -41,7 +41,7 @@ private:
 
 /// Returns the shared library of `source`, from the cache if possible. A damaged file counts as missing.
 ///
-/// Sets `was_compiled` to whether the compiler ran.
+/// Sets `was_compiled` to true if the compiler ran.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
 
 /// Contents of a library file in the cache's folder.
@@ -52,10 +52,11 @@ struct StoredLibrary {
     std::string library;   ///< the bytes of the shared library
 };
 
-/// Reads a library file. Throws InputError saying what is wrong with it.
+/// Reads a library file. Throws InputError if it is damaged, with the reason.
 [[nodiscard]] StoredLibrary unseal_library(std::string_view bytes);
 
-/// Returns, once, the reason why libraries are not stored; nothing if they are or if it was returned before.
+/// Returns the reason why libraries are not stored, once; nothing if they are stored or the reason was
+/// returned before.
 [[nodiscard]] std::optional<std::string> take_library_note();
 
 /// Returns the processor's model and features as the system lists them.

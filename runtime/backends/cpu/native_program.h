@@ -1,5 +1,5 @@
 #pragma once
-// A native text as functions that can be called.
+// Loads compiled native texts and calls their kernels.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace segfold::cpu {
 
-/// A kernel of a native text. It takes the number of a part of the work, then the addresses of the arguments.
+/// A kernel of a native text. It takes the number of a part of the work, then addresses of arguments.
 class NativeKernel {
 public:
     explicit NativeKernel(void* entry = nullptr) : entry_(entry) {}
@@ -26,8 +26,8 @@ private:
 /// A loaded shared library.
 class NativeProgram {
 public:
-    /// Returns the program of a text: from this process, from the cache, or newly compiled. Throws
-    /// DeviceError if there is no compiler or if the text does not compile.
+    /// Returns the program of a text: loaded earlier in this process, from the cache on disk, or newly
+    /// compiled. Throws DeviceError if there is no compiler or if the text does not compile.
     static std::shared_ptr<const NativeProgram> of(const Emitted& emitted);
 
     /// Loads the bytes of a shared library. Throws DeviceError if they cannot be loaded.
@@ -46,9 +46,9 @@ private:
     double compile_seconds_ = 0;
 };
 
-/// Returns why there is no compiler; empty if there is one.
+/// Returns the reason why there is no compiler; empty if there is one.
 [[nodiscard]] const std::string& reason_without_compiler();
-/// Returns the properties of the compiler and processor that texts may rely on.
+/// Returns the properties of compiler and processor on which texts may rely.
 [[nodiscard]] Target native_target();
 /// Returns the compiler's version line; "none" if there is no compiler.
 [[nodiscard]] std::string compiler_version();

@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA driver and NVRTC, opened at run time. This file is the only list of their entry points.
+// Opens the CUDA driver and NVRTC at run time. This file is the only list of their entry points.
 //
 // No CUDA header is needed: the few types and prototypes below are copied from cuda.h and nvrtc.h.
 #include <cstddef>
@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-// The tags of cuda.h and nvrtc.h, so handles have the same types in a file that also includes those headers.
+// These tags are those of cuda.h and nvrtc.h, so handles have the same types in files that include these
+// headers.
 struct CUctx_st;
 struct CUevent_st;
 struct CUfunc_st;
@@ -100,7 +101,7 @@ private:
 /// Returns the address of `symbol`. Throws DeviceError naming both if the library has none.
 [[nodiscard]] void* require_symbol(const SharedLibrary& library, const char* symbol);
 
-/// Whether a library may lack an entry point. Entry points of later CUDA releases are optional.
+/// Tells if a library may lack an entry point. Entry points of later CUDA releases are optional.
 enum class Presence { required, optional };
 
 /// One function of a shared library, callable like the function itself.
@@ -271,21 +272,21 @@ void set_toolkit_directory(const std::filesystem::path& directory);
 /// $SEGFOLD_TOOLKIT. Has no effect once NVRTC is open.
 void set_package_places(std::vector<std::filesystem::path> places);
 
-/// Sets how messages tell this program's users to choose the back end cpu: `--backend cpu`. Must be the first
-/// call. If it is never called, messages name SessionOptions.
+/// Sets the text by which messages advise users to choose the back end cpu: `--backend cpu`. Must be called
+/// before all other functions. Without this call, messages name SessionOptions.
 void set_cpu_option(std::string option);
 
 /// Returns the advice in messages about a missing driver, GPU or compiler.
 [[nodiscard]] std::string advice_without_gpu();
 
-/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path means
-/// the loader's own search.
+/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path stands
+/// for the loader's own search.
 ///
 /// These are, in order: $SEGFOLD_TOOLKIT, the folders of set_package_places(), the loader's path,
 /// $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
 
-/// Returns the files that nvrtc() tries, in order. The loader searches for a bare name itself.
+/// Returns the files that nvrtc() tries, in order. A bare name stands for the loader's own search.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_files();
 
 /// Returns the driver's CUDA version, 12 or 13, even if there is no GPU; 0 if there is no driver.
@@ -296,8 +297,8 @@ void set_cpu_option(std::string option);
 
 /// Opens NVRTC, 13 before 12, from the first of `places` that has it, and its builtins from the same folder.
 ///
-/// `driver_major` is the driver's CUDA version; 0 if there is no driver. In every place, versions up to the
-/// driver's come first, because a driver refuses cubins of a later major version.
+/// `driver_major` is the driver's CUDA version; 0 if there is no driver. In every place, NVRTC versions up to
+/// the driver's come first, because a driver refuses cubins of a later major version.
 [[nodiscard]] Nvrtc open_nvrtc(const std::vector<std::filesystem::path>& places, int driver_major = 0);
 
 /// Throws DeviceError with the call, the error's name and its description if `result` is not success.

@@ -1,5 +1,5 @@
 #pragma once
-// An emitted text on a GPU: compiled, loaded, bound to arrays, launched.
+// Compiles and loads an emitted text on a GPU, binds its kernels to arrays, and launches them.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,15 +23,14 @@ struct LoadedText {
     Module module;
 };
 
-/// Compiles and loads a text; without `cache`, the image is kept only on disk. Throws DeviceError that names
-/// lines of the stage's own file.
+/// Compiles and loads a text. Without `cache`, the image is kept only on disk. Throws DeviceError that names
+/// lines of the stage's file.
 [[nodiscard]] LoadedText load(const Context& context, const Emitted& emitted, const std::string& name,
                               CompileCache* cache = nullptr);
 
 /// The kernels of a loaded text with their arguments, for workloads of one size.
 ///
-/// It owns no memory: its maker passes scratch memory and arrays by address. Binding again only writes
-/// addresses.
+/// It owns no memory: the caller passes scratch memory and arrays by address. Binding only writes addresses.
 class Program {
 public:
     /// A kernel and its launch.
@@ -44,8 +43,8 @@ public:
     Program(const LoadedText& text, const Operator& op, const Emitted& emitted, const SegmentSizes& sizes,
             int num_multiprocessors);
 
-    /// Binds scratch memory: `take` returns the address of each buffer. Kernels rely on zeros where
-    /// ScratchBuffer::zero says so, before the first launch.
+    /// Binds scratch memory: `take` returns the address of each buffer. Before the first launch, buffers with
+    /// ScratchBuffer::zero must be zero.
     void bind_scratch(const std::function<std::uint64_t(std::size_t place, const ScratchBuffer&)>& take);
     /// The arguments; see BoundPlan.
     [[nodiscard]] BoundPlan& arguments() { return bound_; }

@@ -1,15 +1,15 @@
 #pragma once
-// Ranks that learn of each other's failures, so that no rank waits for a failed one.
+// Ranks that exchange failures, so that no rank waits for a failed rank.
 #include <functional>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// A communicator whose ranks agree on failures: a rank that fails sends its failure in place of its bytes.
+/// A communicator whose ranks agree on failures: a failed rank sends its failure in place of its bytes.
 ///
-/// All ranks use such a communicator in place of `ranks`. They make the same calls of together(), and within
-/// these the same collective calls.
+/// All ranks use such a communicator in place of `ranks`. They make the same calls of together(), and the
+/// same collective calls within each of them.
 class AgreedRanks : public Communicator {
 public:
     /// `ranks` must outlive this object.
@@ -36,7 +36,7 @@ public:
 
 private:
     Communicator& ranks_;
-    int depth_ = 0;  ///< open calls of together()
+    int depth_ = 0;  ///< depth of nested calls of together()
 };
 
 }  // namespace segfold

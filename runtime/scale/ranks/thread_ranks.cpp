@@ -17,7 +17,7 @@ namespace {
 
 using Message = std::vector<std::byte>;
 
-/// The state that the ranks' threads share: the bytes of a collective call, and messages under way.
+/// Data that the ranks' threads share: the bytes of a collective call, and messages not yet received.
 class Meeting {
 public:
     explicit Meeting(int size) : size_(size), given_(static_cast<std::size_t>(size)) {}
@@ -75,7 +75,7 @@ public:
         change_.notify_all();
     }
 
-    /// The exception of the first thread that ended by one.
+    /// The exception of the first thread that ended with an exception.
     [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
 private:

@@ -21,8 +21,8 @@ std::string print(const Point& point);
 
 /// Returns the reason why `point` cannot be run, as a sentence without its final dot; nothing if it can.
 ///
-/// Reasons are an unknown stage, an unmet need, a missing or unknown tunable, a value that is not listed, and
-/// a `where` condition that does not hold.
+/// Reasons are an unknown stage, an unmet need, a missing or unknown tunable, an unlisted value, and a
+/// `where` condition that does not hold.
 std::optional<std::string> impossible(const Point& point, const Problem& problem, const Shape& shape,
                                       const Catalogue& catalogue);
 

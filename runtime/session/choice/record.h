@@ -1,5 +1,6 @@
 #pragma once
-// Measurements of tuning as rows: one JSON object a line, with everything that the measurement depends on.
+// Tuning records: measurements of plans as rows, one JSON object per line, with all facts on which the
+// measurement depends.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace segfold {
 
-/// The facts of a problem that decide which plans are fast. Operators of the same class share records.
+/// The facts of a problem on which the fastest plan depends. Operators of the same class share records.
 struct ProblemClass {
     std::string form;
     int index_bits = 32;
@@ -29,17 +30,17 @@ struct ProblemClass {
 };
 
 ProblemClass class_of(const Problem& problem);
-/// The class whose records a host uses: it converts flags and keys to offsets before it folds.
+/// Returns the class whose records apply on a host, which converts flags and keys to offsets before a fold.
 ProblemClass folded_on_host(ProblemClass problem);
 /// "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative"
 std::string print(const ProblemClass& problem);
 
-/// Thoroughness of the measurement of a row's plan.
+/// How thoroughly the plan of a row was measured.
 enum class TuningPhase : std::uint8_t {
     screened,  ///< a few runs
-    ranked,    ///< many runs, in turns with rivals
-    chosen,    ///< won, and its results are right
-    pinned     ///< chosen by a person; later rankings do not replace it
+    ranked,    ///< many runs, in turns with other plans
+    chosen,    ///< winner of a search, with right results
+    pinned     ///< chosen by a person; no later ranking replaces the row
 };
 
 std::string_view name(TuningPhase phase);
@@ -51,17 +52,17 @@ struct TuningRecord {
     std::string op;        ///< the operator's name
     std::string op_hash;   ///< hash of the operator's text
     ProblemClass problem;
-    std::string layout;  ///< as the user gave it; for display
+    std::string layout;  ///< in the user's spelling; for display
     Shape shape;
     Point point;
-    /// Hash of the texts of stage and parts, without advice. If it is no longer the stage's, the row only
-    /// seeds a search.
+    /// Hash of the texts of stage and parts, without advice lines. If it differs from the present stage's
+    /// hash, the row only seeds a search.
     std::string stage_hash;
     TuningPhase phase = TuningPhase::screened;
     PlanMeasurement measurement;
     std::int64_t bytes = 0;   ///< compulsory bytes
     std::string date;         ///< "2026-11-22T04:33:35Z"
-    std::string origin = {};  ///< place from which the row was read, "records.jsonl:12"; not written
+    std::string origin = {};  ///< file and line of the row: "records.jsonl:12"; not written
 };
 
 /// Returns the hash of a text as sixteen hexadecimal digits, the same on every machine.
@@ -71,8 +72,8 @@ std::string stage_hash(const Stage& stage, const Catalogue& catalogue);
 
 /// Returns the row as one line without a line break.
 std::string print(const TuningRecord& record);
-/// Reads a line. `place` begins messages: "records.jsonl:12". Throws InputError with the field, its value and
-/// what would be right.
+/// Reads a line. `place`, such as "records.jsonl:12", begins messages. Throws InputError with the field, its
+/// value and a right value.
 TuningRecord parse_record(const std::string& place, std::string_view line);
 
 /// The rows of a text, and complaints about bad lines.

@@ -1,5 +1,5 @@
 #pragma once
-// Storage of tuning records: the user's own, and the records that come with the program.
+// Storage of tuning records: the user's records, and records that come with the program.
 #include <string>
 #include <vector>
 
@@ -7,15 +7,15 @@
 
 namespace segfold {
 
-/// The folder of a user's records: $SEGFOLD_TUNING_DIR, else $XDG_DATA_HOME/segfold/tuning, else
+/// Returns the folder of the user's records: $SEGFOLD_TUNING_DIR, else $XDG_DATA_HOME/segfold/tuning, else
 /// ~/.local/share/segfold/tuning; empty if none of the variables is set.
 std::string record_folder();
 
 /// Appends rows to a file. Each row is on the disk before append() returns.
 class RecordFile {
 public:
-    /// Makes missing folders. If the last line was cut off, ends it, so that new rows begin a line. Throws
-    /// InputError if the file cannot be written.
+    /// Opens the file and makes missing folders. If the last line was cut off, adds a line break, so that new
+    /// rows begin a line. Throws InputError if the file cannot be written.
     explicit RecordFile(std::string path);
     ~RecordFile();
     RecordFile(const RecordFile&) = delete;
@@ -30,19 +30,19 @@ private:
     int descriptor_ = -1;
 };
 
-/// All known rows: first the program's, then the user's own.
+/// All known rows: first the program's rows, then the user's.
 class RecordStore {
 public:
     /// Reads the records that come with the program, and the records in `folder` unless `folder` is empty. A
     /// folder or file that cannot be read becomes a complaint. With `for_host`, skips the program's records:
-    /// all are of GPUs, and to read them takes longer than a short run on the host.
+    /// all are of GPUs, and reading them takes longer than a short run on the host.
     static RecordStore open(const std::string& folder, bool for_host = false);
     /// Makes a store of the given rows only.
     static RecordStore of(std::vector<TuningRecord> rows);
 
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
-    /// Whether row `i` came with the program.
+    /// True if row `i` came with the program.
     [[nodiscard]] bool is_shipped(std::size_t i) const { return i < num_shipped_; }
 
 private:

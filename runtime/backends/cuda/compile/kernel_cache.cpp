@@ -15,11 +15,11 @@
 namespace segfold::cuda {
 namespace {
 
-// Part of every key. Changing it makes all stored entries obsolete.
+// Part of every key, so a change makes all stored entries obsolete.
 constexpr int kKeyFormat = 1;
 
-// Options whose values are numbers, names or macros. Any other option may name a file, so its programs are
-// not stored.
+// Options whose values are numbers, names or macros. Any other option may name a file, so programs with it
+// are not stored.
 constexpr std::array<std::string_view, 13> kPlainOptions = {
     "--define-macro=",  "--fmad=",      "--ftz=", "--generate-line-info", "--maxrregcount=",
     "--prec-div=",      "--prec-sqrt=", "--std=", "--undefine-macro=",    "--use_fast_math",
@@ -43,7 +43,8 @@ std::string join_lines(std::string_view source)
     return text;
 }
 
-// A comment that mentions a file on a line with a # also counts; its source is merely compiled more often.
+// True if a source may ask for files or the time. May be true by mistake: the source is then only compiled
+// more often.
 bool asks_for_files_or_time(std::string_view source)
 {
     const std::string text = join_lines(source);
@@ -77,7 +78,7 @@ bool is_unchanged(const CompilerIdentity& identity)
     return file == identity.file && file != kNoFile;
 }
 
-// Returns the compilers used on this machine before, the last used first.
+// Returns the compilers that were used on this machine, the last used first.
 std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
 {
     std::vector<CompilerIdentity> compilers;
@@ -88,7 +89,7 @@ std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
     return compilers;
 }
 
-// True once there is a cache that may have a note.
+// True once kernel_cache() exists, which may have a note.
 std::atomic<bool> process_cache_exists = false;
 
 }  // namespace
@@ -235,8 +236,8 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
     std::string version;
     {
         const std::lock_guard lock(compiler_mutex_);
-        // The search may have led to another library than the record named. The one that compiled is open
-        // now.
+        // NVRTC is open now. It may be another library than the record names, if the search has led
+        // elsewhere.
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();
         if (!was_asked_ && (known.path != path || !is_unchanged(known)))

@@ -1,5 +1,5 @@
 #pragma once
-// Owners of the driver's objects: contexts, memory, streams, events. Each frees its object without throwing.
+// Owners of the driver's contexts, streams and events. Each frees its object without throwing.
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ private:
 
 class Event;
 
-/// Makes a context the calling thread's current one. The destructor restores the previous one.
+/// Makes a context the calling thread's current context. The destructor restores the previous context.
 class CurrentContext {
 public:
     explicit CurrentContext(const Context& context);
@@ -52,7 +52,7 @@ public:
 class Stream {
 public:
     explicit Stream(const Context& context);
-    /// Makes a stream that is not ordered with the default stream, so copies there do not delay it.
+    /// Makes a stream that is not ordered with the default stream, so copies in that stream do not delay it.
     [[nodiscard]] static Stream unordered(const Context& context);
 
     [[nodiscard]] const Context& context() const;
@@ -73,7 +73,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A point in a stream. If an event `sleeps`, a thread that waits for it leaves its core to other threads.
+/// A point in a stream. Threads that wait for an event which `sleeps` leave their cores to other threads.
 class Event {
 public:
     explicit Event(const Context& context, bool sleeps = false);
@@ -95,8 +95,8 @@ private:
 /// Runs `function`, which queues work on `stream`, `warmups` + `repeats` times. Returns the milliseconds of
 /// the last `repeats` runs.
 ///
-/// Nothing waits between two runs, so the GPU does not idle while the host prepares a launch. `before_each`
-/// queues work that is not timed, such as a flush of the L2.
+/// The host does not wait between two runs, so the GPU is not idle while the host prepares a launch.
+/// `before_each` queues untimed work, such as a flush of the L2.
 [[nodiscard]] std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
                                                 const std::function<void()>& function,
                                                 const std::function<void()>& before_each = {});

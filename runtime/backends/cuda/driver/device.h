@@ -41,16 +41,17 @@ struct DeviceInfo {
 /// Returns every GPU that this process may use, in the driver's order; none if there is no driver.
 [[nodiscard]] std::vector<DeviceInfo> devices();
 
-/// Returns why devices() is empty, in one sentence; "" if it is not.
+/// Returns the reason why devices() is empty, as a sentence; "" if it is not.
 [[nodiscard]] std::string no_device_reason();
 
-/// Returns the GPU with this ordinal. Throws DeviceError listing the GPUs, or saying why there is none.
+/// Returns the GPU with this ordinal. Throws DeviceError that lists the GPUs, or gives the reason why there
+/// is none.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
 /// Returns a CUDA version as people write it: "13.0" for 13000.
 [[nodiscard]] std::string version_text(int version);
 
-/// Returns the properties of this GPU that texts and plans depend on.
+/// Returns the properties of this GPU on which texts and plans depend.
 [[nodiscard]] inline Target target_of(const DeviceInfo& info)
 {
     const bool is_ampere = info.compute_major >= 8;

@@ -33,8 +33,8 @@ public:
     /// Copies from byte `offset` on to the host and waits; throws InternalError past the end.
     void copy_out(std::span<std::byte> target, std::size_t offset = 0) const;
 
-    /// Copies as above, but only queues the copy. The host memory must live until the stream has done it. If
-    /// it is page-locked (PinnedBuffer), the copy runs beside the work of other streams.
+    /// Queue the same copies without waiting. The host memory must live until the stream has finished the
+    /// copy. A copy of page-locked memory (PinnedBuffer) runs beside the work of other streams.
     void copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream);
     void copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Launches that are queued together again and again, by one driver call.
+// A sequence of kernel launches that one driver call queues, any number of times.
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace segfold::cuda {
 
-/// True if the work that is queued on a stream goes into a graph, which is run later, and perhaps often.
+/// True if the stream is being captured: work queued on it then becomes part of a graph that runs later, any
+/// number of times.
 [[nodiscard]] bool is_captured(CUstream stream);
 
 /// Kernels that run in a fixed order. Their arguments may change between runs.
 ///
 /// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. Kernels are
-/// launched one by one if the stream is being captured, because a graph cannot be launched there, and on
-/// drivers before CUDA 12, whose graphs take no kernels of libraries.
+/// launched one by one if the stream is being captured, because such a stream cannot launch a graph. Drivers
+/// before CUDA 12 also launch kernels one by one: their graphs take no kernels of libraries.
 class LaunchSequence {
 public:
     explicit LaunchSequence(const Context& context);
@@ -25,13 +26,13 @@ public:
 
     /// Appends a kernel.
     ///
-    ///   arguments  addresses of its arguments, valid as long as the sequence; a run passes the values there
+    ///   arguments  addresses of the arguments, valid as long as the sequence; a run reads them
     ///   sizes      the arguments' sizes in bytes
     ///
     /// Throws DeviceError if the device does not allow the shape, InternalError if the arguments do not fit
     /// the kernel.
     void add(Kernel kernel, const LaunchShape& shape, void** arguments, std::span<const std::size_t> sizes);
-    /// Builds the graph of the added kernels and has the driver prepare it. Waits for nothing.
+    /// Builds the graph of the added kernels and uploads it. Waits for nothing.
     void prepare();
 
     /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing. For use by

@@ -18,7 +18,7 @@ void PinnedBuffer::Free::operator()(State* state) const
         const CurrentContext current(state->context);
         driver().cuMemFreeHost(state->place);
     } catch (const DeviceError&) {
-        // A context that ended with a kernel's failure has freed its memory itself.
+        // After a kernel's failure has ended the context, its memory is already free.
     }
     delete state;
 }
