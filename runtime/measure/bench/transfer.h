@@ -1,5 +1,5 @@
 #pragma once
-// Measures copies between host and GPU, and folds of arrived data while more is on its way.
+// Measures copies between host and GPU, and folds of arrived chunks while later chunks are still copied.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,8 +10,9 @@
 
 namespace segfold::bench {
 
-/// True if results of chunks can be folded as elements and compared bit for bit. The operator must be exact,
-/// have one column, and use the same type for elements, states and results, as in a sum of integers.
+/// True if the results of chunks can themselves be folded as elements, and compared bit for bit. The operator
+/// must be exact, have one column, and use the same type for elements, states and results, as in a sum of
+/// integers.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
 /// The way in which values are copied.

@@ -40,7 +40,7 @@ struct TimeRule {
     double most_noise = 0.04;
     std::size_t fewest_rounds = 3;
     std::size_t fewest_samples = 9;  ///< in all rounds of one side
-    int reruns = 2;                  ///< further measurements of a suspect; all must agree
+    int reruns = 2;                  ///< further measurements of a suspect case; all must agree
     /// Least relative change of a case over the cut-off, which has few samples: 1 is twice the time.
     double clear_effect = 1;
 };
@@ -55,7 +55,7 @@ struct TimeOutcome {
     /// Largest / smallest median of a side's rounds, minus 1, for the noisier side.
     double noise = 0;
     double p = 1;        ///< of the U test, after Holm's correction
-    std::string reason;  ///< why it is ambiguous or over the cut-off
+    std::string reason;  ///< why the verdict is ambiguous or the case over the cut-off
 };
 
 /// Measures all rounds of one case again; returns nothing if it cannot be measured.
@@ -67,10 +67,10 @@ using Remeasure = std::function<Rounds(const TimeCase& of)>;
 /// least `least_effect` and by more than the noise of either side. Suspects are measured again, and all
 /// measurements must agree. A case is ambiguous if they disagree, or if it is noisy or has few samples.
 ///
-/// If `now` lacks times that the baseline has, the case is over the cut-off, perhaps only this once, so it is
+/// A case with times in the baseline but none in `now` was over the cut-off, perhaps only this once, so it is
 /// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. It is worse
-/// if even the least of these ratios exceeds the baseline's median by enough to count; with few ratios, by
-/// `clear_effect`.
+/// if even the least of these ratios exceeds the baseline's median by enough to count; if there are few
+/// ratios, by `clear_effect`.
 [[nodiscard]] std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now,
                                                      std::span<const TimeCase> baseline,
                                                      const Remeasure& remeasure, const Remeasure& slowly = {},

@@ -20,7 +20,7 @@ public:
                 std::vector<std::size_t> across = {});
 
     /// Makes the space that the operator's needs, the device's limits and the `where` conditions allow,
-    /// without stages that exist only for the ladder.
+    /// without rungs: stages that are measured for comparison and never chosen.
     ///
     /// The first start is the rule of thumb's stage in its preferred configuration, followed by the starts of
     /// the other stages. `across` holds the configurations that stages prefer for segments two to sixteen

@@ -30,10 +30,10 @@ struct PeerBuild {
     bool is_compiled_before = false;
 };
 
-/// Peers that were compiled, by their texts.
+/// Compiled peers, by their texts.
 struct CompiledPeers {
     std::map<std::string, PeerLibrary> libraries;
-    std::map<std::string, std::string> failed;  ///< for each text that does not compile, the error
+    std::map<std::string, std::string> failed;  ///< the error of each text that does not compile
 };
 
 /// The peers over one workload.
@@ -68,7 +68,7 @@ public:
     virtual ~PeerLibraries() = default;
     /// "CCCL 3.0.1"; "no peers" if none can be compiled.
     [[nodiscard]] virtual std::string description() const = 0;
-    /// Returns the reason why a peer can be measured for no problem on this machine; "" if there is none.
+    /// Returns the reason why this machine cannot measure the peer for any problem; "" if it can.
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
     /// Whether the peers fold in host memory.
     [[nodiscard]] virtual bool is_of_host() const = 0;

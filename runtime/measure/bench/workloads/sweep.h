@@ -22,7 +22,7 @@ struct SweepRequest {
     Lot lot = {};                                                           ///< for Sweep::lot
     std::optional<SegmentForm> given_as = {};  ///< flags or keys, if segments are given so
     std::vector<const Peer*> peers = {};
-    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a word
+    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a message
     PlanSelection plans = {};
     LadderOptions options = {};
 };
