@@ -10,7 +10,7 @@
 namespace segfold::papers {
 namespace {
 
-constexpr std::size_t kFewestSizes = 3;  ///< fewest that make a line
+constexpr std::size_t kFewestSizes = 3;  ///< fewest sizes that make a line
 
 /// Returns the devices that the source names for these experiments, in its order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
@@ -37,8 +37,8 @@ std::string joined(std::initializer_list<std::string> parts)
     return text;
 }
 
-/// Returns the first rung that is not the host's: the times of other rungs are compared with it. Returns null
-/// if rungs do different work, as in timers (different sizes) and transfers (both directions).
+/// Returns the first rung that runs on the GPU, with which other rungs are compared. Returns null if rungs do
+/// different work, as in timers (different sizes) and transfers (both directions).
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;
@@ -49,8 +49,8 @@ const PaperRow* first_rung(const Experiment& experiment)
     return found == rows.end() ? nullptr : &*found;
 }
 
-/// Adds to each mark its speed relative to the first rung, as stated or computed. Returns whether any mark
-/// got one.
+/// Adds to the text of each mark its speed relative to the first rung, as stated or computed. Returns true if
+/// any mark got a speed.
 bool add_gains(Series& series, const Experiment& experiment, const std::vector<std::string>& rows,
                const Quantity& quantity, const Paper* paper)
 {
@@ -84,7 +84,7 @@ std::string workload_text(const Experiment& experiment)
                        experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "");
 }
 
-/// Returns the amount of data as text; empty if each row has its own.
+/// Returns the experiment's number of elements or threads as text; empty if each row has its own.
 std::string size_text(const Experiment& experiment)
 {
     const bool is_own = std::ranges::all_of(experiment.rows,

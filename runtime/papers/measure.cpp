@@ -19,7 +19,7 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNeverHopeless = 1e9;  ///< slow rungs are measured too
+constexpr double kNeverHopeless = 1e9;  ///< no rung is abandoned for being slow
 constexpr int kMostHostRepeats = 11;
 /// The largest input, in elements, that the reference folds within a few seconds.
 constexpr std::int64_t kMostChecked = std::int64_t{1} << 24;
