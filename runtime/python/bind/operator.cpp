@@ -107,7 +107,7 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
         }
     }
     if (!first) {
-        parse_operator(file, text);  // without T, the error about a parameter without a type is better
+        parse_operator(file, text);  // throws a clearer error if a parameter has neither a type nor T
         std::rethrow_exception(failure);
     }
     op.name_ = first->name;
@@ -118,7 +118,7 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
 
 PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
 {
-    std::optional<Type> asked;  // the type of a parameter whose type only one of both operators leaves open
+    std::optional<Type> asked;  // type of a shared parameter that only one operator leaves open
     for (const auto& ours : left.parameters_)
         for (const auto& theirs : right.parameters_)
             if (ours.name == theirs.name && ours.type.has_value() != theirs.type.has_value())
@@ -179,7 +179,7 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
         return fixed_;
     if (const auto found = by_type_.find(type); found != by_type_.end())
         return found->second;
-    // May throw for the type: nothing is kept before.
+    // Making the operator may throw for this type, so it is added to the map only afterwards.
     auto op = factors_        ? factors_->first.typed(type).op & factors_->second.typed(type).op
               : scan_of_      ? segfold::scanned(scan_of_->first.typed(type).op, scan_of_->second)
               : text_.empty() ? standard_operator(name_, type)

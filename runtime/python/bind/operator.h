@@ -1,5 +1,5 @@
 #pragma once
-// Operators in Python: of fixed types, or of the type `T` of the arrays that they fold.
+// Operators in Python: with fixed types, or with a type `T` that follows from the arrays of each call.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -64,11 +64,11 @@ public:
     /// Makes an operator of a text, in which `T` may stand for a type. Messages call the text `file`.
     static PyOperator of_text(const std::string& file, const std::string& text);
 
-    /// The operator that folds to the results of both in one pass.
+    /// Returns the operator that computes the results of both in one pass.
     static PyOperator product(const PyOperator& left, const PyOperator& right);
 
-    /// The operator whose running results are those of this one; see segfold::scanned(). It is made once, so
-    /// that the plans of its calls are kept.
+    /// Returns the operator that gives this operator's running results; see segfold::scanned(). It is made
+    /// once, so that the plans of its calls are kept.
     [[nodiscard]] PyOperator& scanned(ScanForm form);
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] const std::vector<DeclaredParameter>& parameters() const { return parameters_; }
     /// The types that `T` may be; empty for an operator of fixed types.
     [[nodiscard]] const std::vector<Type>& types() const { return types_; }
-    /// The operator; if `T` is open, for the first of types().
+    /// The operator itself; if `T` is open, the operator for the first of types().
     [[nodiscard]] const Operator& example() const;
     /// If this is a product that is generic in `T`, its two operators; else null.
     [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }

@@ -1,4 +1,4 @@
-"""Answers to NumPy's functions that get traced values, which are not numbers yet."""
+"""Refuses traced values in NumPy's functions, with advice: they are not numbers yet."""
 
 import operator
 

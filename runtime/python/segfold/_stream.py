@@ -166,7 +166,7 @@ def _bytes(memory):
 
 def _elements(layout, kind, marks):
     """The number of elements that offsets or lengths cover; 0 if they are wrong, which open_stream reports."""
-    import numpy  # imported here, because nothing else in the package needs it
+    import numpy  # imported late: most of the package works without NumPy
 
     try:
         array = numpy.load(marks, mmap_mode="r") if kind == "file" else numpy.asarray(marks)
@@ -254,7 +254,7 @@ def _apart(columns):
 
 
 def _require_one_column(keys, given):
-    """Refuses keys of several columns. A tuple of arrays beside a column that is one array is not a tuple of pieces."""
+    """Refuses keys of several columns: two dimensions, or a tuple of arrays that are each as long as a column."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"

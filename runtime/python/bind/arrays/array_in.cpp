@@ -24,7 +24,7 @@ namespace {
 
 struct NamedDtype {
     Type type;
-    const char* dtype;  ///< NumPy's and torch's word
+    const char* dtype;  ///< name in NumPy and torch
 };
 
 constexpr NamedDtype kDtypes[] = {
@@ -344,7 +344,7 @@ void ArrayIn::take_torch(const std::string& what)
     } catch (const nb::python_error&) {  // tensors of torch.func have no address
         refuse_strange_tensor(object_, what);
     }
-    // Only refusals ask for the name of the device's kind: torch makes that text anew each time.
+    // Only refusals read the kind of device, because torch makes that text anew each time.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",

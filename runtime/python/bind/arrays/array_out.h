@@ -37,8 +37,8 @@ struct ShapeOut {
 /// Makes an array of `kind` on the host. Its elements are unspecified.
 [[nodiscard]] nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape);
 
-/// Returns to the caller a filled array, the caller's or a new one: its first `length` entries. A new array
-/// is returned as an array of `kind`.
+/// Returns the first `length` entries of a filled array, the caller's or a new one. A new array becomes an
+/// array of `kind`.
 [[nodiscard]] nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length);
 
 /// Whether work on arrays of this kind may go on after the call, because the library orders work by streams.
