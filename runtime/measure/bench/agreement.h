@@ -19,12 +19,12 @@ inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 /// magnitudes and 1.
 ///
 /// It is wide enough for any order of association over the values that a bench generates. It is narrow enough
-/// to show an element too many or too few in all but the longest segments. Results of is_exact operators, and
-/// sums of small integers while they are exact, must agree in every bit.
+/// to show an element too many or too few in all but the longest segments. Results of operators that are
+/// is_exact(), and sums of small integers while they are exact, must agree in every bit.
 [[nodiscard]] double tolerance(Type type);
 
-/// Limits on the segments of a large workload that are judged one by one: their number, and their elements in
-/// all. The first segment is always judged.
+/// Most segments of a large workload that are compared with the reference, and most elements in them. The
+/// first of them is compared whatever its length.
 inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 

@@ -56,7 +56,7 @@ std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
     return all;
 }
 
-/// Measures one ladder.
+/// Measures the plans and peers of one request.
 class Climber {
 public:
     Climber(Bench& bench, const LadderRequest& request, const LadderListener& listener)
@@ -135,7 +135,7 @@ private:
         add(std::move(entry));
     }
 
-    /// Uses a different byte for each entry of a ladder.
+    /// Fills the results with a byte that differs from entry to entry.
     void poison() { placed_->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
 
     void abandon(Entry& entry, std::string reason) const

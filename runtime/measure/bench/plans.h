@@ -16,7 +16,7 @@ struct AskedPlan {
     std::map<std::string, int> settings = {};
 };
 
-/// Selects the plans of a problem that are measured.
+/// The plans of a problem to measure.
 struct PlanSelection {
     /// Request for the plan that a run would take. A reproducible plan is measured as an additional plan.
     PlanRequest chosen = {};

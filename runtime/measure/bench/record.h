@@ -48,13 +48,13 @@ struct Entry {
     bool is_peer = false;
     bool is_by_key = false;
     bool is_chosen = false;     ///< the plan that a run would take
-    bool is_host = false;       ///< ran on the CPU: times are the host's, and there is no ceiling
+    bool is_host = false;       ///< ran on the CPU: timed by the host's clock, and compared with no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
     std::string stage_hash;     ///< of the stage's text; empty for peers
     Outcome outcome = Outcome::measured;
     /// Why the plan was abandoned or left out, its error, or the work that its time does not include.
     std::string reason;
-    Quartiles milliseconds;  ///< measured on the GPU
+    Quartiles milliseconds;  ///< by the GPU's events; on a host by its clock
     int runs = 0;
     std::optional<double> host_microseconds;     ///< time for which one launch keeps the host busy
     std::optional<Quartiles> wall_milliseconds;  ///< by the host's clock, until the GPU is done
@@ -64,7 +64,7 @@ struct Entry {
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// True if the program was loaded from an earlier compilation, whose time is given.
+    /// True if an earlier run compiled the program. compile_milliseconds is then from that run.
     bool is_compiled_before = false;
     Agreement agreement;
 };

@@ -39,7 +39,8 @@ public:
     Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
               const Catalogue& catalogue);
 
-    /// Times a method by events and by the host's clock, `repeats` times or as often as two seconds allow.
+    /// Times a method by events and by the host's clock, `repeats` times, but only as often as two
+    /// seconds allow.
     ///
     /// Copied data are compared with the original, and a fold with the fold of one host thread. A difference
     /// makes the entry a failure without times. The entry's bytes are the copied bytes. Throws InputError if

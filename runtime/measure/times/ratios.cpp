@@ -21,7 +21,7 @@ namespace segfold::regress {
 namespace {
 
 constexpr double kMostLoadingMilliseconds = 100;     // most time for loading code at a first launch
-constexpr double kMostPatienceMilliseconds = 30000;  // for one launch that is known to be slow
+constexpr double kMostPatienceMilliseconds = 30000;  // longest launch to wait for without a cut-off
 constexpr double kLongMilliseconds = 1000;           // launches above this are timed once per round
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
@@ -305,7 +305,7 @@ struct TimeBench::State {
         choice.emitted.reset();
     }
 
-    /// Returns the ratios of one round.
+    /// Returns the ratios of one round. Returns none, and sets `reason`, if a launch is over the cut-off.
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 const Effort& effort, std::string& reason)
     {

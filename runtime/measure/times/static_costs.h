@@ -46,7 +46,7 @@ struct NamedOperator {
 /// Compiles every stage that serves an operator, and returns the costs: for unsegmented data if the stage
 /// takes them, and for its first segmented form.
 ///
-/// Skips architectures that NVRTC does not know. `progress` is called with the number of texts compiled and
+/// Skips architectures that NVRTC does not know. `progress` is called with the numbers of compiled texts and
 /// of all texts. Throws DeviceError if there is no NVRTC.
 [[nodiscard]] StaticCosts static_costs(std::span<const NamedOperator> ops,
                                        std::span<const Stage* const> stages, const Catalogue& catalogue,

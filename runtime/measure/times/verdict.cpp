@@ -94,7 +94,7 @@ const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
     return then == baseline.end() ? nullptr : &*then;
 }
 
-/// Describes how the current rounds differ from earlier ones. Returns the U test's p.
+/// Fills in how the current rounds differ from earlier rounds. Returns the U test's p.
 double describe(TimeOutcome& outcome, const Rounds& then)
 {
     const TimeDifference difference(outcome.now.rounds, then);

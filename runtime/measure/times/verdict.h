@@ -34,12 +34,12 @@ enum class Verdict : std::uint8_t { same, better, worse, ambiguous, no_baseline 
 
 /// Limits that decide when a difference counts.
 struct TimeRule {
-    double level = 0.01;         ///< of the U test, after Holm's correction over all cases
+    double level = 0.01;         ///< significance level of the U test, after Holm's correction over all cases
     double least_effect = 0.01;  ///< least relative change of the median
     /// Most noise of the medians of rounds; above it, a change of 5 % could not be recognised.
     double most_noise = 0.04;
     std::size_t fewest_rounds = 3;
-    std::size_t fewest_samples = 9;  ///< in all rounds of one side
+    std::size_t fewest_samples = 9;  ///< fewest samples in all rounds of one side
     int reruns = 2;                  ///< further measurements of a suspect case; all must agree
     /// Least relative change of a case over the cut-off, which has few samples: 1 is twice the time.
     double clear_effect = 1;
@@ -54,7 +54,7 @@ struct TimeOutcome {
     double effect = 0;           ///< median / baseline_median - 1
     /// Largest / smallest median of a side's rounds, minus 1, for the noisier side.
     double noise = 0;
-    double p = 1;        ///< of the U test, after Holm's correction
+    double p = 1;        ///< p of the U test, after Holm's correction
     std::string reason;  ///< why the verdict is ambiguous or the case over the cut-off
 };
 

@@ -16,7 +16,7 @@ struct ContestOptions {
     int rounds = 21;
 };
 
-/// A finalist with its runs.
+/// A ranked plan with its runs.
 struct Finalist {
     std::size_t place = 0;
     PlanMeasurement measurement;  ///< measured in the ranking

@@ -42,7 +42,7 @@ enum class Strategy : std::uint8_t {
     automatic,
     everything,
     elite,
-    random  ///< for comparison
+    random  ///< random points, as a comparison for the others
 };
 
 struct SearchOptions {

@@ -44,7 +44,7 @@ public:
     [[nodiscard]] double distance(std::size_t first, std::size_t second) const;
 
 private:
-    /// Values that occur, ascending.
+    /// The values of each tunable that occur, ascending.
     using Values = std::map<std::string, std::vector<int>, std::less<>>;
 
     std::vector<Point> points_;

@@ -36,7 +36,7 @@ struct CompiledPeers {
     std::map<std::string, std::string> failed;  ///< the error of each text that does not compile
 };
 
-/// The peers over one workload.
+/// Compiles peers for one workload, and binds them to it.
 class WorkloadPeers {
 public:
     /// Both arguments must outlive this object.
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
     /// Whether the peers fold in host memory.
     [[nodiscard]] virtual bool is_of_host() const = 0;
-    /// Returns the peers over one workload. The arguments and this object must outlive them.
+    /// Returns the peers for one workload. The arguments and this object must outlive them.
     [[nodiscard]] virtual std::unique_ptr<WorkloadPeers> over(const Problem& problem,
                                                               PlacedWorkload& placed) = 0;
 };

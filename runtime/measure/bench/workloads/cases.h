@@ -1,5 +1,5 @@
 #pragma once
-// The workloads of a bench, and their data in host memory and where they are measured.
+// The workloads of a bench, with their data in host memory and in the memory where they are measured.
 #include <memory>
 #include <optional>
 #include <vector>

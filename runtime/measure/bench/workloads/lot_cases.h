@@ -15,7 +15,7 @@ namespace segfold::bench {
 struct Lot {
     std::int64_t count = 0;
     std::uint64_t seed = 7;
-    std::int64_t from = std::int64_t{1} << 16;  ///< elements; both ends are rounded down to a power of two
+    std::int64_t from = std::int64_t{1} << 16;  ///< elements; both bounds are rounded down to a power of two
     std::int64_t to = std::int64_t{1} << 28;
 };
 

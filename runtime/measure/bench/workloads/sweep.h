@@ -20,7 +20,7 @@ struct SweepRequest {
     Sweep sweep = Sweep::none;
     std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< for Sweep::sizes
     Lot lot = {};                                                           ///< for Sweep::lot
-    std::optional<SegmentForm> given_as = {};  ///< flags or keys, if segments are given so
+    std::optional<SegmentForm> given_as = {};  ///< flags or keys, if these give the segments
     std::vector<const Peer*> peers = {};
     bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a message
     PlanSelection plans = {};
