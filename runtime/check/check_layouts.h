@@ -23,7 +23,7 @@ struct CheckLayout {
     /// the segments as they are.
     std::optional<SegmentForm> recast = {};
     /// With `recast`: the middle half of the segments becomes one segment, and runs of empty segments stand
-    /// before it, behind it and at both ends. Rows that are generated for it have an odd length.
+    /// before it, behind it and at both ends. Generated rows then have an odd length.
     bool has_runs = false;
     /// With has_runs: in the eighth behind the middle half, each element becomes a segment.
     bool has_ones = false;

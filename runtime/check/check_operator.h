@@ -38,7 +38,7 @@ struct CheckOutcome {
     std::optional<int> compute_capability;
     std::optional<std::string> unmet;     ///< why the stage cannot serve; then no later member is set
     std::optional<std::string> fault;     ///< a fault that simt found; then no later member is set
-    std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if it ran
+    std::vector<Comparison> comparisons;  ///< comparison with the reference, then with Thrust if Thrust ran
 
     [[nodiscard]] bool failed() const;
 };

@@ -34,7 +34,7 @@ constexpr std::size_t kMostElements = 1 << 15;
 constexpr std::size_t kMostShown = 2100;
 /// Lanes of a warp. Stages that reorder elements do so at this distance.
 constexpr std::size_t kLanes = 32;
-/// Relative difference at which results of operators that round count as different.
+/// Least relative difference that counts as a fault, for operators that round.
 constexpr double kClearly = 1e-2;
 
 Elements operator+(Elements left, const Elements& right)

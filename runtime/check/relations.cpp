@@ -48,7 +48,8 @@ Segments whole_as_one(SegmentForm form, std::int64_t n)
     return form == uniform ? uniform_segments(n, n) : segments_of(form, {n});
 }
 
-/// Compares each stage in each form with its own unsegmented fold; if it has none, with the reference.
+/// Compares the fold of one segment in each form with the stage's unsegmented fold; if it has none, with the
+/// reference.
 std::optional<Breach> attempt_one_segment(Trial& trial)
 {
     const auto& op = trial.setting().op;

@@ -20,7 +20,7 @@ enum class TreeCause : std::uint8_t {
     device,      ///< another number of multiprocessors
 };
 
-/// In the order of TreeCause.
+/// Names of causes, in the order of TreeCause.
 inline constexpr std::array<std::string_view, 4> kTreeCauses = {"neighbours", "alignment", "size", "device"};
 
 /// The trees in which a stage combines segments of one form.
@@ -32,7 +32,7 @@ struct TreeRow {
     std::array<std::optional<std::int64_t>, kTreeCauses.size()> changed;
     /// Number of the tree, from 0. Rows of one form with equal numbers share a tree.
     int tree = 0;
-    std::string fault;  ///< a fault that simt found; nothing else is set then
+    std::string fault;  ///< a fault that simt found; then no result is set
 };
 
 /// The stages and plans to examine.

@@ -206,7 +206,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     const PlanText plan{text, stage_.name};
     auto varied = circumstances;
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
-    ++varied.round;  // round 0 would not draw a schedule
+    ++varied.round;  // simt draws no random schedule in round 0
     return setting_.backend.run(workload, &plan, varied);
 }
 

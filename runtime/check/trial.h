@@ -21,14 +21,13 @@ inline constexpr std::uint8_t kScratchPoison = 0xcd;
 /// The configuration with which a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< the configuration of a run
-    smallest  ///< small tiles and few blocks, so that little data crosses many borders and loops go
-              ///< round
+    smallest  ///< small tiles and few blocks, so that little data crosses many borders and repeats loops
 };
 
 /// "chosen", "smallest"
 [[nodiscard]] std::string_view name(Tiles tiles);
 
-/// Shared by the trials of one operator.
+/// Facts and options that the trials of one operator share.
 struct Setting {
     const Operator& op;
     UsableLaws laws;
@@ -37,7 +36,7 @@ struct Setting {
     std::int64_t num_elements;
     std::uint64_t seed;
     MakeArrays make_arrays;
-    std::span<Backend* const> others = {};  ///< of the same kind, for folds by several devices
+    std::span<Backend* const> others = {};  ///< back ends of the same kind, for folds by several devices
     AgreedRanks* ranks = nullptr;  ///< ranks that try relations together; if null, threads take their place
     const Operator* given = nullptr;  ///< the operator of which `op` is a part, if any
 };
