@@ -24,7 +24,7 @@ struct Series {
 
 /// Range of values and texts that an axis of bars must fit.
 struct Extent {
-    double least = 0, greatest = 0;  ///< values
+    double least = 0, greatest = 0;  ///< range of the values
     double text_width = 0;           ///< width of the longest text behind a bar, in pixels
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFewestSizes = 3;  ///< fewest sizes that make a line
 
-/// Returns the devices that the source names for these experiments, in its order.
+/// Returns the devices that the source names for these experiments, in the source's order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
 {
     std::vector<std::string> devices;
@@ -94,7 +94,7 @@ std::string size_text(const Experiment& experiment)
                                 experiment.kind == ExperimentKind::probe ? "threads" : "elements");
 }
 
-/// Returns the rows of a chart: first the rows of the source that are not rungs here, then the rungs.
+/// Returns the rows of a chart: first the source's rows that have no rung here, then the rungs.
 std::vector<std::string> rows_of(const Paper& paper, const Experiment& experiment, const Quantity& quantity)
 {
     std::vector<std::string> rows;

@@ -18,7 +18,7 @@ namespace segfold::papers {
 /// Breaks `text` at blanks into lines of at most `width`. A wider word gets a line of its own.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double size, double width);
 
-/// The point of a text that lies at its given place.
+/// The point of a text that is placed at its coordinates.
 enum class Anchor { start, middle, end };
 
 /// Style of a text.
