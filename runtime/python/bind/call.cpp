@@ -53,7 +53,7 @@ std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::
     return columns;
 }
 
-/// ", and nothing is called 'y'": lists some keys of a dictionary that are no parameters.
+/// Returns ", and nothing is called 'y'", with some keys of a dictionary that are no parameters.
 std::string text_of_unknown(const std::vector<std::string_view>& keys)
 {
     constexpr std::size_t kMostShown = 3;

@@ -192,7 +192,7 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 /// The results of a call: a single array, or a named tuple of several.
 [[nodiscard]] nb::object results_of(const Call& call, std::vector<nb::object> arrays);
 
-/// Folds, on the host or on a GPU.
+/// Folds the arrays of a call, on the host or on a GPU, and returns the results.
 [[nodiscard]] nb::object fold(Call& call);
 
 /// Makes a plan for arrays on a GPU and keeps it in `plans`. Reuses the program of a similar plan if there is
@@ -202,7 +202,7 @@ void tell_of_keys(const Call& call, const nb::object& keys);
                                                                   const SegmentsView& segments,
                                                                   const PlanOptions& options);
 
-/// Runs `plan` on a GPU; see fold().
+/// Runs `plan` on a GPU and returns the results.
 [[nodiscard]] nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream);
 
 /// Folds arrays of the host by a session.

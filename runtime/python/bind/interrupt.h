@@ -22,7 +22,7 @@ void run_by_size(std::int64_t num_elements, std::int64_t few, const std::functio
 /// Folds of fewer elements run directly: they are too short for the separate thread that Ctrl-C needs.
 inline constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
 
-/// The same limit for folds by a compiled native text, which take some hundredths of a second.
+/// The same limit for compiled native folds. At the limit they take some hundredths of a second.
 inline constexpr std::int64_t kElementsOfAShortNativeFold = 1 << 25;
 
 /// Waits for the end of work whose caller was interrupted. Called at the interpreter's exit.

@@ -53,7 +53,8 @@ Type type_called(nb::handle given)
     throw InternalError("a word of no type");
 }
 
-/// Reads `exclusive=` or `reverse=`; None is False. Refuses the value of a parameter of that name.
+/// Reads `exclusive=` or `reverse=`; None is False. Refuses a value that is meant for a parameter of that
+/// name.
 bool scan_word(const PyOperator& op, const std::string& word, nb::handle value)
 {
     const auto& parameters = op.parameters();
@@ -123,7 +124,8 @@ PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
         for (const auto& theirs : right.parameters_)
             if (ours.name == theirs.name && ours.type.has_value() != theirs.type.has_value())
                 asked = ours.type ? ours.type : theirs.type;
-    const auto typed = [](PyOperator op, Type type) { return op.typed(type).op; };  // a copy
+    // Takes a copy, because typed() is not const.
+    const auto typed = [](PyOperator op, Type type) { return op.typed(type).op; };
     if (asked || (!left.is_generic() && !right.is_generic()))
         return PyOperator(typed(left, asked.value_or(Type::f32)) & typed(right, asked.value_or(Type::f32)));
     PyOperator op;

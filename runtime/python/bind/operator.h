@@ -90,7 +90,7 @@ public:
     [[nodiscard]] const std::pair<PyOperator, ScanForm>* scanned_operator() const { return scan_of_.get(); }
     /// The origin of the operator: "standard", "text", "product" or "scan", and a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
-    /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
+    /// Returns "mean_variance(x: f32) -> (mean: f32, variance: f32)".
     [[nodiscard]] std::string signature() const;
     /// The text form. If T is open and there is no text with T, the text for the first of types(), with a
     /// comment that says so.
@@ -102,14 +102,14 @@ public:
 
 private:
     PyOperator() = default;
-    /// "This is sum for i8. It takes i8, i16, ..."
+    /// Returns "This is sum for i8. It takes i8, i16, ...".
     [[nodiscard]] std::string text_of_types() const;
 
     std::string name_;
     std::string text_;  ///< the text of a generic operator; empty for a standard operator and for a product
     std::shared_ptr<std::pair<PyOperator, PyOperator>> factors_;
     std::shared_ptr<std::pair<PyOperator, ScanForm>> scan_of_;
-    std::shared_ptr<PyOperator> scanned_[4];  ///< by exclusive + 2 * reverse; null until needed
+    std::shared_ptr<PyOperator> scanned_[4];  ///< index: exclusive + 2 * reverse; null until needed
     std::vector<DeclaredParameter> parameters_;
     std::vector<Type> types_;
     std::shared_ptr<TypedOperator> fixed_;

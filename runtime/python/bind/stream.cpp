@@ -31,7 +31,7 @@ namespace {
 /// Holds the interpreter's lock; takes it if this thread does not hold it.
 using Locked = nb::gil_scoped_acquire;
 
-/// Set when a stream is closed.
+/// A flag that is set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
 
 /// The Closed flag of the stream for which this thread is asking an iterator; null if none.
@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] Type type() const { return type_; }
 
-    /// Without the interpreter's lock.
+    /// Copies the next elements to `into` and returns their number. Call it without the interpreter's lock.
     std::int64_t make(Array& into)
     {
         const auto width = size_bytes(type_);
@@ -84,7 +84,7 @@ public:
         return done;
     }
 
-    /// Without the interpreter's lock.
+    /// Whether elements are left. Call it without the interpreter's lock.
     bool has_more()
     {
         const Locked locked;

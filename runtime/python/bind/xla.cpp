@@ -250,7 +250,7 @@ void fold_on_gpu(const XlaCall& call, void* stream)
     kept->plan->run(given.inputs, given.segments, given.results, static_cast<CUstream_st*>(stream));
 }
 
-/// Restores the default arithmetic while it lives: threads of XLA flush subnormal numbers to zero.
+/// Gives a thread default arithmetic while it lives: XLA's threads flush subnormal numbers to zero.
 class PlainArithmetic {
 public:
     PlainArithmetic()

@@ -141,7 +141,8 @@ def flattened(library, form, size, arrays, segments):
     if form.layout == "whole":
         return Form(text, "lengths", 0), flat, [library.zeros(size, flat[0])]
     parts = [library.widened(whole(part, is_part), size * length) for part, is_part in segments]
-    # What is wrong within an entry must not show in another one. The host refuses -1; a GPU does not look at segments, and takes others.
+    # Wrong segments of an entry must not change another entry. The host refuses -1; a GPU checks no segments, and
+    # gets right ones.
     if form.layout == "lengths":
         is_right = (parts[0] >= 0).all(1, keepdims=True) & (parts[0].sum(1, keepdims=True) == length)
         instead = library.places(count, parts[0])[None] == count - 1

@@ -25,7 +25,8 @@ class Gradient:
         self.result: str = made[1]  #: the name of the gradient, ``"grad_x"``
         self.of: typing.Tuple[str, ...] = made[2]  #: the results and outputs whose gradients are taken
         self.names: typing.Tuple[str, ...] = made[3]  #: names of these gradients, ``("grad_mean", "grad_variance")``
-        self.operators: typing.Tuple[_segfold.Operator, ...] = made[4]  #: in the order in which they run; where ``T`` is open, for one type
+        #: the operators in the order in which they run; if ``T`` is open, for one type
+        self.operators: typing.Tuple[_segfold.Operator, ...] = made[4]
 
     def _made(self, op):
         key = op.signature
@@ -90,7 +91,7 @@ def _gradient(op, wrt):
 def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
     """The gradient of an operator by the parameter ``wrt``, as operators that can be read and run.
 
-    That is a column of floats, a table of floats that is read at ``[segment]`` alone, or a scalar.
+    ``wrt`` names a column of floats, a table of floats that is read only at ``[segment]``, or a scalar.
 
     ``means`` tells how it is made: by sums, by totals, by places of chosen elements, or by scans. Raises InputError with the
     reason if there is none.

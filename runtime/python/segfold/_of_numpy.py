@@ -4,7 +4,7 @@ import operator
 
 from ._refusal import refuse
 
-#: NumPy's functions that numbers of NumPy call for operators of Python.
+#: Python's operator for each function that a number of NumPy calls, as in numpy.float32(2) * x.
 OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,

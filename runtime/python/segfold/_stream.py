@@ -77,10 +77,11 @@ def stream(
     Columns, flags and keys must end together. When one has ended, or after ``num_elements``, each iterable is asked for one more
     array and refused if it has one. An endless iterable can therefore not stand beside one that ends.
 
-    Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are given by keys.
-    Of an operator that scans, such as ``op.scanned()``, it yields running results of the next elements; of one that gives results of
-    segments, too, the results of the segments that end among these.
-    Raises the errors of a fold and of the iterables, and InputError for operators over rows, with a ``map``, or that scan from the end.
+    Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are
+    given by keys. For an operator that scans, such as ``op.scanned()``, it yields running results of the part's
+    elements, and, if the operator gives results of segments too, the results of the segments that end in the part.
+    Raises the errors of a fold and of the iterables, and InputError for operators over rows, with a ``map``, or that
+    scan from the end.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))

@@ -125,9 +125,9 @@ def fold(op, *columns, **words):
     Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators
     run in ``backward()`` and have gradients too. Sums of a column or of a product of two also have gradients by a
     column of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the
-    reason for a gradient that is not made, as by a table that is not read at ``[segment]``, in forward mode.
-    ``torch.func.vmap`` folds a batch in one launch. It folds the entries in turn if it maps over a scalar or over a
-    table that is not read at ``[segment]``, if the operator computes with ``segment``, and for keys and flags.
+    reason for a gradient that does not exist, such as by a table that is not read at ``[segment]``, and for forward
+    mode. ``torch.func.vmap`` folds a batch in one launch. It folds the entries in turn if it maps over a scalar or
+    over a table that is not read at ``[segment]``, if the operator computes with ``segment``, and for keys and flags.
     """
     known = _looked_up.get(id(op))
     return _folded(_remembered(op) if known is None else known, columns, **words)
@@ -246,7 +246,7 @@ def _by_operators(form, op, is_needed, gradients, arrays, segments):
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
-    """The gradient of each element: its segment's gradient, or a row of it if rows are summed."""
+    """The gradient of each element, which is its segment's: a number, or a row if rows are summed."""
     if layout == "whole":
         return gradient.expand(num_elements, *gradient.shape[1:])
     if layout == "uniform":

@@ -97,7 +97,7 @@ struct TorchTypes {
 
 TorchTypes& torch_types()
 {
-    static auto* types = new TorchTypes;  // outlives the interpreter
+    static auto* types = new TorchTypes;  // never freed, because it outlives the interpreter
     return *types;
 }
 
@@ -389,7 +389,7 @@ nb::object ArrayIn::dlpack_capsule(const std::string& what) const
     }
     const auto method = object_.attr(names().dlpack);
     try {
-        try {  // a library that knows versions may warn if none is requested
+        try {  // newer libraries may warn if no version is requested
             return method(nb::arg("max_version") = nb::make_tuple(1, 0));
         } catch (const nb::python_error& error) {
             if (!is_of_arguments(error))

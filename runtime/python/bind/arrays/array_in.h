@@ -86,7 +86,7 @@ private:
     void take_buffer(const std::string& what, Access access);
     void take_bfloat16(const std::string& what, Access access);
     void take_torch(const std::string& what);
-    /// Checks sizes and strides, then takes the memory as the array. Strides are in bytes; empty: C order.
+    /// Checks sizes and strides, then takes the memory as the array. Strides are in bytes; none mean C order.
     void take_memory(const std::string& what, Type type, const void* data, Place place,
                      std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
     void take_cuda_interface(const std::string& what, Access access);
