@@ -50,7 +50,7 @@ struct Entry {
     bool is_chosen = false;     ///< the plan that a run would take
     bool is_host = false;       ///< ran on the CPU: timed by the host's clock, and compared with no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
-    std::string stage_hash;     ///< of the stage's text; empty for peers
+    std::string stage_hash;     ///< hash of the stage's text; empty for peers
     Outcome outcome = Outcome::measured;
     /// Why the plan was abandoned or left out, its error, or the work that its time does not include.
     std::string reason;

@@ -422,7 +422,7 @@ struct TimeBench::State {
     Backend& backend;
     std::unique_ptr<Timing> timing;
     TimeRequest request;
-    std::map<std::string, double> paces;                                ///< by operator and stage
+    std::map<std::string, double> paces;  ///< milliseconds per element, by operator and stage
     std::map<std::string, std::unique_ptr<Data>> prepared;              ///< by operator and layout
     std::map<std::string, std::shared_ptr<const LoadedArrays>> shared;  ///< by operator
 };

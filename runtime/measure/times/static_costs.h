@@ -11,8 +11,8 @@
 
 namespace segfold::regress {
 
-/// The costs of a stage's text for an operator on one architecture. For a text of several kernels, a value is
-/// their sum or their largest.
+/// The costs of a stage's text for an operator on one architecture. If a text has several kernels, each value
+/// is their sum or their largest value.
 struct StaticCost {
     std::string op;  ///< the operator's name on a command line
     std::string stage;

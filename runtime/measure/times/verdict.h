@@ -21,7 +21,7 @@ struct TimeCase {
     std::string against;  ///< the divisor: "whole", "grid_reduce whole", "read"
     std::string configuration;
     Rounds rounds;       ///< empty if the case was not measured
-    std::string reason;  ///< why it was not measured
+    std::string reason;  ///< why the case was not measured
 
     [[nodiscard]] bool same_case(const TimeCase& other) const;
 };
@@ -68,8 +68,8 @@ using Remeasure = std::function<Rounds(const TimeCase& of)>;
 /// measurements must agree. A case is ambiguous if they disagree, or if it is noisy or has few samples.
 ///
 /// A case with times in the baseline but none in `now` was over the cut-off, perhaps only this once, so it is
-/// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. It is worse
-/// if even the least of these ratios exceeds the baseline's median by enough to count; if there are few
+/// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. The case is
+/// worse if even the least of these ratios exceeds the baseline's median by enough to count; if there are few
 /// ratios, by `clear_effect`.
 [[nodiscard]] std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now,
                                                      std::span<const TimeCase> baseline,

@@ -51,8 +51,8 @@ private:
     std::vector<std::size_t> starts_;
     std::vector<std::size_t> across_;
     std::map<Point, std::size_t> places_;
-    std::map<std::string, Values, std::less<>> values_;  ///< by stage
-    std::vector<std::vector<int>> ranks_;                ///< for each point, the index of each value
+    std::map<std::string, Values, std::less<>> values_;  ///< values of tunables, by stage
+    std::vector<std::vector<int>> ranks_;  ///< for each point, the ranks of its values in values_
 };
 
 }  // namespace segfold::tune

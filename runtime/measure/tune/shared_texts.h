@@ -21,7 +21,7 @@ public:
 private:
     const Problem& problem_;
     const Catalogue& catalogue_;
-    std::map<Point, Emitted> texts_;  ///< by the point without its numbers
+    std::map<Point, Emitted> texts_;  ///< the key is the point without its numbers
 };
 
 }  // namespace segfold::tune

@@ -12,7 +12,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kSecondsToStart = 600;
-constexpr int kRounds = 21;  ///< of a ranking request without a number
+constexpr int kRounds = 21;  ///< rounds of a ranking request that names none
 
 Json message_json(const Point& point)
 {

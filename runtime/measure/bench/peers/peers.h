@@ -13,7 +13,7 @@
 
 namespace segfold::bench {
 
-/// A peer bound to a placed workload. The peer writes the workload's result arrays.
+/// A peer bound to a workload in the back end's memory. The peer writes the workload's result arrays.
 class LoadedFold {
 public:
     virtual ~LoadedFold() = default;
@@ -77,9 +77,9 @@ public:
                                                               PlacedWorkload& placed) = 0;
 };
 
-/// Returns the peers of a back end. For the timing of a GPU: CUB and Thrust, compiled by nvcc. Else: Thrust
-/// on the host's cores, compiled by the system's compiler. `cccl` is the folder of the CCCL headers; if it is
-/// empty, $SEGFOLD_CCCL, else a toolkit's.
+/// Returns the peers of a back end. If `timing` is that of a GPU, they are CUB and Thrust, compiled by nvcc.
+/// Otherwise they are Thrust on the host's cores, compiled by the system's compiler. `cccl` is the folder of
+/// the CCCL headers; if it is empty, $SEGFOLD_CCCL, else a toolkit's.
 ///
 /// `timing` must outlive the result. Throws InputError if named headers do not exist or do not support nvcc.
 [[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing,

@@ -124,7 +124,7 @@ std::string titles_of_rates()
 
 std::string print_rates(const std::vector<WorkloadRecord>& records, const MachineRecord& machine)
 {
-    constexpr std::size_t kDigits = 6;  // of a hash that are printed
+    constexpr std::size_t kDigits = 6;  // digits of a hash to print
     std::string text;
     for (const auto& record : records) {
         std::string rates;

@@ -31,7 +31,8 @@ struct SweepRequest {
 struct SweepListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const std::string& warning)> warned;
-    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;  ///< called at once
+    /// Called after each entry.
+    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
     std::function<void(WorkloadRecord record)> done;
     /// Called for a workload of a sweep that cannot be made.
     std::function<void(const std::string& workload, const std::string& why)> skipped;
