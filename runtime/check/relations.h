@@ -44,15 +44,15 @@ struct RelationOutcome {
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
 
-/// Returns the part of an operator with rows or a map that relations try, such as "the fold of one feature".
-/// Empty if they try the whole operator.
+/// Names the part of an operator that relations try, such as "the fold of one feature". Empty if they try the
+/// whole operator.
 [[nodiscard]] std::string tried_part(const Operator& op);
 
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// The relations that `segfold regress` tries, on which stages and data.
+/// A request of `segfold regress`: the relations to try, on which stages and data.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;

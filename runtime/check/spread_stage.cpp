@@ -13,7 +13,7 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // kept free on a device beside its slices
+constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // bytes to leave free beside the slices
 
 SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
 {

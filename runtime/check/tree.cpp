@@ -22,7 +22,7 @@ constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
 /// Elements behind the last compared segment, enough for grids that depend on the device.
 constexpr std::int64_t kBehind = 60000;
-/// Elements behind it in the larger input.
+/// Elements behind the last compared segment in the larger input.
 constexpr std::int64_t kMore = 90000;
 
 /// Lengths of segments, and the segments that are compared.
