@@ -31,7 +31,7 @@ struct PaperRow {
     std::string row;
     bool is_host = false;  ///< one CPU thread in place of a stage
     std::string stage;     ///< name of a stage or a probe; empty for the host and for a mere copy
-    std::map<std::string, int> chosen;              ///< tunables
+    std::map<std::string, int> chosen;              ///< values of tunables
     std::optional<std::int64_t> num_elements = {};  ///< set if a row of a timer has its own number
     bench::TransferMethod transfer = {};            ///< for experiments of kind transfer
 };
