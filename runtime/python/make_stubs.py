@@ -1,4 +1,4 @@
-"""Prints the stub of the extension module, segfold/_segfold.pyi; a test compares them. Needs nanobind and the built
+"""Prints the stub of the extension module. A test compares it with segfold/_segfold.pyi. Needs nanobind and the built
 package.
 
     PYTHONPATH=build/ci/python python runtime/python/make_stubs.py > runtime/python/segfold/_segfold.pyi

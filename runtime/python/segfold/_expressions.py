@@ -10,7 +10,7 @@ _numbers = itertools.count()
 
 
 class Type:
-    """A scalar type of the language; called, it converts: ``sf.f32(n)``; ``sf.f32[4]`` is an array of fields."""
+    """A scalar type. A call converts: ``sf.f32(n)``. An index makes an array of fields: ``sf.f32[4]``."""
 
     __slots__ = ("name", "is_float", "is_integer")
 

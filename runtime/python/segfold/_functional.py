@@ -6,7 +6,7 @@ from . import _segfold
 from ._results import standing_for
 
 
-_operators = {}  # operators by their texts; where the user made one, it is this object
+_operators = {}  # operators by their texts; those made by the user are the user's own objects
 
 
 def operator_of_text(text):

@@ -21,7 +21,7 @@ _local = threading.local()
 
 @contextlib.contextmanager
 def standing_for(step, op):
-    """Within it, calls of `step`, an operator of a gradient of `op`, repeat no warning about `op`."""
+    """While it is entered, calls of `step`, an operator of a gradient of `op`, repeat no warning about `op`."""
     outer = getattr(_local, "names", None)
     _local.names = (f"operator {step} ", f"operator {op} ")
     try:

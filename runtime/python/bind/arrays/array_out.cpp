@@ -144,7 +144,7 @@ nb::object size_of_new(const ShapeOut& shape)
     return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
 }
 
-/// Whether a library has kept the type of an imported array. Warns the first time that it has not.
+/// Whether a library has kept the type of an imported array. If not, warns once for each library and type.
 bool is_kept_whole(const nb::object& made, Kind kind, Type type)
 {
     const nb::object dtype = made.attr("dtype");
