@@ -29,17 +29,17 @@ struct Baseline {
 
     /// Returns the entry of a device; null if there is none.
     [[nodiscard]] const DeviceTimes* find(std::string_view device) const;
-    /// Replaces a device's ratios, but keeps the old cases for which `stay` is true.
+    /// Replaces a device's ratios, but keeps the old cases that `stay` selects.
     ///
-    /// Returns how many of those old cases are lost anyway. If the driver, the compiler or the number of
-    /// elements differs, all are lost, because a baseline has one of each per device.
+    /// Returns the number of selected cases that are lost anyway. If the driver, the compiler or the number
+    /// of elements differs, all are lost, because a baseline has one of each per device.
     std::size_t replace(DeviceTimes times, const std::function<bool(const TimeCase&)>& stay = {});
-    /// Replaces the static costs, but keeps the old ones for which `stay` is true if the compiler is the
-    /// same. Returns how many of those are lost.
+    /// Replaces the static costs, but keeps the old costs that `stay` selects. If the compiler differs, they
+    /// are lost. Returns the number of lost costs.
     std::size_t replace(StaticCosts costs, const std::function<bool(const StaticCost&)>& stay = {});
 };
 
-/// Reads a baseline's text. Messages call it `name`.
+/// Reads a baseline's text. Error messages call the text `name`.
 ///
 /// Throws InputError with the place in the document, the value there, and the right value.
 [[nodiscard]] Baseline parse_baseline(const std::string& name, std::string_view text);

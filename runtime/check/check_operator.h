@@ -19,7 +19,7 @@
 
 namespace segfold::regress {
 
-/// Returns the default number of elements with which a check runs a stage.
+/// Returns the default number of elements on which a check runs a stage.
 ///
 /// The number lies between `least` and `most`. It is large enough that the stage's smallest plans run their
 /// loops more than once. A few elements are added, so that segments of one odd length fit and all elements
@@ -33,12 +33,12 @@ struct CheckOutcome {
     std::string layout;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
-    Configuration configuration;  ///< of the stage; Thrust has none
-    /// If the text is one for older devices than the back end's: ten times their compute capability.
+    Configuration configuration;  ///< configuration of the stage; empty for Thrust
+    /// Set if the stage's text is for devices older than the back end's: ten times their compute capability.
     std::optional<int> compute_capability;
-    std::optional<std::string> unmet;     ///< why the stage cannot serve; nothing else is set then
-    std::optional<std::string> fault;     ///< a fault that simt found; nothing else is set then
-    std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if it ran
+    std::optional<std::string> unmet;     ///< why the stage cannot serve; then no later member is set
+    std::optional<std::string> fault;     ///< a fault that simt found; then no later member is set
+    std::vector<Comparison> comparisons;  ///< comparison with the reference, then with Thrust if Thrust ran
 
     [[nodiscard]] bool failed() const;
 };
@@ -59,7 +59,8 @@ struct CheckRequest {
     std::vector<Law> assume = {};  ///< laws to rely on even if they are refuted
     prove::ProofOptions proof = {};
     bool until_failure = false;  ///< a stage ends with its first failure
-    /// Number of slices in which every stage runs. 0: one piece, or with several devices one slice each.
+    /// Number of slices in which every stage runs. 0 stands for one piece, or with several devices one slice
+    /// each.
     std::int64_t num_slices = 0;
     /// Further back ends of the session's kind. Slices are dealt to all devices.
     std::span<Backend* const> others = {};
@@ -70,21 +71,21 @@ struct CheckRequest {
     /// Returns the largest number of elements of any stage.
     [[nodiscard]] std::int64_t most_elements() const;
     [[nodiscard]] bool is_spread() const { return num_slices != 0 || !others.empty() || ranks != nullptr; }
-    /// Returns "4 ranks" or "7 slices on 3 devices"; empty if all runs in one piece.
+    /// Returns "4 ranks" or "7 slices on 3 devices"; empty if stages run in one piece.
     [[nodiscard]] std::string spread_text() const;
 };
 
-/// Fills in standard_layouts(), and for each stage the elements that it needs: 2^20 on a GPU, elsewhere from
-/// 2^14 to about 24600.
+/// Fills in standard_layouts(), and the number of elements for each stage: 2^20 on a GPU, else from 2^14 to
+/// about 24600.
 void take_standard_data(CheckRequest& request, const Operator& op, const Catalogue& catalogue,
                         const Backend& backend);
 
-/// The outcomes by seed, then layout, then stage; and why Thrust did not run.
+/// The outcomes ordered by seed, then layout, then stage, and how Thrust ran.
 struct CheckMatrix {
     std::vector<CheckOutcome> outcomes;
-    std::int64_t num_elements = 0;  ///< the most that any stage used
-    std::string thrust;             ///< the system that it ran on
-    std::string without_thrust;     ///< why it did not run, in one sentence; empty if it did
+    std::int64_t num_elements = 0;  ///< the largest number that any stage used
+    std::string thrust;             ///< the system that Thrust ran on
+    std::string without_thrust;     ///< why Thrust did not run, in one sentence; empty if it did
 
     [[nodiscard]] bool any_failed() const;
 };
@@ -92,19 +93,19 @@ struct CheckMatrix {
 /// A failure of a fold in parts, repeated with fewer elements.
 struct SmallestFailure {
     CheckOutcome outcome;
-    bool is_smaller = false;  ///< whether it is smaller than the failure
+    bool is_smaller = false;  ///< whether it has fewer elements than the original failure
 };
 
 /// Findings of a check.
 struct Check {
-    /// Judged by a long search, by proofs, and by the data of the first layout.
+    /// The operator's laws, judged by a long search, by proofs, and by the data of the first layout.
     OperatorLaws laws;
     CheckMatrix matrix;
-    /// For each refuted law: an input on which a stage shows the fault, if one does.
+    /// Inputs that show the effect of refuted laws, at most one per law.
     std::vector<FaultInput> faults;
     /// Smallest input that repeats the first failure of a stage in parts.
     std::optional<SmallestFailure> smallest = {};
-    /// False if the operator has no sound identity to rely on; then no stage ran.
+    /// False if the operator's identity is not sound. Then no stage ran.
     bool has_stages = true;
 
     /// True if every refuted law is assumed by the user, and every run agrees.

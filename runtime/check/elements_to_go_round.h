@@ -6,8 +6,8 @@
 
 namespace segfold::regress {
 
-/// Returns the fewest elements with which a stage's smallest plan runs its loops more than once: at least
-/// `least`, at most `most`, in steps of a twelfth.
+/// Returns about the fewest elements with which a stage's smallest plan runs its loops more than once. Starts
+/// at `least` and adds a twelfth at a time, up to `most`.
 ///
 /// With so many elements, every launch has two blocks or more, and if a grid is bounded, every block makes
 /// two rounds. This holds for every form of segments that the stage serves. `problem` gives everything except

@@ -17,7 +17,7 @@ namespace segfold::regress {
 /// shows the difference. The arrays are texts for read_array_as().
 struct FaultInput {
     Law law = Law::associative;
-    std::vector<Law> assumed;  ///< laws that the stage must be told to rely on
+    std::vector<Law> assumed;  ///< laws that a run must assume with --assume
     std::string stage;
     std::map<std::string, int> settings;  ///< tunables that differ from the stage's preferences
     std::vector<std::string> columns;     ///< one per parameter: "[1, 2, 3]"

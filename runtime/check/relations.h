@@ -1,5 +1,5 @@
 #pragma once
-// Relations between runs that must hold for every associative operator, whatever its results are.
+// Relations between runs that hold for every associative operator, so no right result need be known.
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +19,8 @@ struct Relation {
     std::string (*objection)(const Operator& op);
     /// Tries the relation; returns nothing if it holds.
     std::optional<Breach> (*attempt)(Trial& trial);
-    /// Returns what the relation needs and the setting lacks; empty if nothing. Null: it needs nothing.
+    /// Returns what the relation needs and the setting lacks; empty if nothing. Null if the relation needs
+    /// nothing.
     std::string (*missing)(const Setting& setting) = nullptr;
 };
 
@@ -36,22 +37,22 @@ struct RelationOutcome {
     Tiles tiles = Tiles::chosen;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
-    std::string objection;         ///< why it was not tried; empty if it was
+    std::string objection;         ///< why the relation was not tried; empty if it was
     std::optional<Breach> breach;  ///< nothing if the relation held
-    std::string unjudged = {};     ///< if it held: which results could not be judged, and why
+    std::string unjudged = {};     ///< results of a relation that held but could not be judged, and why
 
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
 
-/// Returns the part of an operator with rows or a map that relations try, such as "the fold of one feature".
-/// Empty if they try all of it.
+/// Names the part of an operator that relations try, such as "the fold of one feature". Empty if they try the
+/// whole operator.
 [[nodiscard]] std::string tried_part(const Operator& op);
 
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
 
-/// What `regress` tries: relations between two folds (a shuffled input, a cut one) on stages of kernels.
+/// A request of `segfold regress`: the relations to try, on which stages and data.
 struct RelationRequest {
     std::vector<const Relation*> relations;
     std::vector<const Stage*> stages;

@@ -34,8 +34,7 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem,
             }
         smaller = std::move(next);
     }
-    // The evaluation of conditions takes most of the time, and small configurations mostly satisfy them, so
-    // the smallest come first.
+    // The smallest come first: evaluating conditions takes most of the time, and the first match ends it.
     std::ranges::stable_sort(smaller, {}, size);
     for (const auto& chosen : smaller) {
         try {

@@ -1,5 +1,5 @@
 #pragma once
-// The relations between a fold in one piece and folds by parts: slices, devices, ranks.
+// Relations between a fold in one piece and folds in parts: slices, devices, ranks.
 #include <optional>
 #include <string>
 

@@ -20,12 +20,13 @@ struct SpreadStage {
     const Stage& stage;
     /// Returns the configuration of `stage`, or of another stage that folds pieces if `stage` cannot.
     std::function<Configuration(const Stage&, const Problem&)> configure;
-    /// True: as with `--reproducible`, the order depends only on the data, whatever the stage.
+    /// If true, the order of combination depends only on the data, as with `--reproducible`, whatever the
+    /// stage.
     bool is_reproducible = false;
 };
 
-/// Folds a workload in slices, which are dealt to the devices. Pieces of a cut segment are folded as form
-/// whole; if the stage cannot do that, the rule of thumb chooses one that can.
+/// Folds a workload in slices, which are dealt to the devices. Pieces of a cut segment are folded in the form
+/// `whole`. If the stage does not take it, the rule of thumb chooses a stage that does.
 [[nodiscard]] Results run_sliced(std::span<const SliceDevice> devices, const Workload& workload,
                                  const SpreadStage& how, std::int64_t num_slices);
 

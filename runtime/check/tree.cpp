@@ -22,7 +22,7 @@ constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
 /// Elements behind the last compared segment, enough for grids that depend on the device.
 constexpr std::int64_t kBehind = 60000;
-/// The same for the larger size.
+/// Elements behind the last compared segment in the larger input.
 constexpr std::int64_t kMore = 90000;
 
 /// Lengths of segments, and the segments that are compared.
@@ -116,8 +116,8 @@ std::int64_t differences(const Hashes& left, const Hashes& right)
     return count;
 }
 
-/// Finds the causes that change the trees of a plan, and enters them in `row`. Returns the hashes without any
-/// change.
+/// Counts for each cause the segments whose trees change, and enters the counts in `row`. Returns the hashes
+/// without any change.
 Hashes fill(TreeRow& row, const TreePlan& plan)
 {
     const auto form = plan.form;

@@ -28,7 +28,7 @@ constexpr double kPanelHeight = 320;
 constexpr double kNarrowPanelHeight = 220;
 constexpr double kStripe = 4;  ///< height of the coloured stripe above a panel
 constexpr double kPanelGap = 30;
-constexpr double kBaseline = 4;  ///< from the middle of a text to its baseline
+constexpr double kBaseline = 4;  ///< distance from the middle of a text to its baseline
 
 bool is_narrow(const Drawing& drawing) { return drawing.width() < 600; }
 double margin_of(const Drawing& drawing) { return is_narrow(drawing) ? kNarrowMargin : kMargin; }

@@ -15,16 +15,16 @@ struct Mark {
     std::string more = {};  ///< shown after `text` in tips and tables
 };
 
-/// The marks that share a colour, at most one for each category or size.
+/// Marks of one colour, at most one for each category or size.
 struct Series {
     std::string name;
     std::vector<std::optional<Mark>> marks;
-    Paint paint = kInk;  ///< of bars; lines of a panel have one by their index
+    Paint paint = kInk;  ///< colour of bars; a line's colour follows from its index in the panel
 };
 
-/// The values and texts that an axis of bars must have room for.
+/// Range of values and texts that an axis of bars must fit.
 struct Extent {
-    double least = 0, greatest = 0;  ///< values
+    double least = 0, greatest = 0;  ///< range of the values
     double text_width = 0;           ///< width of the longest text behind a bar, in pixels
 };
 
@@ -35,7 +35,7 @@ struct BarChart {
     std::vector<std::string> categories;
     std::vector<std::string> notes;  ///< shown where a category has no bar
     std::vector<Series> series;      ///< each has a mark, or none, for each category
-    /// Given if several charts share one axis range; otherwise the range is the chart's own.
+    /// Set if several charts share one axis range. If empty, the range follows from the chart's own marks.
     std::optional<Extent> extent;
 };
 
@@ -57,10 +57,10 @@ struct LineChart {
 };
 
 inline constexpr double kWideChart = 960;  ///< pixels, for a desk screen
-/// For a phone: names stand above their bars, and panels below each other.
+/// Pixels, for a phone. Names then stand above their bars, and panels below each other.
 inline constexpr double kNarrowChart = 360;
 
-/// Returns the values and the text width of a chart.
+/// Returns the range of a chart's values and its text width.
 [[nodiscard]] Extent extent_of(const BarChart& chart);
 
 /// Draws the chart. The axis is logarithmic if the largest value is more than 20 times the smallest.

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double kNoise = 0.03;  ///< a step this close to 1 has no direction
 
-/// Returns the step that a source states, or computes it from stated times.
+/// Returns how many times as fast `row` is as `before`: as the source states, or from the times that it
+/// states.
 std::optional<double> published_step(const Paper& paper, const std::string& figure, const std::string& before,
                                      const std::string& row)
 {

@@ -32,13 +32,13 @@ namespace segfold::papers {
 /// Returns the rate of `entry` / the rate of `whole`; nothing if one is missing.
 [[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
 
-/// Two neighbouring kernels of a ladder: the one that was faster when published is now the slower one.
+/// Two neighbouring rows of a ladder whose order of speed differs between publication and measurement.
 struct Reversal {
     std::string before, row;
-    double then = 0, now = 0;  ///< times as fast
+    double then = 0, now = 0;  ///< time of `before` / time of `row`, as published and as measured
 };
 
-/// Returns the steps of an experiment that were forward when published and are not now, or the other way
+/// Returns the steps of an experiment that were faster when published and are slower now, or the other way
 /// round. Steps from or to the CPU do not count.
 [[nodiscard]] std::vector<Reversal> reversals(const Paper& paper, const Experiment& experiment,
                                               const MeasuredPaper* measured);

@@ -10,9 +10,9 @@
 namespace segfold::papers {
 namespace {
 
-constexpr std::size_t kFewestSizes = 3;  ///< fewest that make a line
+constexpr std::size_t kFewestSizes = 3;  ///< fewest sizes that make a line
 
-/// Returns the devices that the source names for these experiments, in its order.
+/// Returns the devices that the source names for these experiments, in the source's order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
 {
     std::vector<std::string> devices;
@@ -37,8 +37,8 @@ std::string joined(std::initializer_list<std::string> parts)
     return text;
 }
 
-/// Returns the first rung that is not the host's: the times of other rungs are compared with it. Returns null
-/// if rungs do different work, as in timers (different sizes) and transfers (both directions).
+/// Returns the first rung that runs on the GPU, with which other rungs are compared. Returns null if rungs do
+/// different work, as in timers (different sizes) and transfers (both directions).
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;
@@ -49,8 +49,8 @@ const PaperRow* first_rung(const Experiment& experiment)
     return found == rows.end() ? nullptr : &*found;
 }
 
-/// Adds to each mark its speed relative to the first rung, as stated or computed. Returns whether any mark
-/// got one.
+/// Adds to the text of each mark its speed relative to the first rung, as stated or computed. Returns true if
+/// any mark got a speed.
 bool add_gains(Series& series, const Experiment& experiment, const std::vector<std::string>& rows,
                const Quantity& quantity, const Paper* paper)
 {
@@ -84,7 +84,7 @@ std::string workload_text(const Experiment& experiment)
                        experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "");
 }
 
-/// Returns the amount of data as text; empty if each row has its own.
+/// Returns the experiment's number of elements or threads as text; empty if each row has its own.
 std::string size_text(const Experiment& experiment)
 {
     const bool is_own = std::ranges::all_of(experiment.rows,
@@ -94,7 +94,7 @@ std::string size_text(const Experiment& experiment)
                                 experiment.kind == ExperimentKind::probe ? "threads" : "elements");
 }
 
-/// Returns the rows of a chart: first the rows of the source that are not rungs here, then the rungs.
+/// Returns the rows of a chart: first the source's rows that have no rung here, then the rungs.
 std::vector<std::string> rows_of(const Paper& paper, const Experiment& experiment, const Quantity& quantity)
 {
     std::vector<std::string> rows;

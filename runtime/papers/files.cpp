@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kColumns = "figure,row,metric,value,unit,device,read_from";
 constexpr std::size_t kNumColumns = 7;
 
-/// Returns the result of `read` on a document; throws SpecError saying what is wrong with it.
+/// Returns the result of `read` on a JSON document. Throws SpecError naming the fault of the document.
 template <class Read>
 auto reading(const std::string& file, std::string_view text, Read read)
 {
@@ -73,7 +73,8 @@ std::int64_t elements_from(const JsonValue& document, const std::string& place)
     return elements;
 }
 
-/// Whether a member is `second`; it must be `first` or `second`.
+/// Returns true if the member is `second`, false if it is `first` or missing. Throws InputError for another
+/// text.
 bool is_second(const JsonValue& document, const std::string& place, const char* key, const std::string& first,
                const std::string& second)
 {

@@ -15,11 +15,11 @@
 
 namespace segfold::papers {
 
-/// Kind of an experiment, which says how it is measured.
+/// Kind of an experiment: it decides how rows are measured.
 enum class ExperimentKind : std::uint8_t {
     ladder,    ///< stages on one workload
     probe,     ///< small kernels that do not reduce
-    transfer,  ///< copies between host and GPU, and folds of arriving data
+    transfer,  ///< copies between host and GPU, and folds of chunks as they arrive
     timer      ///< launches, timed by the GPU's events and by the host's clock
 };
 
@@ -29,17 +29,17 @@ enum class ExperimentKind : std::uint8_t {
 /// A rung of an experiment: its name in the source, and the stage measured for it.
 struct PaperRow {
     std::string row;
-    bool is_host = false;                           ///< one CPU thread in place of a stage
-    std::string stage;                              ///< or the probe; empty for the host and for a mere copy
-    std::map<std::string, int> chosen;              ///< tunables
-    std::optional<std::int64_t> num_elements = {};  ///< if a row of a timer has its own number
+    bool is_host = false;  ///< one CPU thread in place of a stage
+    std::string stage;     ///< name of a stage or a probe; empty for the host and for a mere copy
+    std::map<std::string, int> chosen;              ///< values of tunables
+    std::optional<std::int64_t> num_elements = {};  ///< set if a row of a timer has its own number
     bench::TransferMethod transfer = {};            ///< for experiments of kind transfer
 };
 
 /// One table or curve of a source: an operator over one workload, measured with every rung.
 struct Experiment {
     ExperimentKind kind = ExperimentKind::ladder;
-    std::string figure;  ///< its name in published.csv
+    std::string figure;  ///< the figure's name in published.csv
     std::string title;
     std::string op;            ///< a standard operator; empty for probes
     std::optional<Type> type;  ///< type of its values
@@ -53,7 +53,7 @@ struct PublishedValue {
     std::string figure, row, metric;
     double value = 0;
     std::string unit, device;
-    std::string read_from;  ///< its place in the source
+    std::string read_from;  ///< the number's place in the source
 };
 
 /// A source: a publication whose experiments are repeated.
@@ -71,7 +71,7 @@ struct Paper {
                                              std::string_view metric) const;
 };
 
-/// Reads `paper.json`. Throws SpecError naming `file` and what is missing or wrong.
+/// Reads `paper.json`. Throws SpecError naming `file` and the missing or wrong member.
 [[nodiscard]] Paper read_paper(const std::string& name, const std::string& file, std::string_view text);
 
 /// Reads `published.csv`, with the columns figure, row, metric, value, unit, device, read_from. Fields may be

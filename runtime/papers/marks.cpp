@@ -68,7 +68,7 @@ std::optional<Quantity> published_quantity(const Paper& paper, const Experiments
     return std::nullopt;
 }
 
-/// Returns the unit in which times are neither all large nor all small numbers.
+/// Returns time in microseconds if any measured time is below 1 ms, else in milliseconds.
 Quantity measured_time(const Experiments& experiments, const MeasuredPaper& measured)
 {
     double least = HUGE_VAL;
@@ -79,7 +79,7 @@ Quantity measured_time(const Experiments& experiments, const MeasuredPaper& meas
     return {"time", least < 1 ? "us" : "ms"};
 }
 
-/// Returns the row that a unit such as "of stride 1" refers to.
+/// Returns the row named by a unit: "stride 1" for "of stride 1"; nothing for other units.
 std::optional<std::string> whole_of(const Quantity& quantity)
 {
     constexpr std::string_view kOf = "of ";
@@ -92,7 +92,7 @@ bool is_measurable(const Quantity& quantity)
     return whole_of(quantity) || factor_of(quantity.metric, quantity.unit);
 }
 
-/// Returns a number with four digits, or with more if it has more before its point.
+/// Returns a number with four digits, or with all digits before its point if there are more.
 std::string number_text(double value)
 {
     constexpr double kLong = 1e4;

@@ -16,8 +16,8 @@ struct Quantity {
     std::string metric, unit;
 };
 
-/// Returns the quantities that the source states. Adds time if measurements cannot be shown in these
-/// quantities. Each quantity gets a chart.
+/// Returns the quantities to draw, one chart each: the first quantity that the source states, and time if
+/// measurements cannot be expressed in it.
 [[nodiscard]] std::vector<Quantity> quantities_of(const Paper& paper, const Experiments& experiments,
                                                   const MeasuredPaper* measured);
 

@@ -19,7 +19,7 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNeverHopeless = 1e9;  ///< slow rungs are measured too
+constexpr double kNeverHopeless = 1e9;  ///< no rung is abandoned for being slow
 constexpr int kMostHostRepeats = 11;
 /// The largest input, in elements, that the reference folds within a few seconds.
 constexpr std::int64_t kMostChecked = std::int64_t{1} << 24;
@@ -51,7 +51,7 @@ bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Res
     return {true, agrees, agrees ? "reference" : "the CPU's results differ from the reference's"};
 }
 
-/// Measures one host thread. Without a compiler, returns an entry that says so.
+/// Measures the fold of one host thread. Without a compiler, returns an entry that says so.
 bench::Entry measure_host(const PaperRow& row, const bench::CaseData::Prepared& prepared,
                           const Traffic& traffic, int repeats)
 {
@@ -131,7 +131,7 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
     return record;
 }
 
-/// Measures rows that each have their own number of elements. Returns the record of the first, with all
+/// Measures rows that each have their own number of elements. Returns the record of the first row, with all
 /// entries.
 bench::WorkloadRecord climb_sizes(Climb& climb)
 {

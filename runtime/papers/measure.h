@@ -9,7 +9,7 @@
 
 namespace segfold::papers {
 
-/// Called with one line on what is measured next.
+/// Called with one line that names the next measurement.
 using Show = std::function<void(const std::string& line)>;
 
 /// Measures every row of an experiment, `repeats` times unless that takes too long.

@@ -18,7 +18,7 @@ namespace segfold::papers {
 /// Breaks `text` at blanks into lines of at most `width`. A wider word gets a line of its own.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double size, double width);
 
-/// The point of a text that lies at its given place.
+/// The point of a text that is placed at its coordinates.
 enum class Anchor { start, middle, end };
 
 /// Style of a text.
@@ -29,7 +29,7 @@ struct TextStyle {
     Paint paint = kInk;
 };
 
-/// Shapes that distinguish the lines of a chart where colours do not.
+/// Shapes of points, which distinguish the lines of a chart beside their colours.
 enum class MarkerShape { circle, square, diamond, triangle };
 
 /// A drawing in pixels from the top left, with a title and a description for readers who cannot see it.
@@ -45,7 +45,7 @@ public:
     void describe(std::string_view sentence);
 
     void text(double x, double y, std::string_view content, const TextStyle& style = {});
-    /// Viewers with a pointer show `tip`; empty: no tip.
+    /// Draws a filled rectangle. Viewers with a pointer show `tip` unless it is empty.
     void rectangle(double x, double y, double width, double height, const Paint& paint,
                    std::string_view tip = {});
     void line(double x1, double y1, double x2, double y2, const Paint& paint, double width = 1);

@@ -1,5 +1,5 @@
 #pragma once
-// Derives an operator with which relations between results of an operator can be stated.
+// Derives operators that state relations between the results of a given operator.
 #include "dsl/operator.h"
 #include "runtime/scale/slices/slice_operators.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The operators that a stage is checked with by default.
+// The default operators for checking a stage.
 #include <vector>
 
 #include "codegen/catalogue.h"

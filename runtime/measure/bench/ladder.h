@@ -73,7 +73,7 @@ struct LadderListener {
 /// the host's cores.
 ///
 /// A stage that cannot serve, does not compile or fails becomes an entry that says so, and measuring goes on.
-/// Only a failure after which the device refuses work of this process ends it.
+/// Measuring ends only if the device refuses further work of this process.
 ///
 /// A plan is abandoned if one launch took `hopeless` times as long as the best so far. It is not launched at
 /// all if its longest segment alone would take that long, estimated from its times for segments of 2^14 and

@@ -15,10 +15,10 @@ struct ProbeRequest {
     int repeats = 21;
 };
 
-/// Measures probes in turn. Inputs stay on the GPU as long as they are large enough.
+/// Measures probes one after the other. Their input stays on the GPU until a probe needs a larger one.
 class Probes {
 public:
-    /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.
+    /// Both arguments must outlive this object. Throws DeviceError if the bench does not measure a GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
     /// Compiles, runs, checks and times a probe. The entry's bytes are the bytes that the probe must move.
@@ -34,7 +34,7 @@ private:
     cuda::CudaTiming& timing_;
     const Catalogue& catalogue_;
     cuda::DeviceBuffer input_;
-    std::vector<std::byte> results_;  ///< in host memory
+    std::vector<std::byte> results_;  ///< copied to host memory
 };
 
 }  // namespace segfold::bench

@@ -16,13 +16,13 @@ struct AskedPlan {
     std::map<std::string, int> settings = {};
 };
 
-/// Selects the plans of a problem that are measured.
+/// The plans of a problem to measure.
 struct PlanSelection {
     /// Request for the plan that a run would take. A reproducible plan is measured as an additional plan.
     PlanRequest chosen = {};
-    /// The only plans measured beside it; empty: every stage that takes the form.
+    /// The only plans measured beside the chosen one; if empty, every stage that takes the form.
     std::vector<AskedPlan> others = {};
-    bool with_rungs = false;  ///< also stages that exist only for the ladder
+    bool with_rungs = false;  ///< also stages that are measured for comparison and never chosen
     bool asks_records = true;
 };
 
@@ -30,7 +30,7 @@ struct PlanSelection {
 /// form that they are converted to.
 [[nodiscard]] SegmentForm read_form(const Problem& problem, const Catalogue& catalogue);
 
-/// Returns the plans of a ladder, first the plan that a run would take. Complaints of the tuning records go
+/// Returns the plans to measure, first the plan that a run would take. Adds complaints of the tuning records
 /// to `warnings`.
 ///
 /// If `chosen` names a stage, its plan is the only one. Throws InputError if a chosen stage cannot serve; a

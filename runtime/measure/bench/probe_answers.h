@@ -10,7 +10,7 @@
 
 namespace segfold::bench {
 
-/// Fills a probe's results before it runs.
+/// The byte that fills a probe's results before it runs.
 inline constexpr std::uint8_t kProbePoison = 0xcd;
 
 /// Returns the 32-bit word at a place of every input. An element of eight bytes has two words, the lower one
@@ -20,8 +20,8 @@ inline constexpr std::uint8_t kProbePoison = 0xcd;
 /// Fills `words` with words 0, 1, 2, ... of an input.
 void fill_probe_input(std::span<std::uint32_t> words);
 
-/// Returns the element that the probe must write at a place of its results; nothing if it must write none
-/// there.
+/// Returns the element that a probe must write at `place` of its results; nothing if that place stays
+/// unwritten.
 using ProbeAnswer = std::function<std::optional<std::uint64_t>(std::int64_t place)>;
 
 /// Returns the answers of a probe. Throws InternalError if the probe is unknown.

@@ -17,7 +17,7 @@ namespace segfold::bench {
 /// Outcome of measuring a plan or peer.
 enum class Outcome : std::uint8_t { measured, abandoned, left_out, failed };
 
-/// In the order of Outcome.
+/// Names of outcomes, in the order of Outcome.
 inline constexpr std::array<std::string_view, 4> kOutcomeNames = {"measured", "abandoned", "left_out",
                                                                   "failed"};
 
@@ -48,23 +48,23 @@ struct Entry {
     bool is_peer = false;
     bool is_by_key = false;
     bool is_chosen = false;     ///< the plan that a run would take
-    bool is_host = false;       ///< ran on the CPU: times are the host's, and there is no ceiling
+    bool is_host = false;       ///< ran on the CPU: timed by the host's clock, and compared with no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
-    std::string stage_hash;     ///< of the stage's text; empty for peers
+    std::string stage_hash;     ///< hash of the stage's text; empty for peers
     Outcome outcome = Outcome::measured;
-    /// The reason why it was abandoned or left out, its fault, or the work that its time does not include.
+    /// Why the plan was abandoned or left out, its error, or the work that its time does not include.
     std::string reason;
-    Quartiles milliseconds;  ///< measured on the GPU
+    Quartiles milliseconds;  ///< by the GPU's events; on a host by its clock
     int runs = 0;
-    std::optional<double> host_microseconds;     ///< for which one launch keeps the host busy
+    std::optional<double> host_microseconds;     ///< time for which one launch keeps the host busy
     std::optional<Quartiles> wall_milliseconds;  ///< by the host's clock, until the GPU is done
-    double bytes_per_second = 0;                 ///< bytes that must move, for segments in the form read
-    double fraction = 0;                         ///< share of the read ceiling
+    double bytes_per_second = 0;  ///< rate of the bytes that must move, for segments in the form read
+    double fraction = 0;          ///< share of the read ceiling
     /// For peers by key: share of the ceiling, counting the keys that they must also move.
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// True if the program was loaded from an earlier compilation, whose time is given.
+    /// True if an earlier run compiled the program. compile_milliseconds is then from that run.
     bool is_compiled_before = false;
     Agreement agreement;
 };
@@ -74,12 +74,12 @@ struct WorkloadRecord {
     std::string op;
     Type element_type = Type::f32;  ///< type of the first parameter
     std::string layout;
-    std::vector<std::int64_t> facts;  ///< what rows have of the operator and the machine: values of kRowFacts
+    std::vector<std::int64_t> facts;  ///< values of kRowFacts: facts of the operator and the machine
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
     std::int64_t longest_length = 0;   ///< 0 if no plan was chosen by it
-    std::int64_t padded_elements = 0;  ///< 0 if no plan was chosen by it; see LengthRange
+    std::int64_t padded_elements = 0;  ///< as in LengthRange; 0 if no plan was chosen by it
     std::int64_t num_features = 1;     ///< length of a row
     int index_bits = 32;
     Traffic traffic;

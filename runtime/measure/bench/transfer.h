@@ -1,5 +1,5 @@
 #pragma once
-// Measures copies between host and GPU, and folds of arrived data while more is on its way.
+// Measures copies between host and GPU, and folds of arrived chunks while later chunks are still copied.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,8 +10,9 @@
 
 namespace segfold::bench {
 
-/// True if results of chunks can be folded as elements and compared bit for bit. The operator must be exact,
-/// have one column, and use the same type for elements, states and results, as in a sum of integers.
+/// True if the results of chunks can themselves be folded as elements, and compared bit for bit. The operator
+/// must be exact, have one column, and use the same type for elements, states and results, as in a sum of
+/// integers.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
 /// The way in which values are copied.
@@ -38,7 +39,8 @@ public:
     Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
               const Catalogue& catalogue);
 
-    /// Times a method by events and by the host's clock, `repeats` times or as often as two seconds allow.
+    /// Times a method by events and by the host's clock, `repeats` times, but only as often as two
+    /// seconds allow.
     ///
     /// Copied data are compared with the original, and a fold with the fold of one host thread. A difference
     /// makes the entry a failure without times. The entry's bytes are the copied bytes. Throws InputError if

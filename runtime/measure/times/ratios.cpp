@@ -21,7 +21,7 @@ namespace segfold::regress {
 namespace {
 
 constexpr double kMostLoadingMilliseconds = 100;     // most time for loading code at a first launch
-constexpr double kMostPatienceMilliseconds = 30000;  // for one launch that is known to be slow
+constexpr double kMostPatienceMilliseconds = 30000;  // longest launch to wait for without a cut-off
 constexpr double kLongMilliseconds = 1000;           // launches above this are timed once per round
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
@@ -33,7 +33,7 @@ struct Data {
     Workload whole;
     std::shared_ptr<const LoadedArrays> inputs;
     std::int64_t longest = 0;
-    std::string objection;  ///< why the operator cannot be folded over it
+    std::string objection;  ///< why the operator cannot fold these segments; empty if it can
 };
 
 /// A plan of a stage, or the reason why there is none.
@@ -48,10 +48,10 @@ struct Choice {
 struct Effort {
     int rounds, samples, dropped;
     bool has_cut_off = true;
-    double seconds = std::numeric_limits<double>::infinity();  ///< no further round begins after so long
+    double seconds = std::numeric_limits<double>::infinity();  ///< time after which no further round begins
 };
 
-/// A launch over the cut-off takes long: few suffice, and more would keep the user waiting.
+/// Launches over the cut-off take long. Few suffice, and more would keep the user waiting.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
 /// A copy of the data that one round uses, in memory of its own.
@@ -60,8 +60,8 @@ struct Placement {
     std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;
 };
 
-/// Returns which element reads outside of a table, with these segments or with all elements as one; empty if
-/// none does.
+/// Names an element that reads outside of a table, with these segments or with all elements in one segment;
+/// empty if none does.
 std::string table_objection(const Operator& op, std::vector<Array>& arrays, const Segments& segments)
 {
     Workload workload{op, std::move(arrays), segments.copy()};
@@ -156,8 +156,8 @@ struct TimeBench::State {
         return problem;
     }
 
-    /// Returns the plan of the stage that a run would take, in the form that it reads without conversion by
-    /// the host.
+    /// Returns the stage's plan in its default configuration. Takes `otherwise`, the segments in another
+    /// form, if only that form needs no conversion by the host.
     Choice choose(const NamedOperator& named, const Stage& stage, const Workload& workload,
                   const Workload* otherwise) const
     {
@@ -190,8 +190,7 @@ struct TimeBench::State {
         return quartiles(timing->time_by_turns({&reading, 1}, 2, 5)[0]).median;
     }
 
-    /// Returns the milliseconds per element that the stage takes along one segment, estimated from two short
-    /// ones.
+    /// Returns the stage's milliseconds per element of one long segment, estimated from two short segments.
     double pace(const NamedOperator& named, const Stage& stage, const Data& data)
     {
         const auto key = named.name + " " + stage.name;
@@ -224,8 +223,8 @@ struct TimeBench::State {
                            milliseconds, milliseconds / reading, request.most_ratio);
     }
 
-    /// Returns why one segment of length `longest` alone would take too long; empty if it would not. A kernel
-    /// cannot be stopped.
+    /// Returns why one segment of length `longest` alone would take too long; empty if it would not. This is
+    /// asked before a launch, because a kernel cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
                          std::int64_t longest, double reading, bool has_cut_off)
     {
@@ -238,7 +237,7 @@ struct TimeBench::State {
     /// A stage's plan over a layout, and the plan whose time is the divisor.
     struct Pair {
         Choice own;
-        std::optional<Choice> unsegmented;  ///< none: the divisor is a kernel that only reads
+        std::optional<Choice> unsegmented;  ///< if empty, the divisor is a kernel that only reads
         std::string against;
     };
 
@@ -306,7 +305,7 @@ struct TimeBench::State {
         choice.emitted.reset();
     }
 
-    /// Returns the ratios of one round.
+    /// Returns the ratios of one round. Returns none, and sets `reason`, if a launch is over the cut-off.
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 const Effort& effort, std::string& reason)
     {
@@ -393,8 +392,8 @@ struct TimeBench::State {
         }
     }
 
-    /// Returns operator and stage of a case that is measured again. If its pace or a launch excluded the case
-    /// before, the pace is forgotten and measured anew.
+    /// Returns operator and stage of a case that is measured again. If the case has no times, its pace is
+    /// forgotten and measured anew.
     std::pair<const NamedOperator*, const Stage*> again(const TimeCase& one)
     {
         const auto named = std::ranges::find(request.ops, one.op, &NamedOperator::name);
@@ -423,7 +422,7 @@ struct TimeBench::State {
     Backend& backend;
     std::unique_ptr<Timing> timing;
     TimeRequest request;
-    std::map<std::string, double> paces;                                ///< by operator and stage
+    std::map<std::string, double> paces;  ///< milliseconds per element, by operator and stage
     std::map<std::string, std::unique_ptr<Data>> prepared;              ///< by operator and layout
     std::map<std::string, std::shared_ptr<const LoadedArrays>> shared;  ///< by operator
 };

@@ -20,7 +20,7 @@ using MakeArrays =
 [[nodiscard]] std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments,
                                                 std::uint64_t seed);
 
-/// Makes the same arrays, with scalars given as text by name.
+/// Returns a function like uniform_arrays() that takes scalar parameters from text, by name.
 [[nodiscard]] MakeArrays uniform_arrays_beside(std::map<std::string, std::string> scalars);
 
 }  // namespace segfold::regress

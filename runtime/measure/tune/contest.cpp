@@ -52,8 +52,8 @@ std::string uncertain_text(const Point& rival, const Finalist& runs, const Final
         print(rival), runs_text(runs), runs_text(incumbent));
 }
 
-/// Returns the points to rank: the fastest plans, of each stage the best two close to them, and the
-/// incumbent.
+/// Returns the points to rank: the `count` fastest, the two best of each stage within kDoubt of the fastest,
+/// and the incumbent.
 std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector<Trial>& trials,
                                      std::size_t count, std::optional<std::size_t> incumbent)
 {

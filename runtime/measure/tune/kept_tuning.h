@@ -32,13 +32,13 @@ public:
     [[nodiscard]] const Problem& problem() const { return question_.problem; }
     [[nodiscard]] const Lookup& lookup() const { return lookup_; }
     [[nodiscard]] const SearchSpace& space() const { return space_; }
-    /// The place of the plan that a run takes today.
+    /// Index in space() of the plan that a run takes today.
     [[nodiscard]] std::size_t incumbent() const { return *incumbent_; }
     /// Trials of earlier tunings; they are not measured again.
     [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
 
-    /// Searches, ranks and validates. Each measurement is written to the user's file before the next begins,
-    /// and then the winner. Throws InputError if records have no folder.
+    /// Searches, ranks and validates. Writes each measurement to the user's file before the next begins, and
+    /// the winner last. Throws InputError if records have no folder.
     [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
     /// The rows that this tuning has written.

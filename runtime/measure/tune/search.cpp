@@ -59,7 +59,7 @@ private:
         return is_stopped_ || spent_ >= options_.evaluations;
     }
 
-    /// Returns false if no more may be measured.
+    /// Measures a point unless it is known. Returns false if no more points may be measured.
     bool evaluate(std::size_t place)
     {
         if (seen_.contains(place))
@@ -158,7 +158,7 @@ private:
     [[nodiscard]] double guess(std::size_t place) const
     {
         constexpr std::size_t kNearest = 5;
-        // Of each near measurement: its distance from the problem, and the logarithm of its time.
+        // Distance from `place` and logarithm of the time, for each trial.
         std::vector<std::pair<double, double>> near;
         for (const auto& trial : trials_) {
             const auto& [outcome, milliseconds, samples, reason, compile] = trial.measurement;

@@ -42,14 +42,14 @@ enum class Strategy : std::uint8_t {
     automatic,
     everything,
     elite,
-    random  ///< for comparison
+    random  ///< random points, as a comparison for the others
 };
 
 struct SearchOptions {
     Strategy strategy = Strategy::automatic;
     std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< most new measurements
     std::uint64_t seed = 7;
-    /// A stage whose start takes more than this many times the best start's time is searched no further,
+    /// A stage whose best plan so far takes more than this many times the best time is searched no further,
     /// because tuning inside a stage gains less.
     double hopeless = 4;
     /// A stage within this many times the best time is also tried, before anything else, with the

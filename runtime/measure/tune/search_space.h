@@ -20,7 +20,7 @@ public:
                 std::vector<std::size_t> across = {});
 
     /// Makes the space that the operator's needs, the device's limits and the `where` conditions allow,
-    /// without stages that exist only for the ladder.
+    /// without rungs: stages that are measured for comparison and never chosen.
     ///
     /// The first start is the rule of thumb's stage in its preferred configuration, followed by the starts of
     /// the other stages. `across` holds the configurations that stages prefer for segments two to sixteen
@@ -44,15 +44,15 @@ public:
     [[nodiscard]] double distance(std::size_t first, std::size_t second) const;
 
 private:
-    /// Values that occur, ascending.
+    /// The values of each tunable that occur, ascending.
     using Values = std::map<std::string, std::vector<int>, std::less<>>;
 
     std::vector<Point> points_;
     std::vector<std::size_t> starts_;
     std::vector<std::size_t> across_;
     std::map<Point, std::size_t> places_;
-    std::map<std::string, Values, std::less<>> values_;  ///< by stage
-    std::vector<std::vector<int>> ranks_;                ///< for each point, the index of each value
+    std::map<std::string, Values, std::less<>> values_;  ///< values of tunables, by stage
+    std::vector<std::vector<int>> ranks_;  ///< for each point, the ranks of its values in values_
 };
 
 }  // namespace segfold::tune

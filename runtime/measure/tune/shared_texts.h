@@ -7,8 +7,8 @@
 
 namespace segfold::tune {
 
-/// Texts of one problem's plans. The launch passes their numbers, so plans that differ only in numbers share
-/// a text.
+/// Emits the texts of one problem's plans. The launch passes a plan's numbers, so plans that differ only in
+/// numbers share a text.
 class SharedTexts {
 public:
     /// Problem and catalogue must outlive this object.
@@ -21,7 +21,7 @@ public:
 private:
     const Problem& problem_;
     const Catalogue& catalogue_;
-    std::map<Point, Emitted> texts_;  ///< by the point without its numbers
+    std::map<Point, Emitted> texts_;  ///< the key is the point without its numbers
 };
 
 }  // namespace segfold::tune

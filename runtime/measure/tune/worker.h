@@ -49,15 +49,15 @@ private:
     int starts_ = 0;
 };
 
-/// The program's side: answers requests from `in`, one per line, until it ends. `write` is called with whole
-/// lines.
+/// Serves a WorkerEvaluator: answers the requests in `in`, one per line, until `in` ends. `write` is called
+/// with whole lines.
 ///
 /// After each answer it calls `is_fit`. If that returns false, the answer announces that the program must be
 /// started anew.
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
            const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit);
 
-/// Returns the line that tells that a worker cannot start.
+/// Returns the line with which a worker reports that it cannot start.
 std::string refusal_line(std::string_view message, int exit_code);
 
 }  // namespace segfold::tune

@@ -27,8 +27,8 @@ struct FoldWords {
     SessionChoice session;
     PlanOptions plan;
     bool check = false;
-    std::optional<bool> sorts_keys = {};     ///< keys are in any order; plans do not know of it
-    std::optional<KeyOrder> key_order = {};  ///< of keys in any order; none: ascending
+    std::optional<bool> sorts_keys = {};     ///< true: keys are in any order; not part of `plan`
+    std::optional<KeyOrder> key_order = {};  ///< order of the results by such keys; if empty, ascending
 };
 
 /// Converts the value of the keyword argument `word`. If the value has a wrong type, throws TypeError that
@@ -107,8 +107,8 @@ public:
             arrays_.push_back(std::move(array));
         out_.clear();
     }
-    /// Returns advice for a failed check: it names the arguments that the caller answers for (`assume=`,
-    /// `kernels=`); without these, the laws `doubtful`, which are refuted.
+    /// Returns advice for a failed check: it names the arguments that may be at fault (`assume=`,
+    /// `kernels=`); if there are none, the refuted laws `doubtful`.
     [[nodiscard]] std::string where_to_look(const std::vector<Law>& doubtful) const;
     /// True if the number of segments is unknown before the fold.
     [[nodiscard]] bool finds_segments() const
@@ -128,12 +128,12 @@ public:
     /// key. Throws InputError if segments are not given by keys, or if this operator's elements cannot be
     /// moved.
     void sort_by_keys();
-    /// For groups on a GPU: looks at their numbers and counts the groups. If no kernel takes the elements as
-    /// they lie, replaces columns by copies that are sorted by group, and segments by those of the groups.
+    /// For groups on a GPU: checks the group numbers and counts the groups. If no kernel takes unsorted
+    /// elements, replaces columns by copies that are sorted by group, and segments by the groups' ranges.
     void settle_groups_on_device(SessionCore& session);
     /// Whether sort_by_keys() was called.
     [[nodiscard]] bool is_sorted() const { return is_sorted_; }
-    /// The segments of a fold on the host.
+    /// The segments for a fold on the host; the fold itself sorts keys that are in any order.
     [[nodiscard]] SegmentsView segments_on_host() const
     {
         return is_sorted_ ? by(segments_.first, words_.key_order.value_or(KeyOrder::ascending)) : segments_;
@@ -156,15 +156,15 @@ private:
     /// Reads the segments from several columns of keys. An element begins a segment if any of its keys
     /// differs from the element before.
     void take_key_columns();
-    /// Numbers distinct keys in any order: of several columns, or texts, on the host. Elements of a number
-    /// are a group.
+    /// Numbers the distinct keys, for unsorted keys that are texts or several columns. Runs on the host.
+    /// Elements with equal numbers form a group.
     void number_key_columns(nb::handle keys);
     [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
     void require_one_place() const;
 
     std::shared_ptr<TypedOperator> typed_;
-    std::vector<ArrayIn> arrays_;  ///< arrays of parameters, then those of segments
+    std::vector<ArrayIn> arrays_;  ///< arrays of parameters, then of segments
     std::size_t model_ = 0;        ///< the place of the first array that is not a scalar
     std::vector<std::string> labels_;
     std::vector<ArrayView> inputs_;
@@ -173,7 +173,7 @@ private:
     std::shared_ptr<const NumberedKeys> numbered_;  ///< owns the numbers of groups
     std::string_view segments_word_;
     std::vector<std::pair<std::string, nb::object>> segment_objects_;
-    /// Columns of keys, and the flags made of them; of keys in any order, the keys of the groups.
+    /// Columns of keys, and the flags made of them. For unsorted keys: the keys of the groups, and no flags.
     std::pair<nb::object, nb::object> key_columns_;
     nb::object out_object_;
     std::vector<ArrayIn> out_;
@@ -184,31 +184,31 @@ private:
     std::int64_t num_features_ = 1;
 };
 
-/// Warns once for each operator and type if a key comes back after other keys. `keys` lie on the host, or are
-/// an array on a GPU; of such an array only the first keys are read.
+/// Warns once for each operator and type if a key comes back after other keys. `keys` are on the host, or an
+/// array on a GPU whose first keys alone are read.
 void tell_of_keys(const Call& call, const Array& keys);
 void tell_of_keys(const Call& call, const nb::object& keys);
 
 /// The results of a call: a single array, or a named tuple of several.
 [[nodiscard]] nb::object results_of(const Call& call, std::vector<nb::object> arrays);
 
-/// Folds, on the host or on a GPU.
+/// Folds the arrays of a call, on the host or on a GPU, and returns the results.
 [[nodiscard]] nb::object fold(Call& call);
 
-/// Makes a plan of arrays on a GPU, by the program of a similar one where there is one, and keeps it among
-/// `plans`. Needs no lock of the interpreter.
+/// Makes a plan for arrays on a GPU and keeps it in `plans`. Reuses the program of a similar plan if there is
+/// one. Needs no interpreter lock.
 [[nodiscard]] std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPlans& plans,
                                                                   const PlanKey& key,
                                                                   const SegmentsView& segments,
                                                                   const PlanOptions& options);
 
-/// Runs `plan` on a GPU; see fold().
+/// Runs `plan` on a GPU and returns the results.
 [[nodiscard]] nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream);
 
 /// Folds arrays of the host by a session.
 [[nodiscard]] nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session);
 
-/// Runs `plan`, one of the host, into the caller's arrays or new ones.
+/// Runs a plan of the host. Writes results to the caller's arrays, or to new ones.
 [[nodiscard]] nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan,
                                      const std::shared_ptr<Session>& session);
 

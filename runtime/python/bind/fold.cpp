@@ -24,7 +24,7 @@ Type index_type(const Call& call)
     return index_bits_for({call.num_elements()}) == 64 ? Type::i64 : Type::i32;
 }
 
-/// The most elements that a fold may read: each range may have all elements.
+/// An upper bound on the elements that a fold reads: each range may hold all elements.
 std::int64_t most_items(const Call& call)
 {
     std::int64_t items = call.num_elements();
@@ -91,7 +91,7 @@ public:
             segments.found_keys = views_.front();
         return segments;
     }
-    /// Call it after the run. Returns the results for the caller.
+    /// Returns the results for the caller. Call it after the run.
     [[nodiscard]] nb::object finish(std::uintptr_t stream)
     {
         std::int64_t length = num_segments();
@@ -368,7 +368,7 @@ std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPl
 
 namespace {
 
-/// Runs a kept plan whose kernels go into the graph into which the stream is captured.
+/// Runs a kept plan while its stream is captured into a graph, so that its kernels become part of the graph.
 nb::object run_into_graph(const Call& call, OperatorPlans& plans, const PlanKey& key, Session& session)
 {
     if (call.finds_segments())

@@ -131,7 +131,7 @@ void Call::number_key_columns(nb::handle keys)
     if (firsts.bytes() != 0)
         std::memcpy(ArrayIn(places, "keys", Access::write).mutable_view().data, firsts.data(),
                     firsts.bytes());
-    // The fold may write its results into these columns.
+    // The keys are copied now, because the fold may write its results into these columns.
     key_columns_.first = keys_module.attr("at")(keys, places);
     segments_ = groups({numbers.type(), numbers.data(), static_cast<std::int64_t>(numbers.length())},
                        static_cast<std::int64_t>(firsts.length()));

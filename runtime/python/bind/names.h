@@ -19,7 +19,7 @@ struct Names {
 /// Returns `str(object)`.
 [[nodiscard]] std::string text_of(nanobind::handle object);
 
-/// "BufferError: memory is not lent"
+/// Returns the error as text: "BufferError: memory is not lent".
 [[nodiscard]] std::string text_of(const nanobind::python_error& error);
 
 /// Raises `error` as an exception that is an AttributeError too, so that `hasattr` and `getattr` with a

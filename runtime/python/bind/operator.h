@@ -1,5 +1,5 @@
 #pragma once
-// Operators in Python: of fixed types, or of the type `T` of the arrays that they fold.
+// Operators in Python: with fixed types, or with a type `T` that follows from the arrays of each call.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -64,11 +64,11 @@ public:
     /// Makes an operator of a text, in which `T` may stand for a type. Messages call the text `file`.
     static PyOperator of_text(const std::string& file, const std::string& text);
 
-    /// The operator that folds to the results of both in one pass.
+    /// Returns the operator that computes the results of both in one pass.
     static PyOperator product(const PyOperator& left, const PyOperator& right);
 
-    /// The operator whose running results are those of this one; see segfold::scanned(). It is made once, so
-    /// that the plans of its calls are kept.
+    /// Returns the operator that gives this operator's running results; see segfold::scanned(). It is made
+    /// once, so that the plans of its calls are kept.
     [[nodiscard]] PyOperator& scanned(ScanForm form);
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] const std::vector<DeclaredParameter>& parameters() const { return parameters_; }
     /// The types that `T` may be; empty for an operator of fixed types.
     [[nodiscard]] const std::vector<Type>& types() const { return types_; }
-    /// The operator; if `T` is open, for the first of types().
+    /// The operator itself; if `T` is open, the operator for the first of types().
     [[nodiscard]] const Operator& example() const;
     /// If this is a product that is generic in `T`, its two operators; else null.
     [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }
@@ -90,7 +90,7 @@ public:
     [[nodiscard]] const std::pair<PyOperator, ScanForm>* scanned_operator() const { return scan_of_.get(); }
     /// The origin of the operator: "standard", "text", "product" or "scan", and a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
-    /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
+    /// Returns "mean_variance(x: f32) -> (mean: f32, variance: f32)".
     [[nodiscard]] std::string signature() const;
     /// The text form. If T is open and there is no text with T, the text for the first of types(), with a
     /// comment that says so.
@@ -102,14 +102,14 @@ public:
 
 private:
     PyOperator() = default;
-    /// "This is sum for i8. It takes i8, i16, ..."
+    /// Returns "This is sum for i8. It takes i8, i16, ...".
     [[nodiscard]] std::string text_of_types() const;
 
     std::string name_;
     std::string text_;  ///< the text of a generic operator; empty for a standard operator and for a product
     std::shared_ptr<std::pair<PyOperator, PyOperator>> factors_;
     std::shared_ptr<std::pair<PyOperator, ScanForm>> scan_of_;
-    std::shared_ptr<PyOperator> scanned_[4];  ///< by exclusive + 2 * reverse; null until needed
+    std::shared_ptr<PyOperator> scanned_[4];  ///< index: exclusive + 2 * reverse; null until needed
     std::vector<DeclaredParameter> parameters_;
     std::vector<Type> types_;
     std::shared_ptr<TypedOperator> fixed_;

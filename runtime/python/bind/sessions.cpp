@@ -71,7 +71,7 @@ void warn(const std::vector<std::string>& texts, ToldWarnings* told)
             continue;
         }
         const auto line = std::string_view(text).substr(0, text.find('\n'));
-        auto kind = without_numbers(line);  // the same kind for all elements that show it
+        auto kind = without_numbers(line);  // one kind for all elements, whose numbers differ
         if (told->find(kind) != told->end())
             continue;
         say(line.size() == text.size() ? text
@@ -102,7 +102,7 @@ namespace {
 
 std::map<SessionChoice, std::shared_ptr<Session>>& sessions()
 {
-    // Sessions outlive the interpreter.
+    // Never freed, because sessions outlive the interpreter.
     static auto* made = new std::map<SessionChoice, std::shared_ptr<Session>>;
     return *made;
 }

@@ -35,11 +35,11 @@ struct SessionChoice {
 /// Returns all sessions. The caller holds the interpreter's lock.
 [[nodiscard]] std::vector<std::shared_ptr<Session>> all_sessions();
 
-/// Warnings given about an operator: by kind, which is the first line without its numbers, the full text.
+/// Warnings given about an operator: full texts by kind. A kind is the first line without its numbers.
 using ToldWarnings = std::map<std::string, std::string, std::less<>>;
 
-/// Raises each text as a FoldWarning at the caller's line. With `told`, warns once for each kind, by the
-/// first line, with a hint at sf.explain() if there is more. Without `told`, gives the full text.
+/// Raises each text as a FoldWarning at the caller's line. With `told`, shows the first line once for each
+/// kind, with a hint at sf.explain() if the text is longer. Without `told`, shows the full text.
 void warn(const std::vector<std::string>& texts, ToldWarnings* told = nullptr);
 
 /// Warns, once in a process, if compiled programs cannot be stored for the next process.

@@ -31,7 +31,7 @@ namespace {
 /// Holds the interpreter's lock; takes it if this thread does not hold it.
 using Locked = nb::gil_scoped_acquire;
 
-/// Set when a stream is closed.
+/// A flag that is set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
 
 /// The Closed flag of the stream for which this thread is asking an iterator; null if none.
@@ -41,7 +41,7 @@ thread_local const std::atomic<bool>* reading = nullptr;
 class Chunks {
 public:
     /// Reads the first array; its type is the column's type. `fallback` is the type for an iterator without
-    /// arrays. Once `closed` is set, the next array throws Stopped instead of asking the iterator.
+    /// arrays. Once `closed` is set, the iterator is not asked again, and Stopped is thrown.
     Chunks(nb::object iterator, std::string what, std::optional<Type> fallback, Closed closed)
         : iterator_(std::move(iterator)), what_(std::move(what)), closed_(std::move(closed))
     {
@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] Type type() const { return type_; }
 
-    /// Without the interpreter's lock.
+    /// Copies the next elements to `into` and returns their number. Call it without the interpreter's lock.
     std::int64_t make(Array& into)
     {
         const auto width = size_bytes(type_);
@@ -84,7 +84,7 @@ public:
         return done;
     }
 
-    /// Without the interpreter's lock.
+    /// Whether elements are left. Call it without the interpreter's lock.
     bool has_more()
     {
         const Locked locked;
@@ -165,7 +165,7 @@ private:
     std::unique_ptr<ArraySource> source_;
 };
 
-/// `given`: ("array", array), ("file", path) or ("chunks", iterator).
+/// Makes the source of one array. `given` is ("array", array), ("file", path) or ("chunks", iterator).
 std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string& what,
                                        std::optional<Type> type, std::optional<std::int64_t> num_elements,
                                        const Closed& closed)
@@ -193,7 +193,8 @@ const ArrayIn* array_of(const std::unique_ptr<ArraySource>& source)
     return lent == nullptr ? nullptr : &lent->array();
 }
 
-/// If arrays hold lists, takes these as segments. `layout` is the argument of the call that gives segments.
+/// If arrays hold lists, takes the lists as segments. `layout` is the argument of the call that gives
+/// segments.
 void take_lists(StreamInput& input, const Operator& op, const std::string& layout)
 {
     std::vector<const ArrayIn*> arrays;
@@ -286,8 +287,8 @@ public:
         stream_.reset();  // not under mutex_: its iterators take the interpreter's lock
     }
 
-    /// Asks the work to end, which it does when the current iterable has answered, and waits a moment.
-    /// Returns false if the work goes on; the caller must then call close() later.
+    /// Asks the work to end and waits a moment. The work ends once the current iterable has answered. Returns
+    /// false if that takes longer; the caller must then call close() later.
     bool leave()
     {
         const nb::gil_scoped_release released;
@@ -326,7 +327,7 @@ public:
     }
 
 private:
-    /// On its own thread, without the interpreter's lock.
+    /// Runs the stream, on its own thread and without the interpreter's lock.
     void run()
     {
         std::exception_ptr failure;
@@ -381,14 +382,14 @@ private:
 
     std::shared_ptr<Session> session_;
     std::shared_ptr<TypedOperator> typed_;
-    bool has_keys_;  ///< keys belong to results of segments
+    bool has_keys_;  ///< whether the results include the keys of segments
     std::optional<Stream> stream_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<Results> ready_;
     std::vector<std::string> warnings_;
     Closed closed_;  ///< set under mutex_
-    /// Stopped when the stream is closed.
+    /// Stops the work when the stream is closed.
     std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();
     bool is_done_ = false;
     std::exception_ptr failure_;

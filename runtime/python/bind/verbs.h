@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the module besides operators.
+// Bindings of the module besides operators.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -1,4 +1,4 @@
-"""Arrays in traced functions: fields of a state, or results, that have one name and numbers."""
+"""Arrays in traced functions: several fields of a state, or several results, under one name."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""The trees that traced functions leave behind."""
+"""Expression trees, which traced functions build."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ _numbers = itertools.count()
 
 
 class Type:
-    """A scalar type of the language; called, it converts: ``sf.f32(n)``; ``sf.f32[4]`` is an array of fields."""
+    """A scalar type. A call converts: ``sf.f32(n)``. An index makes an array of fields: ``sf.f32[4]``."""
 
     __slots__ = ("name", "is_float", "is_integer")
 
@@ -24,14 +24,14 @@ class Type:
         return make("convert", (self.name,), (as_value(value),), self)
 
     def __getitem__(self, length):
-        """The type of an array of so many fields, 1 to 256."""
+        """The type of an array of ``length`` fields, 1 to 256."""
         return _kinds.array(self, length)
 
-    __iter__ = None  # Python would ask for entry 0, 1, ...
+    __iter__ = None  # otherwise Python would iterate by __getitem__(0), (1), ...
 
     @property
     def word(self):
-        """Its name in this package."""
+        """The type's name in this package."""
         return "bool_" if self.name == "bool" else self.name
 
     def __repr__(self):
@@ -54,7 +54,7 @@ def _type_called(name):
 
 
 def as_type(kind):
-    """The type for a dtype or a scalar type of NumPy. Returns any other object, and a dtype without a type here, unchanged."""
+    """The type for a dtype or a scalar type of NumPy. Other objects and unknown dtypes are returned unchanged."""
     try:
         return _types[_kinds.type_word(kind)] if _kinds.is_of_numpy(kind) else kind
     except _segfold.InputError:
@@ -62,7 +62,7 @@ def as_type(kind):
 
 
 class Part:
-    """A part of an operator while it is traced: "combine of operator total". Values that it gets belong to it."""
+    """A part of an operator while it is traced: "combine of operator total". Its arguments belong to it."""
 
     __slots__ = ("text",)
 
@@ -82,7 +82,7 @@ class Value:
         self._sf_kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
         self._sf_facts = facts
         self._sf_arguments = arguments
-        self._sf_type = type  #: None: made of plain numbers alone, so the context gives the type
+        self._sf_type = type  #: None if made of plain numbers alone: then the context gives the type
         self._sf_number = next(_numbers)  #: greater than the numbers of its arguments
         self._sf_place = place()
         self._sf_part = part  #: the part that it belongs to; None for numbers and for values such as sf.length()

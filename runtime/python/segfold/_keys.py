@@ -4,7 +4,7 @@ import sys
 
 from . import _segfold
 
-_OF_NO_TYPE = "OSUTmM"  # kinds of NumPy: objects, bytes, texts, spans of time, dates
+_OF_NO_TYPE = "OSUTmM"  # NumPy's kinds of dtypes: objects, bytes, texts, durations, dates
 
 
 def starts(keys):
@@ -71,7 +71,7 @@ def _numbers(column, name):
             return _ranks(array, name)
     except _segfold.InputError:
         raise
-    except Exception as error:  # of the library that holds the column, or of objects that are compared
+    except Exception as error:  # from the column's library, or from comparing its objects
         raise _segfold.InputError(f"'{name}' holds objects that have no order as keys ({type(error).__name__}: {error})") from None
     return numpy.ascontiguousarray(array)
 
@@ -82,7 +82,7 @@ def _num_nulls(column):
 
 
 def _on_host(column):
-    """A column as NumPy holds it without loss."""
+    """A column as an array of NumPy, without loss."""
     import numpy
 
     if _library(column) == "polars":
@@ -94,12 +94,12 @@ def _on_host(column):
 
 
 def _ranks(array, name):
-    """For each entry of a column of objects, its place among the distinct ones."""
+    """For each entry of a column of objects, its rank among the distinct entries."""
     import numpy
 
     array = array.astype(object) if array.dtype.kind == "T" else array
     distinct, ranks = numpy.unique(array, return_inverse=True)
-    if array.dtype == object:  # their order need not be total: NaN, sets
+    if array.dtype == object:  # objects need not have a total order, such as NaN and sets
         if len(distinct) == 1 and distinct[0] != distinct[0]:
             raise _segfold.InputError(f"'{name}' holds {distinct[0]!r}, which equals nothing, not even itself, and is no key")
         for one, next_one in zip(distinct, distinct[1:]):

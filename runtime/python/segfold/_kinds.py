@@ -1,4 +1,4 @@
-"""Annotations of operators for parameters and results that are not plain columns or values of a segment; names of types."""
+"""Annotations of operators for parameters other than plain columns, and for results of elements; names of types."""
 
 import sys
 

@@ -1,10 +1,10 @@
-"""Answers to NumPy's functions that get traced values, which are not numbers yet."""
+"""Refuses traced values in NumPy's functions, with advice: they are not numbers yet."""
 
 import operator
 
 from ._refusal import refuse
 
-#: NumPy's functions that numbers of NumPy call for operators of Python.
+#: Python's operator for each function that a number of NumPy calls, as in numpy.float32(2) * x.
 OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,

@@ -62,7 +62,7 @@ class State:
         refuse("a traced state is no value yet, so that no dict or set can look it up", self._sf_listed())
 
 
-refuse_operations(State)  # Python would compare states by their places in memory
+refuse_operations(State)  # by default, Python would compare states by their addresses
 
 
 class OneField(Value):

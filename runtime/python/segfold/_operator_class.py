@@ -83,7 +83,8 @@ def _default_of(state, name):
         default = state.__dataclass_fields__[name].default
         return None if default is dataclasses.MISSING else default
     held = _attributes(state).get(name)
-    return None if name in getattr(state, "_fields", ()) else held  # a named tuple without a default has a descriptor there
+    # A named tuple holds a descriptor for a field without a default.
+    return None if name in getattr(state, "_fields", ()) else held
 
 
 def _annotations(made):
@@ -92,7 +93,7 @@ def _annotations(made):
 
 
 def _own_annotations(made):
-    """The annotations of a class or a function alone. Texts are evaluated where it is defined, with the names of the enclosing function."""
+    """The annotations of a class without its bases, or of a function. Texts are evaluated where it is defined."""
     whose = getattr(made, "__name__", repr(made))
     try:
         annotations = inspect.get_annotations(made)
@@ -163,7 +164,8 @@ def _of_function(function, words):
 
 
 def _arguments_of(what, function, known=()):
-    """The names of a part's arguments, without last ones that have a default and are not in `known`, such as ``k=k``."""
+    """The names of a part's arguments. Trailing ones with a default, such as ``k=k``, count only if `known` has
+    them."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
         while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
@@ -308,7 +310,7 @@ class _Tracer:
             refuse(f"{part} of operator {self.name} nests too deeply", "give parts of it names: local variables", _place_of(function))
 
     def outputs_of(self, part, returned):
-        """The outputs that a part may set. Where map and scan share them out, each names those that it sets."""
+        """The outputs that a part may set. If both map and a scan set outputs, only those that ``returned`` names."""
         if not self.shares_outputs or not isinstance(returned, dict):
             return self.outputs
         return [(name, type) for name, type in self.outputs if name in returned] or self.outputs
@@ -361,7 +363,7 @@ class _Tracer:
 
     @staticmethod
     def refuse_other_types(part, sets, kinds, at):
-        """Refuses values of wrong types like the check of every operator, with Python's word for a conversion."""
+        """Refuses values of wrong types, as the check of every operator does, but advises in Python's words."""
         wanted = {name: type for name, type, *_ in kinds}
         what = "state field" if part in _PARTS[:3] else "output" if part in _OF_ELEMENTS else "result"
         for name, value in sets.items():
@@ -441,7 +443,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     has_scan = parts["scan"] is not None or parts["reverse_scan"] is not None
     tracer.shares_outputs = has_scan and parts["map"] is not None
     keeps_results = (parts["map"] is None and not has_scan) or bool(tracer.results)
-    if not keeps_results:  # at most map reads the results, which are the fields of the state
+    if not keeps_results:  # only outputs are returned; map reads the fields of the state as results
         tracer.result_members = members
     blocks, errors = {}, []
     for part in _PARTS:

@@ -6,7 +6,7 @@ from . import _segfold
 
 
 def _library(array):
-    """The module with ``argsort`` and ``unique`` for an array; None if no library is known that sorts it."""
+    """The module with ``argsort`` and ``unique`` for an array; None for arrays of other libraries."""
     name = type(array).__module__.partition(".")[0]
     name = "jax.numpy" if name in ("jax", "jaxlib") else name
     return importlib.import_module(name) if name in ("torch", "cupy", "jax.numpy") else None
@@ -83,7 +83,7 @@ def by_group(groups, count, arrays):
     is_torch = library.__name__ == "torch"
     places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries sort stably anyway
     where = {"device": groups.device} if is_torch else {}
-    # The number of groups may be too large for the type of their numbers; those of the last group are not.
+    # The number of groups may exceed the type of `groups`; the number of the last group does not.
     last = library.arange(count, dtype=groups.dtype, **where)
     behind = library.searchsorted(groups[places], last, side="right")
     first = (groups < 0).sum().reshape(1)
@@ -101,7 +101,7 @@ def put_back(array, places):
 
 
 def runs_and_keys(keys):
-    """The number of keys, and of distinct keys. If no library is known that counts them, all keys count as distinct."""
+    """The number of keys, and of distinct keys. For arrays of other libraries, all keys count as distinct."""
     library = _library(keys)
     num_runs = int(keys.shape[0])
     if library is None or num_runs == 0:

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the CCCL headers with which peers are compiled, in a toolkit or in a folder that the user names.
+// Finds the CCCL headers for compiling peers, in a toolkit or in a folder that the user names.
 #include <filesystem>
 #include <string>
 #include <string_view>

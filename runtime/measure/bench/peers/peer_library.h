@@ -59,9 +59,9 @@ public:
     /// Compiles a text, or loads the library that an earlier run made of the same text. Several threads may
     /// call it at once.
     ///
-    /// Compiled peers are stored with their texts in $XDG_CACHE_HOME/segfold/peers, else
-    /// ~/.cache/segfold/peers; if neither variable is set, until the process ends. A library is used only if
-    /// its text is equal. Throws DeviceError with nvcc's first error and its log.
+    /// Stores compiled peers and their texts in $XDG_CACHE_HOME/segfold/peers, else ~/.cache/segfold/peers;
+    /// without XDG_CACHE_HOME and HOME, only until the process ends. A stored library is used only if its
+    /// text is equal. Throws DeviceError with nvcc's first error and its log.
     [[nodiscard]] PeerLibrary compile(const std::string& name, const std::string& source,
                                       const std::string& architecture) const;
 
@@ -71,8 +71,8 @@ private:
     std::string reason_;
 };
 
-/// Compiles a text with `command`, the file names, and then `last`; or loads the library that an earlier run
-/// made of the same text. Stores libraries like PeerToolkit::compile().
+/// Compiles a text by `command`, followed by the file names and `last`; or loads the library that an earlier
+/// run made of the same text. Stores libraries like PeerToolkit::compile().
 [[nodiscard]] PeerLibrary compile_peer(const std::string& name, const std::string& source,
                                        const std::vector<std::string>& command,
                                        const std::vector<std::string>& last = {});

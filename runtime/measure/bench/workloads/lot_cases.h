@@ -15,7 +15,7 @@ namespace segfold::bench {
 struct Lot {
     std::int64_t count = 0;
     std::uint64_t seed = 7;
-    std::int64_t from = std::int64_t{1} << 16;  ///< elements; both ends are rounded down to a power of two
+    std::int64_t from = std::int64_t{1} << 16;  ///< elements; both bounds are rounded down to a power of two
     std::int64_t to = std::int64_t{1} << 28;
 };
 
@@ -23,8 +23,8 @@ struct Lot {
 /// InputError if it is malformed.
 std::optional<Lot> parse_lot(std::string_view text);
 
-/// Draws random layouts: in two cases of five `uniform` of any length up to 2^22, in two a `lot` by offsets,
-/// in one lengths that follow a distribution (geometric, Poisson, log-normal, half of them empty).
+/// Draws random layouts. Of five cases, two are `uniform` of any length up to 2^22, two a `lot` by offsets,
+/// and one has lengths from a distribution (geometric, Poisson, log-normal, half of them empty).
 ///
 /// The number of elements is a random power of two from `from` to `to`, reduced by up to two fifths.
 std::vector<Case> lot_cases(const Lot& lot);
@@ -32,8 +32,8 @@ std::vector<Case> lot_cases(const Lot& lot);
 /// Returns the chosen plan's rate / the best plan's rate for each record that has both rates.
 std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 
-/// Prints one row per record, as kernels/ranks/rows has them: the machine, operator and type with its facts,
-/// form, elements, segments, longest segment, padded elements, features, and each plan's share of the
+/// Prints one row per record, in the format of kernels/ranks/rows: the machine, operator and type with its
+/// facts, form, elements, segments, longest segment, padded elements, features, and each plan's share of the
 /// ceiling.
 ///
 /// Plans with wrong results are left out. Shares read "tile_scan@1f3a90=0.46", where six digits of the hash
@@ -43,7 +43,7 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, const Machin
 /// The line above the rows of print_rates().
 std::string titles_of_rates();
 
-/// Prints geometric mean, worst and deciles of chosen_shares() in a line or two; "" if there are none.
+/// Prints geometric mean, worst and deciles of chosen_shares() in one or two lines; "" if `shares` is empty.
 std::string print_deciles(std::vector<double> shares);
 
 }  // namespace segfold::bench

@@ -20,9 +20,9 @@ struct SweepRequest {
     Sweep sweep = Sweep::none;
     std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< for Sweep::sizes
     Lot lot = {};                                                           ///< for Sweep::lot
-    std::optional<SegmentForm> given_as = {};  ///< flags or keys, if segments are given so
+    std::optional<SegmentForm> given_as = {};  ///< flags or keys, if these give the segments
     std::vector<const Peer*> peers = {};
-    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a word
+    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a message
     PlanSelection plans = {};
     LadderOptions options = {};
 };
@@ -31,7 +31,8 @@ struct SweepRequest {
 struct SweepListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const std::string& warning)> warned;
-    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;  ///< called at once
+    /// Called after each entry.
+    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
     std::function<void(WorkloadRecord record)> done;
     /// Called for a workload of a sweep that cannot be made.
     std::function<void(const std::string& workload, const std::string& why)> skipped;

@@ -24,7 +24,7 @@ namespace {
 
 struct NamedDtype {
     Type type;
-    const char* dtype;  ///< NumPy's and torch's word
+    const char* dtype;  ///< name in NumPy and torch
 };
 
 constexpr NamedDtype kDtypes[] = {
@@ -97,7 +97,7 @@ struct TorchTypes {
 
 TorchTypes& torch_types()
 {
-    static auto* types = new TorchTypes;  // outlives the interpreter
+    static auto* types = new TorchTypes;  // never freed, because it outlives the interpreter
     return *types;
 }
 
@@ -344,7 +344,7 @@ void ArrayIn::take_torch(const std::string& what)
     } catch (const nb::python_error&) {  // tensors of torch.func have no address
         refuse_strange_tensor(object_, what);
     }
-    // Only refusals ask for the name of the device's kind: torch makes that text anew each time.
+    // Only refusals read the kind of device, because torch makes that text anew each time.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
@@ -389,7 +389,7 @@ nb::object ArrayIn::dlpack_capsule(const std::string& what) const
     }
     const auto method = object_.attr(names().dlpack);
     try {
-        try {  // a library that knows versions may warn if none is requested
+        try {  // newer libraries may warn if no version is requested
             return method(nb::arg("max_version") = nb::make_tuple(1, 0));
         } catch (const nb::python_error& error) {
             if (!is_of_arguments(error))

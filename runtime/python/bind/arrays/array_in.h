@@ -45,8 +45,8 @@ public:
     /// write.
     ArrayIn(nb::handle object, const std::string& what, Access access = Access::read,
             Holds holds = Holds::numbers);
-    /// Makes an array of one element, on the host, of a Python number for a scalar of `type`. Takes an array
-    /// of one element as it is.
+    /// Makes a scalar of `type` from a Python number: an array of one element on the host. Takes an array of
+    /// one element as it is.
     ///
     /// Throws InputError if the value is not a number, or if `type` cannot represent it.
     static ArrayIn scalar(nb::handle value, const std::string& what, Type type);
@@ -76,7 +76,7 @@ public:
         lent_ = std::move(array);
         view_.data = lent_->data();
     }
-    /// See the constructor.
+    /// The shape that the constructor required.
     [[nodiscard]] Holds holds() const { return holds_; }
     /// The stream that the array names in `__cuda_array_interface__`; 0 if it names none.
     [[nodiscard]] std::uintptr_t own_stream() const { return own_stream_; }
@@ -86,7 +86,7 @@ private:
     void take_buffer(const std::string& what, Access access);
     void take_bfloat16(const std::string& what, Access access);
     void take_torch(const std::string& what);
-    /// Checks sizes and strides, then takes the memory as the array. Strides are in bytes; empty: C order.
+    /// Checks sizes and strides, then takes the memory as the array. Strides are in bytes; none mean C order.
     void take_memory(const std::string& what, Type type, const void* data, Place place,
                      std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
     void take_cuda_interface(const std::string& what, Access access);
@@ -109,7 +109,7 @@ private:
     int device_ = 0;
     std::uintptr_t own_stream_ = 0;
     nb::object object_;
-    nb::object exported_;  ///< a view that replaces the object
+    nb::object exported_;  ///< the object whose memory is read in place of `object_`, if any
     std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
     std::unique_ptr<ArrowIn, ReleaseArrow> arrow_;
     nb::ndarray<nb::ro> imported_;

@@ -138,14 +138,13 @@ private:
     int device_;
 };
 
-/// Returns the argument of the libraries' functions for new arrays: a number for one dimension, else a tuple.
+/// Returns the size argument for functions that make arrays: a number for one dimension, else a tuple.
 nb::object size_of_new(const ShapeOut& shape)
 {
     return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
 }
 
-/// Whether a library has kept the type of an array that it has imported. Warns the first time that it has
-/// not.
+/// Whether a library has kept the type of an imported array. If not, warns once for each library and type.
 bool is_kept_whole(const nb::object& made, Kind kind, Type type)
 {
     const nb::object dtype = made.attr("dtype");
@@ -226,7 +225,7 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
 nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape)
 {
     if (kind == Kind::torch) {
-        static Imported empty("torch", "empty");  // if no device is named, the default device
+        static Imported empty("torch", "empty");  // without device=, torch would use its default device
         return empty.get()(size_of_new(shape), nb::arg("dtype") = dtype_of(kind, type),
                            nb::arg("device") = names().cpu);
     }

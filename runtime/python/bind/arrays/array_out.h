@@ -15,11 +15,11 @@ namespace segfold::python {
 /// The shape of a returned array.
 struct ShapeOut {
     std::int64_t length = 0;        ///< number of entries: numbers or rows
-    std::int64_t num_features = 0;  ///< length of a row; 0: one dimension
+    std::int64_t num_features = 0;  ///< length of a row; 0 for one dimension
 
     [[nodiscard]] std::size_t dimensions() const { return num_features == 0 ? 1 : 2; }
     [[nodiscard]] Holds holds() const { return num_features == 0 ? Holds::numbers : Holds::rows; }
-    /// The shape as a tuple of Python, and as DLPack takes it.
+    /// The shape as a tuple of Python, and as sizes for DLPack.
     [[nodiscard]] nb::tuple tuple() const;
     [[nodiscard]] std::array<std::size_t, 2> sizes() const;
     bool operator==(const ShapeOut&) const = default;
@@ -37,8 +37,8 @@ struct ShapeOut {
 /// Makes an array of `kind` on the host. Its elements are unspecified.
 [[nodiscard]] nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape);
 
-/// Returns to the caller a filled array, the caller's or a new one: its first `length` entries. A new array
-/// is returned as an array of `kind`.
+/// Returns the first `length` entries of a filled array, the caller's or a new one. A new array becomes an
+/// array of `kind`.
 [[nodiscard]] nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length);
 
 /// Whether work on arrays of this kind may go on after the call, because the library orders work by streams.

@@ -11,7 +11,7 @@
 
 namespace segfold::python {
 
-/// "pandas.core.series.Series"
+/// Returns the qualified name of an object's class: "pandas.core.series.Series".
 [[nodiscard]] std::string class_name(nb::handle object);
 
 /// Throws InputError: "'x' WHY".

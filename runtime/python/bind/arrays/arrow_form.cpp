@@ -77,8 +77,8 @@ std::string_view name_of(const ArrowSchema& schema, std::string_view format)
     return format;
 }
 
-/// Expressions for advice in messages: how the caller's program can write an array, the elements of its
-/// lists, and their lengths.
+/// Expressions for advice in messages, in the caller's library: an array, the elements of its lists, and the
+/// lengths of the lists.
 struct Words {
     Words(nb::handle object, const std::string& name, bool in_lists)
         : whole(name),

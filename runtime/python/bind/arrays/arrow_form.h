@@ -25,7 +25,7 @@ struct ArrowLists {
 /// The form of an array: numbers or rows of numbers, plain or in lists.
 struct ArrowForm {
     Type type = Type::f32;
-    std::int64_t num_features = 0;  ///< length of a row; 0: no rows
+    std::int64_t num_features = 0;  ///< length of a row; 0 for plain numbers
     ArrowLists lists;
 };
 

@@ -27,7 +27,7 @@ struct ArrowSchema {
 /// The memory of an array, in the layout of Arrow's specification.
 struct ArrowArray {
     std::int64_t length;
-    std::int64_t null_count;  ///< -1: unknown
+    std::int64_t null_count;  ///< -1 if unknown
     std::int64_t offset;      ///< number of entries in the buffers before the first entry
     std::int64_t n_buffers;
     std::int64_t n_children;
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] T* get() { return &held_; }
     [[nodiscard]] const T& operator*() const { return held_; }
     [[nodiscard]] bool is_there() const { return held_.release != nullptr; }
-    /// Takes over what `other` owns.
+    /// Takes over the structure of `other`.
     void take(T& other)
     {
         std::swap(held_, other);

@@ -27,7 +27,7 @@ struct CudaInterface {
     [[nodiscard]] std::optional<Type> type() const;
 
     std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> strides;  ///< in bytes; empty: C order
+    std::vector<std::int64_t> strides;  ///< in bytes; empty for C order
     std::string typestr;                ///< "<f4", "|b1"
     bool is_bfloat16 = false;           ///< `typestr` is "<V2", and the object's dtype is bfloat16
     std::uintptr_t address = 0;
@@ -44,7 +44,7 @@ struct CudaInterface {
 /// Returns the type of the elements; nothing if the language lacks it.
 [[nodiscard]] std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype);
 
-/// Whether the error says that a method does not know an argument of the call.
+/// True if the error reports that a method does not know an argument.
 [[nodiscard]] bool is_of_arguments(const nb::python_error& error);
 
 }  // namespace segfold::python
