@@ -66,8 +66,8 @@ bool is_standard(const Operator& op)
     return false;
 }
 
-/// True if the identity may change the state of some element that no search has drawn. Tests show that no
-/// standard operator has such elements.
+/// True if elements that no search has drawn may refute the identity. Tests show that no standard operator
+/// has such elements.
 bool may_change_elements(const Operator& op)
 {
     if (op.factors)
@@ -172,7 +172,7 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
         asked.scalars = options.scalars;
         prove::prove_laws(op, report, solver, asked);
     }
-    if (proof != nullptr && options.scalars == nullptr)  // stored verdicts do not cover these scalar values
+    if (proof != nullptr && options.scalars == nullptr)  // others do not hold for all scalars
         prove::remember(op, report);
     return conclude(op, std::move(report), options, assumed);
 }
@@ -194,7 +194,8 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 
 namespace {
 
-/// True if combine has only small constants. A verdict on the 8-bit version then holds for the operator too.
+/// True if combine has only constants from -100 to 100. A verdict on the operator's 8-bit version then holds
+/// for the operator too.
 bool has_small_constants(const Operator& op)
 {
     const auto is_small = [](const Constant& constant) {
@@ -324,8 +325,8 @@ std::vector<Law> OperatorLaws::relied_on_in_doubt() const
 
 namespace {
 
-/// Returns advice for a law that holds for sorted data: how to rely on it. Empty if no sorting is known to
-/// help.
+/// Returns advice how to rely on a law that holds for sorted data. Empty if the law is not known to hold for
+/// any sorting.
 std::string way_of_sorted_data(const OperatorLaws& laws, Law law)
 {
     const auto* finding = laws.report.find(law);

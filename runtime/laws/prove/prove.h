@@ -10,7 +10,7 @@ namespace segfold::prove {
 /// Limits and settings of a proof.
 struct ProofOptions {
     double seconds = 3;      ///< processor time for all laws together
-    bool invariants = true;  ///< if false, laws must hold in every state that the fields' types allow
+    bool invariants = true;  ///< true: a law must hold only in states that elements can reach; false: in all
     const ScalarValues* scalars = nullptr;  ///< values for which the laws are judged; null for all values
     std::filesystem::path smt_lib = {};     ///< folder for the questions' texts; empty if they are not kept
 };

@@ -15,8 +15,8 @@ struct Answer {
     double seconds = 0;  ///< processor time that Z3 took
 };
 
-/// Time limits are processor time. On a shared processor, a question ends after this many times its limit by
-/// the wall clock.
+/// Largest ratio of a question's wall-clock time to its time limit. The limit is processor time, of which a
+/// child on a shared processor gets only a part.
 inline constexpr double kMostPatience = 4;
 
 /// Sends questions in SMT-LIB 2 to Z3 in a child process with limits of memory and time.
@@ -33,7 +33,7 @@ public:
     Solver(const Solver&) = delete;
     Solver& operator=(const Solver&) = delete;
 
-    /// Starts the child. Returns why there is no Z3; empty if there is one.
+    /// Starts the child. Returns an empty text if Z3 is available, else the reason why it is not.
     [[nodiscard]] std::string unavailable();
     /// Version such as "Z3 4.8.12"; empty if there is no Z3.
     [[nodiscard]] const std::string& version() const { return version_; }

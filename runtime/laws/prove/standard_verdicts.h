@@ -35,7 +35,7 @@ struct StandardVerdict {
 [[nodiscard]] std::string standard_digest(const StandardOperator& op);
 
 /// Judges the laws of `op` in each of `types`: first by a search of the same cases on every machine, then by
-/// Z3. Throws InputError if there is no Z3.
+/// Z3. Throws InputError if Z3 is not available.
 [[nodiscard]] std::vector<StandardVerdict> judge_standard(const StandardOperator& op,
                                                           const std::vector<Type>& types, Solver& solver,
                                                           double seconds = kSecondsForTable);
@@ -57,8 +57,8 @@ struct StandardVerdict {
 [[nodiscard]] std::vector<StandardVerdict> differing(const std::vector<StandardVerdict>& kept,
                                                      std::vector<StandardVerdict> found);
 
-/// Returns the faults of `kept` as the table of `operators`, one sentence each: missing and unknown
-/// operators, laws and types, operators changed since, and verdicts `refuted`. Empty if there are none.
+/// Compares the table `kept` with the list `operators`. Returns a sentence for each fault: a missing or
+/// unknown operator, law or type, an operator changed since, a verdict `refuted`. Empty if there is no fault.
 [[nodiscard]] std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kept,
                                                        const std::vector<StandardOperator>& operators);
 
