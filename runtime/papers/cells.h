@@ -6,8 +6,8 @@
 
 namespace segfold::papers {
 
-/// Returns a published number with the digits that its source prints, as far as a double holds them; "" if
-/// `value` is null.
+/// Returns a published number with the digits that its source prints, as far as a double can hold them.
+/// Returns "" if `value` is null.
 [[nodiscard]] std::string published_text(const PublishedValue* value);
 /// Returns a published number with its unit; "" if `value` is null.
 [[nodiscard]] std::string published_time(const PublishedValue* value);
@@ -17,7 +17,7 @@ namespace segfold::papers {
 
 /// Returns a factor as text: "2.00".
 [[nodiscard]] std::string times_text(double factor);
-/// Returns a time as text: "12.3 us"; from 10 ms on "45.60 ms".
+/// Returns a time as text: "12.3 us" below 10 ms, "45.60 ms" from 10 ms on.
 [[nodiscard]] std::string time_text(double milliseconds);
 /// Returns the quartiles around a median, in the median's unit.
 [[nodiscard]] std::string range_text(const Quartiles& milliseconds);

@@ -15,8 +15,8 @@ std::string tip_element(std::string_view tip)
     return tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tip));
 }
 
-/// Returns the fill attribute, for viewers without style sheets, and the class that recolours it on dark
-/// pages.
+/// Returns the attributes for a filled shape: the light colour, for viewers without style sheets, and the
+/// class that recolours the shape on dark pages.
 std::string fill(const Paint& paint)
 {
     return fmt::format("fill=\"{}\" class=\"{}\"", paint.light, paint.name);
