@@ -83,7 +83,7 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
                        .has_runs = true,
                        .has_ones = true,
                        .is_disturbed = true});
-    // Fewer elements than any tile has.
+    // The layouts that follow have fewer elements than any tile.
     const auto few = parse_layout(op.takes_empty_segments() ? "lengths=[3,0,1]" : "lengths=[3,1]");
     layouts.push_back({.name = "few", .layout = few, .is_few = true});
     layouts.push_back({.name = "few_keys",

@@ -22,16 +22,17 @@ struct CheckLayout {
     /// `ranges` lists the segments from the last to the first, each one element too long. Other forms keep
     /// the segments as they are.
     std::optional<SegmentForm> recast = {};
-    /// With `recast`: the middle half of the segments becomes one segment, and runs of empty segments stand
-    /// before it, behind it and at both ends. Generated rows then have an odd length.
+    /// If true, the middle half of the segments of a recast layout becomes one segment. Runs of empty
+    /// segments stand before it, after it and at both ends. Generated rows then have an odd length.
     bool has_runs = false;
-    /// With has_runs: in the eighth behind the middle half, each element becomes a segment.
+    /// If true beside `has_runs`, each element in the eighth after the middle half becomes a segment of its
+    /// own.
     bool has_ones = false;
-    /// Arrays begin one element behind an aligned address, and scratch memory first holds garbage.
+    /// If true, arrays begin one element after an aligned address, and scratch memory first holds garbage.
     bool is_disturbed = false;
-    bool is_few = false;  ///< true: few elements, whatever number is requested
+    bool is_few = false;  ///< true: the layout has few elements, whatever number is requested
 
-    /// True if the command line takes `name` as a layout with the same data.
+    /// True if the option --layout accepts `name` for the same data.
     [[nodiscard]] bool is_named() const { return !recast && !is_few; }
 };
 

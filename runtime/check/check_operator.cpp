@@ -23,12 +23,12 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostVectorItems = 16;
 
-/// The configuration with which a stage runs. `next` is next_configuration(). `careful` is the same with a
+/// The plan with which a stage runs. `next` is next_configuration(). `careful` is next_configuration() with a
 /// text for the oldest devices that checks every read of a table.
 enum class Plan : std::uint8_t { of_a_run, smallest, next, careful };
 
 /// Returns the number of elements on which a stage runs. If neither layout nor data give a number, each stage
-/// has its own; else all stages use the request's.
+/// has its own number; otherwise all stages use the request's.
 std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
 {
     const auto kind = layout.layout.kind;
@@ -39,7 +39,7 @@ std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout,
     return is_open && own != request.elements.end() ? own->second : request.workload.standard_elements;
 }
 
-/// Data shared by the outcomes of one workload.
+/// The data of one layout with one seed, which the runs of several stages share.
 class Column {
 public:
     Column(PreparedWorkload prepared, bool is_disturbed, const OperatorLaws& laws, Backend& backend,
@@ -101,9 +101,9 @@ public:
             if (problem.checked_tables == problem_.checked_tables)
                 throw;
             outcome.fault =
-                error.what();  // the kernel's fault: the usual problem knows that no element reads outside
+                error.what();  // the kernel's fault, because none of the elements reads outside a table
         } catch (const InternalError& error) {
-            // The parts do not fit together at their borders, or the kernel has found the wrong number of
+            // Either the parts do not fit together at their borders, or the kernel found the wrong number of
             // segments.
             if (!request_.is_spread() && !is_found(problem.form))
                 throw;
@@ -112,8 +112,8 @@ public:
     }
 
 private:
-    /// Returns the problem for plan `kind`: changed for `careful` if the stage can serve that, else the usual
-    /// problem.
+    /// Returns the problem that a plan solves. For `careful` the problem has the oldest target and checks its
+    /// tables, if the stage can serve that; otherwise it is the usual problem.
     [[nodiscard]] Problem problem_for(const Stage& stage, Plan kind) const
     {
         if (kind != Plan::careful || request_.is_spread())

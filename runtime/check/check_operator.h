@@ -1,6 +1,6 @@
 #pragma once
-// Checks an operator: its laws first, then every stage on every layout, compared with the reference and
-// Thrust.
+// Checks an operator. It judges the laws first, then runs every stage on every layout and compares the
+// results with the reference and Thrust.
 #include <functional>
 #include <map>
 #include <optional>
@@ -27,17 +27,18 @@ namespace segfold::regress {
 std::int64_t elements_for(const Operator& op, const Stage& stage, const Catalogue& catalogue,
                           const Target& target, std::int64_t least, std::int64_t most);
 
-/// Outcome of a stage, or of Thrust, on one layout with one seed.
+/// Outcome of one stage, or of Thrust, on one layout with one seed.
 struct CheckOutcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
     std::uint64_t seed = 0;
     std::int64_t num_elements = 0;
     Configuration configuration;  ///< configuration of the stage; empty for Thrust
-    /// Set if the stage's text is for devices older than the back end's: ten times their compute capability.
+    /// Ten times the compute capability for which the stage's text is written; set only if the text is for
+    /// older devices than the back end's.
     std::optional<int> compute_capability;
-    std::optional<std::string> unmet;     ///< why the stage cannot serve; then no later member is set
-    std::optional<std::string> fault;     ///< a fault that simt found; then no later member is set
+    std::optional<std::string> unmet;     ///< why the stage cannot serve; no later member is then set
+    std::optional<std::string> fault;     ///< a fault that simt found; no later member is then set
     std::vector<Comparison> comparisons;  ///< comparison with the reference, then with Thrust if Thrust ran
 
     [[nodiscard]] bool failed() const;
@@ -51,16 +52,16 @@ struct CheckRequest {
     /// Number of elements for each stage, if the layout gives none. Stages missing here use
     /// workload.standard_elements.
     std::map<const Stage*, std::int64_t> elements = {};
-    /// Values of tunables. If empty, the configuration of a run and the smallest one alternate between
-    /// layouts and seeds. On some layouts both run, and also next_configuration(), once with a text for the
-    /// oldest devices that checks every read of a table.
+    /// Values of tunables for every run. If empty, the usual configuration and the smallest one alternate
+    /// between layouts and seeds. On some layouts both run, and also next_configuration(), once with a text
+    /// for the oldest devices that checks every read of a table.
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
     std::vector<Law> assume = {};  ///< laws to rely on even if they are refuted
     prove::ProofOptions proof = {};
-    bool until_failure = false;  ///< a stage ends with its first failure
-    /// Number of slices in which every stage runs. 0 stands for one piece, or with several devices one slice
-    /// each.
+    bool until_failure = false;  ///< true: the first failure ends the runs of all stages
+    /// Number of slices in which every stage runs. If 0, a stage runs in one piece, or on several devices in
+    /// one slice each.
     std::int64_t num_slices = 0;
     /// Further back ends of the session's kind. Slices are dealt to all devices.
     std::span<Backend* const> others = {};
@@ -80,11 +81,11 @@ struct CheckRequest {
 void take_standard_data(CheckRequest& request, const Operator& op, const Catalogue& catalogue,
                         const Backend& backend);
 
-/// The outcomes ordered by seed, then layout, then stage, and how Thrust ran.
+/// The outcomes of all runs, ordered by seed, then layout, then stage; and how Thrust ran.
 struct CheckMatrix {
     std::vector<CheckOutcome> outcomes;
     std::int64_t num_elements = 0;  ///< the largest number that any stage used
-    std::string thrust;             ///< the system that Thrust ran on
+    std::string thrust;             ///< system on which Thrust ran
     std::string without_thrust;     ///< why Thrust did not run, in one sentence; empty if it did
 
     [[nodiscard]] bool any_failed() const;
@@ -93,7 +94,7 @@ struct CheckMatrix {
 /// A failure of a fold in parts, repeated with fewer elements.
 struct SmallestFailure {
     CheckOutcome outcome;
-    bool is_smaller = false;  ///< whether it has fewer elements than the original failure
+    bool is_smaller = false;  ///< true if it has fewer elements than the original failure
 };
 
 /// Findings of a check.
@@ -112,12 +113,12 @@ struct Check {
     [[nodiscard]] bool is_well() const;
 };
 
-/// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome,
-/// not an error.
+/// Judges an operator's laws, then runs stages on the session's back end. If a kernel has a fault, the
+/// outcome says so, and the check goes on.
 ///
-/// `progress` is called with each step; it may be empty. With ranks, all ranks must call this and get the
-/// same outcomes; only rank 0 judges laws and finds faults. Throws InputError if the back end has no stages
-/// or the data cannot be made, DeviceError if the device fails.
+/// `progress` is called with a text before each step; it may be empty. With ranks, all ranks must call this
+/// and get the same outcomes; only rank 0 judges laws and finds faults. Throws InputError if the back end has
+/// no stages or the data cannot be made, DeviceError if the device fails.
 [[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
                                    const std::function<void(const std::string&)>& progress = {});
 

@@ -8,7 +8,7 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kMany = std::int64_t{1} << 29;  // number of elements that fills any bounded grid
+constexpr std::int64_t kMany = std::int64_t{1} << 29;  // a number of elements that fills any bounded grid
 constexpr std::int64_t kMeanLength = 16;
 constexpr int kSizedMultiprocessors = 4;
 

@@ -24,13 +24,13 @@ namespace {
 
 using Elements = std::vector<std::vector<FieldValue>>;  ///< [element][column]
 
-/// Number of copies of each list of elements. With many copies in a row, the list lies at many places of a
-/// tile.
+/// Number of copies of each candidate segment. With many copies in a row, its elements lie at many places of
+/// a tile.
 constexpr std::size_t kOccurrences = 36;
 /// Most elements to put before a segment that alone does not show the fault.
 constexpr std::size_t kMostBefore = 36;
 constexpr std::size_t kMostElements = 1 << 15;
-/// Longest input that is reported.
+/// Most elements of an input that is reported.
 constexpr std::size_t kMostShown = 2100;
 /// Lanes of a warp. Stages that reorder elements do so at this distance.
 constexpr std::size_t kLanes = 32;
@@ -302,8 +302,8 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);
             if (!found)
                 continue;
-            // Tries the segment alone, then behind more and more elements, so that it comes to the same place
-            // of a tile.
+            // Tries the segment alone, then behind more and more elements. At some distance it lies at the
+            // same place of a tile as before.
             const auto at = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment)];
             const auto end = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment) + 1];
             for (std::size_t before = 0; before <= kMostBefore; ++before) {

@@ -28,8 +28,9 @@ struct FaultInput {
     bool fails_check = false;     ///< the difference exceeds the bounds of a check
 };
 
-/// Runs stages on inputs built from the elements that refute `law`, until a result differs from the reference
-/// or `most_seconds` have passed.
+/// Finds an input that shows the effect of the refuted `law`. Runs stages on inputs built from the elements
+/// of its counter-example, until a result differs from the reference. Returns nothing if no result differs
+/// within `most_seconds`.
 [[nodiscard]] std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
                                                          const LawReport& report, Law law,
                                                          double most_seconds = 20);

@@ -48,8 +48,8 @@ Segments whole_as_one(SegmentForm form, std::int64_t n)
     return form == uniform ? uniform_segments(n, n) : segments_of(form, {n});
 }
 
-/// Compares the fold of one segment in each form with the stage's unsegmented fold; if it has none, with the
-/// reference.
+/// Compares the fold of one segment in each form with the stage's unsegmented fold. If the stage has no
+/// unsegmented fold, compares with the reference.
 std::optional<Breach> attempt_one_segment(Trial& trial)
 {
     const auto& op = trial.setting().op;
@@ -125,7 +125,7 @@ std::optional<Breach> attempt_agreement(Trial& trial)
     return std::nullopt;
 }
 
-/// Cuts each segment in two at a random place. Parts may be empty only if `empties`.
+/// Cuts each segment in two at a random place. Empty parts occur only if `empties` is true.
 std::vector<std::int64_t> cut(const Trial& trial, const std::vector<std::int64_t>& lengths, bool empties,
                               std::vector<std::int64_t>& parts_of)
 {

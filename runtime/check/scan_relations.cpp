@@ -20,7 +20,8 @@ void copy_entry(const Array& from, std::int64_t at, Array& into, std::int64_t to
                 from.data() + static_cast<std::size_t>(at) * width, width);
 }
 
-/// Copies half of scan_states_operator()'s results: the first half are totals, the second running states.
+/// Copies half of the results of scan_states_operator(): the running states if `is_second`, else the states
+/// of segments.
 Results half_of(const Results& results, bool is_second)
 {
     const auto num_fields = results.size() / 2;
@@ -37,8 +38,8 @@ struct Pair {
     std::int64_t element, earlier, later;
 };
 
-/// Returns pairs for the elements of the parts that are scanned second. `cuts` has a place for each segment;
-/// an uncut segment has its end there.
+/// Returns pairs for the elements of the parts that are scanned second. `cuts` holds the place where each
+/// segment is cut; for an uncut segment, its end.
 std::vector<Pair> pairs_of(std::span<const std::int64_t> offsets, std::span<const std::int64_t> cuts,
                            bool is_reverse)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Relations of running results to the fold, and to the running results of parts.
+// Relations that running results must have to the fold, and to the running results of parts.
 #include <optional>
 #include <string>
 
@@ -13,14 +13,16 @@ namespace segfold::regress {
 /// state of the first part, must equal the states of the uncut segment.
 [[nodiscard]] std::optional<Breach> attempt_cut_scan(Trial& trial);
 
-/// Returns why an operator has no running results to try; empty if it has some.
+/// Returns the reason why an operator has no running results to try; empty if it has some.
 [[nodiscard]] std::string no_running_results(const Operator& op);
-/// Returns why scans of cut segments cannot be tried: no running results, or a lift that reads places in
-/// segments. Empty if they can.
+/// Returns the reason why scans of cut segments cannot be tried: the operator has no running results, or its
+/// lift reads places in segments. Empty if they can be tried.
 [[nodiscard]] std::string no_scan_to_cut(const Operator& op);
-/// Returns why two launches may give running results with different bits; empty if the bits must be equal.
+/// Returns the reason why two launches may give running results with different bits; empty if the bits must
+/// be equal.
 [[nodiscard]] std::string same_bits_missing(const Setting& setting);
-/// Returns why a relation between results of segments does not try a scan; empty for a fold.
+/// Returns the reason why a relation between results of segments cannot be tried for an operator with a scan;
+/// empty if the operator has no scan.
 [[nodiscard]] std::string running_results(const Operator& op);
 
 }  // namespace segfold::regress

@@ -9,8 +9,8 @@ namespace {
 
 using enum SegmentForm;
 
-/// Returns a breach that any rank has found, the same on every rank; without ranks, `own`. All ranks must
-/// call this.
+/// Returns a breach that some rank has found, the same breach on every rank. All ranks must call this.
+/// Without ranks, returns `own`.
 std::optional<Breach> agreed(Trial& trial, std::optional<Breach> own)
 {
     auto* ranks = trial.setting().ranks;

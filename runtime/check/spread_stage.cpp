@@ -13,7 +13,7 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // bytes to leave free beside the slices
+constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // bytes that stay free beside the slices
 
 SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
 {
@@ -121,7 +121,7 @@ Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workloa
         const auto each = bytes_of_slices(workload.op, input, engine != nullptr, n).each();
         StreamOptions options;
         options.memory_bytes = static_cast<std::int64_t>(each * static_cast<double>(room)) + 1;
-        if (engine)  // an engine leaves slices only part of the memory
+        if (engine)  // with an engine, slices get only part of these bytes
             options.memory_bytes += options.memory_bytes / 8 + kSpareBytes;
         Stream stream(device.device, problem_of(workload, how), std::move(input), options, std::move(engine));
         constexpr auto kAll = std::numeric_limits<std::int64_t>::max();

@@ -20,7 +20,7 @@ constexpr std::array<std::int64_t, 10> kWatched = {1, 2, 31, 33, 100, 257, 700, 
 constexpr std::int64_t kUniformLength = 100;
 constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
-/// Elements behind the last compared segment, enough for grids that depend on the device.
+/// Elements behind the last compared segment: so many that grids of some stages depend on the device.
 constexpr std::int64_t kBehind = 60000;
 /// Elements behind the last compared segment in the larger input.
 constexpr std::int64_t kMore = 90000;

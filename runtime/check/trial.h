@@ -15,7 +15,7 @@
 
 namespace segfold::regress {
 
-/// The byte that fills scratch memory before a run, as its first contents must not matter.
+/// Scratch memory is filled with this byte before a run, because its first contents must not change results.
 inline constexpr std::uint8_t kScratchPoison = 0xcd;
 
 /// The configuration with which a stage runs.
@@ -24,7 +24,7 @@ enum class Tiles : std::uint8_t {
     smallest  ///< small tiles and few blocks, so that little data crosses many borders and repeats loops
 };
 
-/// "chosen", "smallest"
+/// Returns "chosen" or "smallest".
 [[nodiscard]] std::string_view name(Tiles tiles);
 
 /// Facts and options that the trials of one operator share.
@@ -60,7 +60,7 @@ private:
     mutable std::optional<std::optional<Results>> thrust_;
 };
 
-/// Workloads shared by stages, by a text that describes each.
+/// Workloads that stages share. The key is a text that describes the workload.
 using Materials = std::map<std::string, std::unique_ptr<Material>>;
 
 /// A relation that did not hold.
@@ -82,9 +82,10 @@ public:
     [[nodiscard]] const Setting& setting() const { return setting_; }
     /// The forms among `wanted` that the stage can serve.
     [[nodiscard]] std::vector<SegmentForm> forms(std::initializer_list<SegmentForm> wanted) const;
-    /// Returns a random number from 0 to `bound` - 1. Each `stream` has its own number.
+    /// Returns a random number from 0 to `bound` - 1. Each value of `stream` gives its own number.
     [[nodiscard]] std::int64_t lot(std::uint64_t stream, std::int64_t bound) const;
-    /// Returns lengths of segments of many kinds that add up to num_elements. Includes 0 only if `empties`.
+    /// Returns lengths of segments of many kinds. Their sum is the number of elements. Lengths of 0 occur
+    /// only if `empties` is true.
     [[nodiscard]] std::vector<std::int64_t> lengths(bool empties) const;
     /// Returns a random length near a border of warps, blocks or tiles, at most num_elements.
     [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
@@ -95,18 +96,18 @@ public:
     /// only if `op` takes them.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
-    /// Returns the operator's data over these segments, and their judge; made once for all stages.
-    ///
-    /// `key` distinguishes segments of the same form and number of elements.
+    /// Returns the operator's data over these segments, with their judge. The data are made once and used by
+    /// all stages. `key` distinguishes segments of the same form and number of elements.
     const Material& material(const Operator& op, Segments segments, const std::string& key) const;
 
     /// Runs the stage. breach() then reports this run's workload and configuration.
     Results run(const Workload& workload, const Circumstances& circumstances = {});
 
-    /// Runs the stage in parts: in `count` slices, or for ranks in slices of `count` elements.
+    /// Runs the stage in parts. `count` is the number of slices, or for ranks the number of elements of a
+    /// slice.
     Results run_spread(const Workload& workload, Spread spread, std::int64_t count,
                        bool is_reproducible = false);
-    /// Describes run_spread() with these arguments, as in "in 7 slices on 3 devices".
+    /// Describes run_spread() with these arguments: "in 7 slices on 3 devices".
     [[nodiscard]] std::string spread_text(Spread spread, std::int64_t count) const;
     [[nodiscard]] const Stage& stage() const { return stage_; }
 

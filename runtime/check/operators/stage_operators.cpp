@@ -17,7 +17,8 @@ operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   finish { hash = hash + u64(segment); count = length }
 })";
 
-/// A hash of table entries that also reads the segment's length, which stages that find segments learn late.
+/// A hash of table entries that also reads the segment's length. A stage that finds segments learns the
+/// length late.
 constexpr std::string_view kCountedHash = R"(
 operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
@@ -26,8 +27,8 @@ operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   finish { hash = hash; count = length }
 })";
 
-/// The last element that is not 0. Its lift copies the element, so stages may copy items to shared memory
-/// past the registers.
+/// The last element that is not 0. Its lift only copies the element, so a stage may copy elements to shared
+/// memory past the registers.
 constexpr std::string_view kCountedLast = R"(
 operator counted_last(x: i32) -> (last: i32, count: i64) {
   state last: i32 = 0

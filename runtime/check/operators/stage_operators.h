@@ -6,7 +6,8 @@
 
 namespace segfold::regress {
 
-/// Returns exact operators that reveal typical mistakes, as far as the stage can serve them in some form.
+/// Returns operators that reveal typical mistakes of a stage. All are exact. Operators that the stage serves
+/// in no form are left out.
 ///
 /// They test the order of operands, states with several fields, places of elements, tables, a missing
 /// identity, a commutative combine, an append, rows, and outputs.
