@@ -48,7 +48,7 @@ bool is_beyond(const Array& actual, const Array& first, std::int64_t i, bool is_
     return !(std::fabs(value.real - expected.real) <= tolerance(actual.type()) * scale);
 }
 
-/// Returns the chosen places of every field.
+/// Returns the values of every field at the chosen places.
 Results places_of(const Results& results, const std::vector<std::int64_t>& chosen)
 {
     Results some;

@@ -11,8 +11,8 @@
 
 namespace segfold::bench {
 
-/// Workloads up to this size are compared with the reference, on the host. Counts elements, or numbers if
-/// elements are rows.
+/// Largest size of a workload whose results are compared with the reference on the host. The size is the
+/// number of elements, or of numbers if elements are rows.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
 /// Returns the largest distance of two floating-point results that agree, relative to the largest of both
@@ -23,8 +23,8 @@ inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 /// is_exact(), and sums of small integers while they are exact, must agree in every bit.
 [[nodiscard]] double tolerance(Type type);
 
-/// Most segments of a large workload that are compared with the reference, and most elements in them. The
-/// first of them is compared whatever its length.
+/// Of a large workload, at most `kMostDoubtful` segments with at most `kMostDoubtfulElements` elements are
+/// compared with the reference. The first of these segments may have any length.
 inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 
@@ -40,12 +40,12 @@ class Agreements {
 public:
     /// `workload` must have its arrays if it is small enough for the reference. For a large workload,
     /// `columns` are its columns in host memory, one per parameter, or none. All of these and `placed` must
-    /// outlive this object. If the operator is not associative, only the reference's order is right.
+    /// outlive this object. If `is_associative` is false, only results in the reference's order are right.
     Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
                bool is_associative = true);
     ~Agreements();
 
-    /// Judges the result arrays as the plan or peer `name` has left them.
+    /// Judges the contents of the result arrays after a run of the plan or peer `name`.
     [[nodiscard]] Agreement check(const std::string& name, const Filled& filled);
 
 private:

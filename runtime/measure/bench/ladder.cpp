@@ -23,7 +23,8 @@ namespace {
 
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
-constexpr double kMostForHost = 2;  // milliseconds of a fold up to which its cost on the host is timed
+// In milliseconds: if a fold takes less, the time for which a launch keeps the host busy is measured too.
+constexpr double kMostForHost = 2;
 constexpr double kMostForLoading =
     100;  // milliseconds that the driver may take to load code at a first launch
 
@@ -159,8 +160,8 @@ private:
         return compulsory_traffic(request_.problem.op, segments_, request_.workload.num_features, form);
     }
 
-    /// Times a fold that has been launched once, and fills in all values derived from times. Its results may
-    /// be wrong.
+    /// Times a fold that has been launched once, and fills in all values derived from times. Folds with wrong
+    /// results are timed too.
     void time(Entry& entry, double first, const std::function<void()>& launch, bool waits,
               const Traffic& traffic)
     {

@@ -21,7 +21,8 @@ public:
     /// Both arguments must outlive this object. Throws DeviceError if the bench does not measure a GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
-    /// Compiles, runs, checks and times a probe. The entry's bytes are the bytes that the probe must move.
+    /// Compiles, runs, checks and times a probe. The entry's number of bytes is the number that the probe
+    /// must move.
     ///
     /// If results are wrong, the entry is a failure without times. Throws DeviceError if the buffers do not
     /// fit.

@@ -21,7 +21,7 @@ inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} <
 [[nodiscard]] double pace_of(const std::array<double, 2>& milliseconds);
 
 /// Returns the milliseconds that the emitted stage would take for the request's longest segment alone; 0 if
-/// that cannot matter.
+/// this segment is too short to matter.
 ///
 /// Times two single segments of 2^14 and 2^18 elements. The difference per element is the stage's pace along
 /// a segment: the pace of one thread or of one warp, or almost nothing if the stage cuts segments into tiles.

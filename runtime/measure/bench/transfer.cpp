@@ -123,7 +123,7 @@ const std::vector<std::byte>& Transfers::expected()
     return expected_;
 }
 
-/// Times `work`, which must be done on the GPU once `stream` is done.
+/// Times `work`. All that it does on the GPU must be done when `stream` is done.
 template <class Work>
 void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
 {

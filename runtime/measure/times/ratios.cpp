@@ -51,7 +51,7 @@ struct Effort {
     double seconds = std::numeric_limits<double>::infinity();  ///< time after which no further round begins
 };
 
-/// Launches over the cut-off take long. Few suffice, and more would keep the user waiting.
+/// The effort for a case over the cut-off. Its launches take long, and many would keep the user waiting.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
 /// A copy of the data that one round uses, in memory of its own.
@@ -60,8 +60,8 @@ struct Placement {
     std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;
 };
 
-/// Names an element that reads outside of a table, with these segments or with all elements in one segment;
-/// empty if none does.
+/// Names an element that reads outside of a table, either with these segments or with all elements in one
+/// segment. Returns an empty text if no element does.
 std::string table_objection(const Operator& op, std::vector<Array>& arrays, const Segments& segments)
 {
     Workload workload{op, std::move(arrays), segments.copy()};
@@ -84,7 +84,8 @@ struct TimeBench::State {
         : backend(measured), timing(measured.timing()), request(std::move(asked))
     {}
 
-    /// Returns the data of an operator over a layout. They are kept, because they are measured repeatedly.
+    /// Returns the data of an operator over a layout. The data are kept, because they are measured
+    /// repeatedly.
     const Data& prepare(const NamedOperator& named, const std::string& layout)
     {
         auto& place = prepared[named.name + " " + layout];
@@ -128,7 +129,7 @@ struct TimeBench::State {
         return inputs;
     }
 
-    /// Whether some stage takes segments as keys but not as offsets.
+    /// True if some stage takes segments as keys but not as offsets.
     [[nodiscard]] bool needs_keys() const
     {
         return std::ranges::any_of(request.stages, [](const Stage* stage) {
@@ -156,8 +157,8 @@ struct TimeBench::State {
         return problem;
     }
 
-    /// Returns the stage's plan in its default configuration. Takes `otherwise`, the segments in another
-    /// form, if only that form needs no conversion by the host.
+    /// Returns the stage's plan in its default configuration. `otherwise` has the same segments in another
+    /// form. The plan folds `otherwise` if only that form needs no conversion by the host.
     Choice choose(const NamedOperator& named, const Stage& stage, const Workload& workload,
                   const Workload* otherwise) const
     {
@@ -216,15 +217,15 @@ struct TimeBench::State {
         return paces[key] = pace;
     }
 
-    /// Returns "444 ms, 112 times as long as reading; the cut-off is 20 times".
+    /// Returns a text such as "444 ms, 112 times as long as reading; the cut-off is 20 times".
     [[nodiscard]] std::string beyond(double milliseconds, double reading) const
     {
         return fmt::format("{:.3g} ms, {:.0f} times as long as reading; the cut-off is {:g} times",
                            milliseconds, milliseconds / reading, request.most_ratio);
     }
 
-    /// Returns why one segment of length `longest` alone would take too long; empty if it would not. This is
-    /// asked before a launch, because a kernel cannot be stopped.
+    /// Returns the reason why one segment of length `longest` alone would take too long; empty if it would
+    /// not. The caller asks before a launch, because a kernel cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
                          std::int64_t longest, double reading, bool has_cut_off)
     {
@@ -296,7 +297,7 @@ struct TimeBench::State {
                         : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
     }
 
-    /// Leaves a plan out if there is a reason.
+    /// Leaves a plan out if `reason` is not empty.
     static void exclude(Choice& choice, std::string reason)
     {
         if (reason.empty())

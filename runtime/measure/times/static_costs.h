@@ -43,8 +43,8 @@ struct NamedOperator {
     UsableLaws laws;
 };
 
-/// Compiles every stage that serves an operator, and returns the costs: for unsegmented data if the stage
-/// takes them, and for its first segmented form.
+/// Compiles every stage that serves an operator and returns the costs. A stage is compiled for unsegmented
+/// data if it takes them, and for its first segmented form.
 ///
 /// Skips architectures that NVRTC does not know. `progress` is called with the numbers of compiled texts and
 /// of all texts. Throws DeviceError if there is no NVRTC.

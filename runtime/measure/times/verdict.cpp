@@ -44,7 +44,7 @@ struct TimeDifference {
         p = mann_whitney(samples, before).p;
     }
 
-    /// Whether the change is large enough to count, whatever the U test says.
+    /// True if the change is large enough to count, whatever the U test says.
     [[nodiscard]] bool is_large(const TimeRule& rule) const
     {
         return std::abs(effect) >= std::max(rule.least_effect, noise);
@@ -81,8 +81,8 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     }
 }
 
-/// Returns the baseline's times for the same case; null if it has none. If `one` was not measured, it has no
-/// divisor, so the divisors are not compared.
+/// Returns the baseline's times for the same case; null if the baseline has none. A case that was not
+/// measured has no divisor, so divisors are then not compared.
 const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
 {
     const auto then = std::ranges::find_if(baseline, [&](const TimeCase& other) {
@@ -94,7 +94,7 @@ const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
     return then == baseline.end() ? nullptr : &*then;
 }
 
-/// Fills in how the current rounds differ from earlier rounds. Returns the U test's p.
+/// Enters the difference between the current and the earlier rounds into `outcome`. Returns the U test's p.
 double describe(TimeOutcome& outcome, const Rounds& then)
 {
     const TimeDifference difference(outcome.now.rounds, then);

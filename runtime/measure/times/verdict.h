@@ -29,19 +29,20 @@ struct TimeCase {
 /// Verdict on one case.
 enum class Verdict : std::uint8_t { same, better, worse, ambiguous, no_baseline };
 
-/// "same", "better", "worse", "ambiguous", "no_baseline"
+/// Returns "same", "better", "worse", "ambiguous" or "no_baseline".
 [[nodiscard]] std::string_view name(Verdict verdict);
 
 /// Limits that decide when a difference counts.
 struct TimeRule {
     double level = 0.01;         ///< significance level of the U test, after Holm's correction over all cases
     double least_effect = 0.01;  ///< least relative change of the median
-    /// Most noise of the medians of rounds; above it, a change of 5 % could not be recognised.
+    /// Largest noise of the medians of rounds. With more noise, a change of 5 % could not be recognised.
     double most_noise = 0.04;
     std::size_t fewest_rounds = 3;
     std::size_t fewest_samples = 9;  ///< fewest samples in all rounds of one side
     int reruns = 2;                  ///< further measurements of a suspect case; all must agree
-    /// Least relative change of a case over the cut-off, which has few samples: 1 is twice the time.
+    /// Least relative change that counts for a case over the cut-off, which has few samples. 1 means twice
+    /// the time.
     double clear_effect = 1;
 };
 

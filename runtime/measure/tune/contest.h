@@ -11,7 +11,8 @@ namespace segfold::tune {
 
 struct ContestOptions {
     SearchOptions search;
-    /// Number of fastest plans to rank. A stage with fewer than two of them adds its best plans within 10 %.
+    /// Number of fastest plans to rank. If fewer than two of them belong to a stage, that stage's next best
+    /// plans are ranked too, up to two, if they are within 10 % of the fastest.
     std::size_t finalists = 8;
     int rounds = 21;
 };
@@ -25,11 +26,12 @@ struct Finalist {
 struct Contest {
     std::vector<Trial> trials;          ///< trials of the screening, known ones included
     std::vector<Finalist> finalists;    ///< fastest first
-    std::optional<std::size_t> winner;  ///< its place in the search space; empty if no plan is right
-    std::string reason;                 ///< why this plan won: one sentence without its final dot
+    std::optional<std::size_t> winner;  ///< index in the search space; empty if no plan is right
+    std::string reason;                 ///< reason why this plan won: one sentence without its final dot
     /// False if the incumbent stays only because its runs vary too much to prove another plan faster.
     bool is_certain = true;
-    /// States the number of segments of the winner's results that cannot be judged; empty if none.
+    /// Text with the number of segments of the winner's results that cannot be judged; empty if all can be
+    /// judged.
     std::string unjudged = {};
 };
 

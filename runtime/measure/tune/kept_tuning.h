@@ -1,5 +1,5 @@
 #pragma once
-// A tuning that reads known trials from the records, and records every measurement and the winner.
+// A tuning that starts from known trials in the user's records, and records every measurement and the winner.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace segfold::tune {
 
-/// The folder of the user's records. Throws InputError if there is none.
+/// Returns the folder of the user's records. Throws InputError if there is none.
 [[nodiscard]] std::string require_record_folder();
 
 /// Limits of a tuning.
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
 
     /// Searches, ranks and validates. Writes each measurement to the user's file before the next begins, and
-    /// the winner last. Throws InputError if records have no folder.
+    /// the winner last. Throws InputError if there is no folder for records.
     [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
     /// The rows that this tuning has written.

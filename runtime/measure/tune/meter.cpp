@@ -23,7 +23,7 @@ PlanMeasurement failure(MeasurementOutcome outcome, std::string reason)
     return {outcome, 0, {}, std::move(reason)};
 }
 
-/// Returns why the resource report rules a plan out; empty if it does not.
+/// Returns the reason why the resource report rules a plan out; empty if it does not.
 std::string objection(const TimedPlan& plan)
 {
     for (const auto& kernel : plan.kernels()) {
@@ -54,14 +54,14 @@ struct PlanMeter::State {
           shared(asked, stages)
     {}
 
-    /// Emits a plan's text. A run compiles the plan's numbers as constants. In screening the launch passes
-    /// them, which is a little slower, but many plans then share a text.
+    /// Emits a plan's text. By default it has the plan's numbers as constants, as for a run. In screening the
+    /// launch passes the numbers, which is a little slower, but many plans then share a text.
     [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
     {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
     }
 
-    /// Runs `work`; a failure of the GPU becomes an outcome.
+    /// Runs `work`. A failure of the GPU becomes the outcome of the measurement.
     template <class Work>
     PlanMeasurement attempt(Work work)
     {
@@ -77,7 +77,7 @@ struct PlanMeter::State {
         }
     }
 
-    /// Fills the results with another byte at each call.
+    /// Fills the results with a byte that differs from call to call.
     void poison() { placed->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
 
     /// Computes the expected results for screening large workloads. They come from the rule of thumb's plan,

@@ -11,7 +11,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
-constexpr double kFailurePenalty = 0.5;  // added to the logarithm of the worst time
+constexpr double kFailurePenalty = 0.5;  // a failure counts as the logarithm of the worst time plus this
 
 class PlanSearcher {
 public:
@@ -131,7 +131,7 @@ private:
         return places;
     }
 
-    /// Returns the points in `across` of the stages whose best time is close to the best of all.
+    /// Returns the points of SearchSpace::across() whose stage has a best time close to the best of all.
     [[nodiscard]] std::vector<std::size_t> near_thresholds() const
     {
         const auto best = best_of_stages();
@@ -154,7 +154,7 @@ private:
         return places;
     }
 
-    /// Returns the logarithm of the time that nearby trials suggest.
+    /// Returns the logarithm of the time to expect, judged by nearby trials.
     [[nodiscard]] double guess(std::size_t place) const
     {
         constexpr std::size_t kNearest = 5;
@@ -194,7 +194,8 @@ private:
         return places;
     }
 
-    /// Returns neighbours of the best points, crosses of good ones, and some random points.
+    /// Returns the candidates for the next measurement: neighbours of the best points, crosses of good
+    /// points, and random points.
     std::vector<std::size_t> pool(const std::vector<std::size_t>& open)
     {
         constexpr std::size_t kParents = 5, kGood = 20, kCrosses = 20, kRandom = 20;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kOtherStage = 100;
 
-/// Returns the configuration that a stage prefers, if it can be run.
+/// Returns the configuration that a stage prefers; nothing if it cannot run.
 std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& facts)
 {
     try {

@@ -10,12 +10,12 @@
 
 namespace segfold::tune {
 
-/// A finite set of points. A point's place is its index.
+/// A finite set of points: stages with their configurations. A point's place is its index in the set.
 class SearchSpace {
 public:
-    /// Makes a space of any points; each occurs once. `starts` are the places of points to try first, in
-    /// order; `across` the places of points to try next. Throws InternalError if a point occurs twice or a
-    /// place does not exist.
+    /// Makes a space of any points, each of which occurs once. `starts` are the indices of points to try
+    /// first, in this order; `across` are the indices of points to try next. Throws InternalError if a point
+    /// occurs twice or an index does not exist.
     SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts,
                 std::vector<std::size_t> across = {});
 

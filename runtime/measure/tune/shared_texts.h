@@ -7,8 +7,8 @@
 
 namespace segfold::tune {
 
-/// Emits the texts of one problem's plans. The launch passes a plan's numbers, so plans that differ only in
-/// numbers share a text.
+/// Emits the texts of one problem's plans. Some tunables are numbers that a launch can pass as arguments.
+/// Plans that differ only in these numbers share a text.
 class SharedTexts {
 public:
     /// Problem and catalogue must outlive this object.

@@ -12,8 +12,8 @@
 
 namespace segfold::tune {
 
-/// Talks to a program that serves an evaluator over a socket, its standard input and output. Starts the
-/// program when first needed, and again after it has ended.
+/// Measures by a program that it talks to over the program's standard input and output. Starts the program
+/// when first needed, and again after it has ended.
 class WorkerEvaluator : public Evaluator {
 public:
     /// An answer may take `seconds` once the program has said that it is ready. Becoming ready may take ten
@@ -39,7 +39,8 @@ private:
     void start();
     /// Ends the running program and returns how it ended.
     std::string stop();
-    /// Sends a line and waits for the answer. A failure becomes the outcome.
+    /// Sends a line and waits for the answer. If this fails, returns a measurement with the failure as its
+    /// outcome.
     PlanMeasurement ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
@@ -52,8 +53,8 @@ private:
 /// Serves a WorkerEvaluator: answers the requests in `in`, one per line, until `in` ends. `write` is called
 /// with whole lines.
 ///
-/// After each answer it calls `is_fit`. If that returns false, the answer announces that the program must be
-/// started anew.
+/// After each answer it calls `is_fit`. If `is_fit` returns false, the answer also says that the program must
+/// be started anew.
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
            const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit);
 

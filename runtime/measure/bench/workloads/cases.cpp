@@ -73,7 +73,7 @@ double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_ele
     const auto features = static_cast<double>(num_features);
     for (const auto& parameter : op.parameters)
         element += static_cast<double>(size_bytes(parameter.type)) * (parameter.row ? features : 1);
-    // Twice the results: the first plan's results are kept for comparison.
+    // Results count twice, because the first plan's results are kept for comparison.
     for (const auto& field : op.results)
         segment += 2 * static_cast<double>(size_bytes(field.type)) * features;
     for (const auto& field : op.outputs)

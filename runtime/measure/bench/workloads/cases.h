@@ -19,7 +19,7 @@ struct Case {
 /// same lengths, and with one segment; the generated layouts.
 [[nodiscard]] std::vector<Case> standard_cases(std::int64_t num_elements);
 
-/// Returns cases of one layout: the number of elements is every power of two from `from` to `to`.
+/// Returns cases of one layout whose numbers of elements are the powers of two from `from` to `to`.
 [[nodiscard]] std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
 
 /// Returns the most bytes that a workload needs in the memory where it is measured, including keys and
@@ -64,7 +64,7 @@ private:
     Operator op_;
     WorkloadRequest request_;
     std::int64_t num_features_;  ///< length of generated rows
-    bool shares_;                ///< whether columns are independent of the layout
+    bool shares_;                ///< true if the layout does not change the columns
     std::vector<Array> arrays_;
     std::shared_ptr<const LoadedArrays> loaded_;
 };
