@@ -290,7 +290,7 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
     return matrix;
 }
 
-constexpr int kMostSteps = 40;  // each step but the last makes the failure smaller
+constexpr int kMostSteps = 40;  // limit of steps, each of which makes a failure smaller
 
 /// Reduces the number of elements as long as the stage still fails. All ranks must call this; they see the
 /// same outcomes and take the same steps.

@@ -14,7 +14,7 @@ namespace segfold::regress {
 /// A relation, and the function that tries it on one stage.
 struct Relation {
     std::string_view name;
-    std::string_view claim;  ///< "one segment of all elements equals the whole"
+    std::string_view claim;  ///< a sentence: "one segment of all elements equals the whole"
     /// Returns the reason why the relation does not apply to an operator; empty if it applies.
     std::string (*objection)(const Operator& op);
     /// Tries the relation. Returns nothing if it holds, else its breach.

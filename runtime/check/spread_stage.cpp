@@ -121,7 +121,7 @@ Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workloa
         const auto each = bytes_of_slices(workload.op, input, engine != nullptr, n).each();
         StreamOptions options;
         options.memory_bytes = static_cast<std::int64_t>(each * static_cast<double>(room)) + 1;
-        if (engine)  // with an engine, slices get only part of these bytes
+        if (engine)  // with an engine, slices get only part of memory_bytes
             options.memory_bytes += options.memory_bytes / 8 + kSpareBytes;
         Stream stream(device.device, problem_of(workload, how), std::move(input), options, std::move(engine));
         constexpr auto kAll = std::numeric_limits<std::int64_t>::max();

@@ -28,7 +28,7 @@ constexpr std::int64_t kMore = 90000;
 /// Lengths of segments, and the segments that are compared.
 struct Arrangement {
     std::vector<std::int64_t> lengths;
-    std::vector<std::int64_t> watched;  ///< their indices in `lengths`
+    std::vector<std::int64_t> watched;  ///< indices in `lengths` of the compared segments
 };
 
 /// Arranges the compared segments. Other segments of random length, drawn from `stream`, lie before each of
@@ -117,7 +117,7 @@ std::int64_t differences(const Hashes& left, const Hashes& right)
 }
 
 /// Counts for each cause the segments whose trees change, and enters the counts in `row`. Returns the hashes
-/// without any change.
+/// of a run without any of the causes.
 Hashes fill(TreeRow& row, const TreePlan& plan)
 {
     const auto form = plan.form;

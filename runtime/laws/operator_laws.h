@@ -18,8 +18,9 @@ namespace segfold {
 /// The outcome of a search for counter-examples, and the laws that stages may rely on.
 ///
 /// Many operators on floats obey their laws except for NaN: max(-inf, nan) is -inf, so -inf is not neutral.
-/// If the data are unknown, associativity and an identity that only NaN refutes are still relied on, with a
-/// warning; otherwise nothing could run. Data with NaN are folded from left to right.
+/// If the data are unknown, stages still rely on associativity and on an identity that only NaN refutes, and
+/// the user gets a warning; otherwise nothing could run. Data that are known to have NaN are folded from left
+/// to right.
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
@@ -116,7 +117,8 @@ enum class ScalarDoubt : std::uint8_t {
 /// True if on_data() may change the verdict on the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
-/// True if on_data() judges the identity only by the finiteness of the data, apart from `doubts_identity`.
+/// True if on_data() judges the identity by a single fact: whether all data are finite. If `doubts_identity`
+/// is set, it also tries the identity on elements.
 [[nodiscard]] bool depends_on_finite(const OperatorLaws& laws);
 
 /// True if on_data() may find NaN that break associativity.

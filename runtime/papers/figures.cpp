@@ -38,7 +38,7 @@ std::string joined(std::initializer_list<std::string> parts)
 }
 
 /// Returns the first rung on the GPU, with which other rungs are compared. Returns null if the rungs do
-/// different work, as in timers (different sizes) and in transfers to the host as well.
+/// different work: timers have different sizes, and some transfers go in both directions.
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;

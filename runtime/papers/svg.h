@@ -30,7 +30,7 @@ struct TextStyle {
     Paint paint = kInk;
 };
 
-/// Shapes of points, which distinguish the lines of a chart beside their colours.
+/// Shapes of a line's points. They distinguish the lines of a chart for readers who cannot tell the colours.
 enum class MarkerShape { circle, square, diamond, triangle };
 
 /// A drawing in pixels from the top left, with a title and a description for readers who cannot see it.

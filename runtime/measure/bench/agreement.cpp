@@ -197,8 +197,9 @@ Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
     return some;
 }
 
-/// Compares with the reference the segments whose results differ from the first results beyond the tolerance,
-/// as many as kMostDoubtful and kMostDoubtfulElements allow. Returns nothing if there are no such segments.
+/// Finds the segments whose results differ from the first results by more than the tolerance, and compares
+/// them with the reference: as many as kMostDoubtful and kMostDoubtfulElements allow. Returns nothing if no
+/// segment differs.
 std::optional<Agreement> Agreements::judge_doubtful() const
 {
     const auto actual = placed_.results();

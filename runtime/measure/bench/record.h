@@ -28,7 +28,8 @@ inline constexpr std::array<std::string_view, 4> kOutcomeNames = {"measured", "a
 struct Agreement {
     bool is_checked = false;
     bool agrees = true;
-    /// "reference", "tile_scan, bit for bit", "3 of 5000 segments differ from tile_scan, ..."
+    /// Tells the result of the comparison: "reference", "tile_scan, bit for bit", "3 of 5000 segments differ
+    /// from tile_scan, ..."
     std::string text;
 };
 

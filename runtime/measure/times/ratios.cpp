@@ -110,8 +110,9 @@ struct TimeBench::State {
         return *place;
     }
 
-    /// Loads the operator's columns where they are measured. All layouts share them, because values depend
-    /// only on their places. Tables may depend on the segments.
+    /// Loads the operator's arrays into the memory where they are measured. If the operator has no table, all
+    /// layouts share the arrays, because a value depends only on its index. Tables may depend on the
+    /// segments.
     std::shared_ptr<const LoadedArrays> columns(const NamedOperator& named, const Segments& segments,
                                                 std::string& objection)
     {

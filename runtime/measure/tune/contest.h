@@ -11,8 +11,8 @@ namespace segfold::tune {
 
 struct ContestOptions {
     SearchOptions search;
-    /// Number of fastest plans to rank. If fewer than two of them belong to a stage, that stage's next best
-    /// plans are ranked too, up to two, if they are within 10 % of the fastest.
+    /// Number of fastest plans to rank. The two best plans of each stage are ranked too if they take at
+    /// most 10 % longer than the fastest plan.
     std::size_t finalists = 8;
     int rounds = 21;
 };

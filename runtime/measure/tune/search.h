@@ -1,5 +1,5 @@
 #pragma once
-// Searches a space of plans for the fastest. An Evaluator measures them.
+// Searches a space of plans for the fastest plan. An Evaluator measures the plans.
 #include <cstdint>
 #include <functional>
 #include <limits>

@@ -44,7 +44,7 @@ public:
     [[nodiscard]] double distance(std::size_t first, std::size_t second) const;
 
 private:
-    /// The values of each tunable that occur, ascending.
+    /// For each tunable, the values that occur in the space, ascending.
     using Values = std::map<std::string, std::vector<int>, std::less<>>;
 
     std::vector<Point> points_;

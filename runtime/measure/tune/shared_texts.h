@@ -14,8 +14,8 @@ public:
     /// Problem and catalogue must outlive this object.
     SharedTexts(const Problem& problem, const Catalogue& catalogue);
 
-    /// Returns the text for `point` and for all points that differ from it only in numbers. Throws like
-    /// emit().
+    /// Returns the text for `point` and for all points that differ from it only in numbers. Throws the errors
+    /// of emit().
     [[nodiscard]] const Emitted& of(const Point& point);
 
 private:

@@ -12,8 +12,8 @@
 
 namespace segfold::tune {
 
-/// Measures by a program that it talks to over the program's standard input and output. Starts the program
-/// when first needed, and again after it has ended.
+/// Lets another program measure plans, and talks to it over its standard input and output. Starts the program
+/// when it is first needed, and again after it has ended.
 class WorkerEvaluator : public Evaluator {
 public:
     /// An answer may take `seconds` once the program has said that it is ready. Becoming ready may take ten

@@ -68,7 +68,7 @@ struct HostKeys {
                 runs.push_back(static_cast<std::int32_t>(s));
     }
 
-    std::vector<std::int32_t> keys;  ///< [num_elements]
+    std::vector<std::int32_t> keys;  ///< segment of each element
     std::vector<std::int32_t> runs;  ///< segments with elements, ascending
 };
 

@@ -17,7 +17,7 @@ namespace segfold::bench {
 class LoadedFold {
 public:
     virtual ~LoadedFold() = default;
-    /// Starts the fold once. Throws DeviceError.
+    /// Starts the fold once. Throws DeviceError if it cannot be started.
     virtual void launch() = 0;
     /// The places of the result arrays that the peer fills.
     [[nodiscard]] virtual Filled filled() const = 0;
