@@ -22,7 +22,7 @@
 namespace segfold::regress {
 namespace {
 
-using Elements = std::vector<std::vector<FieldValue>>;  ///< [element][column]
+using Elements = std::vector<std::vector<FieldValue>>;  ///< values by element and column
 
 /// Number of copies of each candidate segment. With many copies in a row, its elements lie at many places of
 /// a tile.

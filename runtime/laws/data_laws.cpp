@@ -213,7 +213,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             if (depends_on_nan(laws))
                 keep_order_of_nan(laws, fmt::format("'{}' has NaN", *name));
         } else {
-            // Finite elements may still produce NaN, as log(-1) does.
+            // A law keeps its warning about NaN only if finite elements produce NaN, as log(-1) does.
             const auto found = report_on(data_ranges(workload), workload);
             std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
         }

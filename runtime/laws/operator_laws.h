@@ -136,13 +136,13 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// does not cover overflow. If no order of combining these data overflows, stages rely on the laws that only
 /// overflow refutes. If the data may overflow, an identity that only overflow refutes is left out.
 ///
-/// Identity: if only values outside the data refute it, stages rely on it. If it is neutral only on finite
-/// values, it is left out when the data have infinities or NaN. If it is neither refuted nor known to be
-/// neutral, it is tried on the elements. If it then fails only by overflow or on states that are not finite,
-/// it is left out; if it fails on other states, it counts as refuted.
+/// Identity: stages rely on an identity that only values outside the data refute. An identity that is neutral
+/// only on finite values is left out if the data have infinities or NaN. An identity that is neither refuted
+/// nor known to be neutral is tried on the elements. If it then fails only by overflow or on states that are
+/// not finite, it is left out; if it fails on other states, it counts as refuted.
 ///
-/// Associativity: if it is not known to hold for all states, neighbouring elements may refute it. If only NaN
-/// refutes it, no stage relies on it when the data have NaN.
+/// Associativity: if associativity is not known to hold for all states, neighbouring elements may refute it.
+/// If only NaN refutes associativity, no stage relies on it when the data have NaN.
 ///
 /// A law that only NaN refutes gets no warning if values in the data's range do not break it.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
@@ -165,8 +165,8 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op);
                                                          std::string_view knows_no_data);
 
 /// Returns warnings that the user should read before relying on results. Each has a headline and may have
-/// more lines, without a final newline. `ordered_stage` is a stage that folds from left to right; the warning
-/// about associativity that only NaN refutes names it.
+/// more lines, without a final newline. `ordered_stage` is a stage that folds from left to right. If only NaN
+/// refutes associativity, the warning names this stage.
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
                                       const std::string& ordered_stage = {});
 

@@ -34,7 +34,7 @@ struct BarChart {
     std::string axis;  ///< quantity that the bars show: "time, ms"
     std::vector<std::string> categories;
     std::vector<std::string> notes;  ///< one for each category; shown if the category has no bar
-    std::vector<Series> series;      ///< one mark for each category, or none where there is no bar
+    std::vector<Series> series;      ///< each has one entry per category, empty if there is no bar
     /// Set if several charts share one axis range. If empty, the range follows from the chart's own marks.
     std::optional<Extent> extent;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Z3 in a child process.
+// Runs Z3 in a child process.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -31,7 +31,7 @@ struct SweepRequest {
 struct SweepListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const std::string& warning)> warned;
-    /// Called after each entry.
+    /// Called after each entry is measured.
     std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
     std::function<void(WorkloadRecord record)> done;
     /// Called for a workload of a sweep that cannot be made.
