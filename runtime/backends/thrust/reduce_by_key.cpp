@@ -119,14 +119,14 @@ void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Res
     }
 }
 
-/// Runs a job unless it has no elements. Throws InputError for a read past a table's end.
+/// Runs a job if it has elements. Throws InputError if an element reads past a table's end.
 void run(ThrustSystem system, const ThrustJob& job, int device, const Workload& workload,
          const Bytecode& bytecode)
 {
     if (job.num_runs == 0)
         return;
     const Outcome outcome = run_on(system, job, device);
-    if (outcome.failed)  // read past a table's end; the host finds the element
+    if (outcome.failed)  // an element reads past a table's end; the host finds which
         refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
 }
 

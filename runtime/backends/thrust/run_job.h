@@ -112,7 +112,7 @@ private:
     const JobView* view_ = nullptr;
 };
 
-/// Scans all runs. Step k is the k-th element in the order in which the scan visits elements.
+/// Scans all runs. Step k visits the k-th element in the order of the scan.
 template <class System, int num_fields>
 void scan_runs(const ThrustJob& job, const JobView* view, const std::int64_t* key)
 {

@@ -12,10 +12,10 @@
 namespace segfold::cuda {
 namespace {
 
-// Number of kernel names in a failure message: the last kernels launched.
+// A failure message names at most this many kernels: the last ones launched.
 constexpr std::size_t kRememberedKernels = 8;
 
-// The driver's flags.
+// Flags of the driver's streams and events.
 constexpr unsigned kOrderedStream = 0, kUnorderedStream = 1;
 constexpr unsigned kSleepingEvent = 1;
 
