@@ -1,5 +1,5 @@
-// Defines the functions that CUDA texts call by calls to the executor. Compiled once and linked with every
-// text.
+// Defines the functions of CUDA that texts call. Each calls the executor. This file is compiled once and
+// linked with every text.
 
 // Not inlined, so that a call's return address lies in the text.
 #define __segfold_support __attribute__((noinline, visibility("hidden")))
