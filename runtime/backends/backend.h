@@ -29,7 +29,7 @@ struct Circumstances {
     int shifted_elements = 0;  ///< distance of each column's begin from an aligned address, in elements
     /// Byte that fills scratch memory, except where kernels need zeros; without it the memory is not filled.
     std::optional<std::uint8_t> scratch_poison = {};
-    std::uint64_t round = 0;  ///< simt: selects another order of threads and blocks
+    std::uint64_t round = 0;  ///< simt: each value gives another order of threads and blocks
 };
 
 /// Options for making a back end.
@@ -96,7 +96,7 @@ struct BackendEntry {
     std::string summary;               ///< one line: what runs, and where
     bool takes_device = false;         ///< accepts BackendOptions::device
     bool takes_schedule_seed = false;  ///< accepts BackendOptions::schedule_seed
-    /// Throws DeviceError if the back end cannot run on this machine.
+    /// Makes the back end. Throws DeviceError if the back end cannot run on this machine.
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
 };
 
@@ -110,8 +110,8 @@ struct BackendEntry {
 void add_backend(BackendEntry entry);
 
 /// Returns the back end for the name "auto". The first rule that fits counts: simt if a schedule seed is
-/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage`, because a CUDA stage is
-/// requested; else cpu.
+/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage` is true, because a CUDA
+/// stage is requested; else cpu.
 [[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {},
                                                  bool runs_cuda_stage = false);
 

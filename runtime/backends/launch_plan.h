@@ -58,19 +58,24 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
 /// Returns the arrays that kernels read through the pointers of their struct Segments, in the struct's order.
 /// The result borrows arrays of `segments`, which must outlive it.
 ///
-/// Form offsets: offsets [num_segments + 1]. Form ranges: begins [num_segments], then running sums of the
-/// lengths [num_segments + 1]. Form flags: flags [num_elements]. Form keys: keys [num_elements]. Form groups:
-/// numbers [num_elements]. Forms whole and uniform: none.
+///   form offsets            offsets [num_segments + 1]
+///   form ranges             begins [num_segments], then running sums of the lengths [num_segments + 1]
+///   form flags              flags [num_elements]
+///   form keys               keys [num_elements]
+///   form groups             numbers [num_elements]
+///   forms whole, uniform    none
 std::vector<NamedArray> segment_arrays(const Segments& segments);
 /// Returns the same for `form`, which may be another form than that of `segments` if they hold its arrays too
 /// (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
-/// Returns the arrays that kernels fill if they find the segments. The arrays are poisoned, and follow
-/// segment_arrays() in struct Segments.
+/// Returns the arrays that kernels write through the pointers of their struct Segments. They follow
+/// segment_arrays() there, and are filled with a poison byte, except `outside`.
 ///
-/// Form keys: found_keys [num_elements]. Forms flags and keys: num_found [1]. Form groups: outside [1], which
-/// is 0. Other forms: none.
+///   form keys      found_keys [num_elements], then num_found [1]
+///   form flags     num_found [1]
+///   form groups    outside [1], which is 0 until a kernel reads a number beyond the groups
+///   other forms    none
 std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
 
 /// Shortens results to the number of segments that a kernel has found, and adds the keys. `found` holds

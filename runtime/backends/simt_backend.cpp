@@ -23,7 +23,7 @@ Buffer upload_array(const std::string& name, const Array& array, std::size_t ski
     return buffer;
 }
 
-/// Buffers, and for each the address of its array.
+/// Buffers, and the address of the array in each buffer.
 struct Buffers {
     std::vector<Buffer> buffers;
     std::vector<std::uint64_t> addresses;

@@ -104,7 +104,7 @@ public:
 class TimedPlan {
 public:
     virtual ~TimedPlan() = default;
-    /// Starts the plan once. Throws DeviceError.
+    /// Starts the plan once. Throws DeviceError if a kernel cannot be launched.
     virtual void launch() = 0;
     [[nodiscard]] virtual double compile_seconds() const = 0;
     /// Returns one entry per kernel, in launch order; empty if no compiler reports registers.
@@ -131,7 +131,8 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
     /// Places a workload, which must outlive the result. Columns may be longer than the workload.
     /// `workload.arrays` serve only to find an element that reads past the end of a checked table. The caller
-    /// must refuse empty segments if they have no result. Throws DeviceError if memory does not suffice.
+    /// must refuse empty segments if the operator has no result for them. Throws DeviceError if memory does
+    /// not suffice.
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
         const Workload& workload, std::shared_ptr<const LoadedArrays> arrays) = 0;
 
@@ -155,8 +156,8 @@ public:
     /// Starts a kernel that reads `bytes` bytes of memory that no plan uses.
     virtual void read(std::size_t bytes) = 0;
 
-    /// Times `repeats` launches in a row, after `warmups` untimed launches. With `flush`, each launch follows
-    /// untimed work that replaces the contents of the cache by other, clean lines.
+    /// Times `repeats` launches in a row, after `warmups` untimed launches. If `flush` is true, untimed work
+    /// before each launch replaces the contents of the cache by other, clean lines.
     [[nodiscard]] virtual std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
                                                    bool flush) = 0;
     /// Times launches in turns (A B A B): `samples` rounds after `dropped` untimed rounds.
@@ -164,8 +165,8 @@ public:
         std::span<const TimedLaunch> launches, int dropped, int samples) = 0;
     /// Times one launch without warm-up.
     [[nodiscard]] double once(const TimedLaunch& launch) { return time(launch, 0, 1, false).front(); }
-    /// Times `repeats` launches by the host's clock, each from the call until the host has waited for its
-    /// end. Each launch finds an idle device.
+    /// Times `repeats` launches by the host's clock: from the call of the launch until the host has waited
+    /// for its end. Each launch finds an idle device.
     [[nodiscard]] std::vector<double> wall_milliseconds(const TimedLaunch& launch, int warmups, int repeats,
                                                         bool flush);
     /// Returns the microseconds of the host's time that one launch takes: the median of five rounds, each of

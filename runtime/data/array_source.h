@@ -68,12 +68,12 @@ private:
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});
 
-/// Reads an array in memory, which the caller must keep.
+/// Returns a source that reads an array in memory. The caller must keep the array.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(const Array& array);
-/// Reads an array in memory, which the source owns.
+/// Returns a source that owns and reads an array in memory.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(Array&& array);
 
-/// Computes the values of generate_values(). Any part may be read.
+/// Returns a source that computes the values of generate_values(). Its parts may be read in any order.
 [[nodiscard]] std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
                                                          ValueRange range);
 

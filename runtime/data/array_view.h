@@ -81,7 +81,7 @@ constexpr Type type_of_element()
     }
 }
 
-/// The memory that holds an array.
+/// The memory that holds an array: the host's, or a GPU's.
 enum class Place : std::uint8_t { host, device };
 
 struct MutableArrayView;

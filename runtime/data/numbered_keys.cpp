@@ -208,8 +208,8 @@ NumberedKeys number_one(const Array& column, KeyOrder order)
                : number_any<std::int32_t>(column, Type::i32, order);
 }
 
-/// Joins each pair of numbers into one that keeps their order. It fits 64 bits: there are at most 2^31 times
-/// 2^31 pairs, or as many as memory holds.
+/// Joins each pair of numbers into one number that keeps the order of the pairs. This number fits 64 bits,
+/// because there are at most 2^31 times 2^31 pairs, or as many as memory holds.
 Array paired(const Array& high, const Array& low, std::int64_t num_low)
 {
     Array pairs(Type::i64, high.length());

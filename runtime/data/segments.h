@@ -78,7 +78,7 @@ inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::
     return std::ranges::all_of(counts, [](std::int64_t count) { return count <= kMaxNarrowIndex; }) ? 32 : 64;
 }
 
-/// Makes one segment of all elements, even if there are none.
+/// Makes one segment of all elements. It is empty if there are no elements.
 Segments whole_segments(std::int64_t num_elements);
 
 /// Makes segments of `length` elements each. `length` must be positive, and `num_elements` a multiple of it.
@@ -88,7 +88,7 @@ Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
 /// narrowed to 32 bits are stored in `room` if it has S + 1 elements of type i32.
 Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room = {});
 
-/// Makes segments [begins[s], ends[s]). They may leave gaps, overlap and come in any order.
+/// Makes the segments [begins[s], ends[s]). The segments may leave gaps, overlap and come in any order.
 Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_elements);
 
 /// Makes segments from S lengths of any integer type, whose sum must be `num_elements`.

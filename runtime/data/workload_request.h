@@ -26,7 +26,7 @@ struct WorkloadRequest {
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
-    bool sorts_keys = false;  ///< for layout keys: first sorts keys and columns, stably
+    bool sorts_keys = false;  ///< true: keys and columns are stably sorted by key first; for layout keys
     /// If true, missing columns, tables and scalars are generated; if false, they are an error.
     ///
     /// Once a file or a written array gives a column, a table, a scalar or the segments, other data are

@@ -30,8 +30,8 @@ public:
 
     /// Returns a digest of everything on which the library depends: text, compiler, flags, processor.
     [[nodiscard]] std::string key(std::string_view source) const;
-    /// Compiles `source` and returns the shared library's bytes. Throws DeviceError with the compiler's log
-    /// and the path of a kept copy of the text.
+    /// Compiles `source` and returns the shared library's bytes. If `source` does not compile, throws
+    /// DeviceError with the compiler's log and the path of a kept copy of the text.
     [[nodiscard]] std::string compile(std::string_view source) const;
 
 private:

@@ -20,7 +20,7 @@ namespace segfold::cuda {
 /// of its program's time.
 class CudaTiming : public Timing {
 public:
-    /// Compiles the kernel that measures the read ceiling. Throws DeviceError.
+    /// Compiles the kernel that measures the read ceiling. Throws DeviceError if it does not compile.
     explicit CudaTiming(const Context& context);
 
     [[nodiscard]] const Context& context() const { return context_; }

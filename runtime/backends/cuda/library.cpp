@@ -176,7 +176,8 @@ Nvrtc open_nvrtc_once()
     return opened;
 }
 
-// Returns path and line. The path begins with "runtime/", so messages do not depend on the build folder.
+// Returns path and line of a place in the source. The path begins with "runtime/", so messages do not depend
+// on the build folder.
 std::string place_in_source(const std::source_location& where)
 {
     std::string_view file = where.file_name();

@@ -124,7 +124,8 @@ private:
     Result (*function_)(Parameters...);
 };
 
-/// The driver API, libcuda.so.1. Names carry the version suffix that cuda.h adds to the plain name.
+/// The functions of the driver API, from libcuda.so.1. Symbol names include the version suffix, if any, that
+/// cuda.h adds to the plain name.
 struct Driver {
     SharedLibrary library;
 
@@ -226,7 +227,7 @@ struct Driver {
     EntryPoint<CUresult(CUdeviceptr, CUstream)> cuMemFreeAsync{library, "cuMemFreeAsync", Presence::optional};
 };
 
-/// NVRTC, libnvrtc.so.MAJOR.
+/// The functions of NVRTC, from libnvrtc.so.MAJOR.
 struct Nvrtc {
     SharedLibrary library;
 

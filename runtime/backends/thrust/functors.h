@@ -71,7 +71,7 @@ struct FlatState {
     Slot<double> fields[num_fields];
 };
 
-/// Stores `outcome` unless another thread has stored one before.
+/// Stores `outcome` if no thread has stored an outcome before.
 SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outcome)
 {
 #ifdef __CUDA_ARCH__
@@ -97,7 +97,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& progr
 // The functions below are not inlined, because each holds kMaxThrustSlots slots, and Thrust's kernels lift
 // and combine in dozens of places.
 
-/// Lifts element number `place`. Elements of all runs are numbered together.
+/// Lifts element number `place`, which counts the elements of all runs together.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void lift_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, Slot<double>* state)
 {
@@ -145,7 +145,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std
         Machine<double>::store(slots[job.finish.outputs[r]], job.result_types[r], job.results[r], segment);
 }
 
-/// Writes the outputs of element number `place`. Elements of all runs are numbered together.
+/// Writes the outputs of element number `place`, which counts the elements of all runs together.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, const Slot<double>* before,
                                                            const Slot<double>* through)

@@ -12,7 +12,7 @@
 namespace segfold {
 
 /// Returns the size, in fields, of the Thrust state for an operator with `num_fields` fields. There are only
-/// two sizes, because nvcc compiles another set of kernels for each.
+/// two sizes, because nvcc compiles a separate set of kernels for each size.
 constexpr int state_slots(int num_fields)
 {
     constexpr int kSmallState = 2;

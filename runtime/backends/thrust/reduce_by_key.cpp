@@ -222,7 +222,8 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
         static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) * sizeof(Slot<double>));
     if (system == ThrustSystem::cpu) {
         bytes_of_segment += sizeof(std::int64_t) + state_bytes;  // ends and states of runs
-        // The key, then Thrust's own memory in reduce_by_key: a state and three flags.
+        // An element takes its key, and the memory that Thrust allocates in reduce_by_key: a state and three
+        // flags.
         bytes_of_element = sizeof(std::int64_t) + state_bytes + 3 * sizeof(unsigned);
     }
     if (workload.op.scan && system == ThrustSystem::cpu)  // states before and through, and Thrust's own copy

@@ -103,7 +103,7 @@ private:
 
     std::vector<std::unique_ptr<typename System::Bytes>> inputs_, results_;
     std::unique_ptr<typename System::Bytes> failure_bytes_;
-    // These must live as long as the job, because the CPU system reads host arrays in place.
+    // These host arrays must live as long as the job, because the CPU system reads them in place.
     std::vector<const void*> columns_;
     std::vector<TableView> tables_;
     std::vector<void*> result_data_, output_data_;

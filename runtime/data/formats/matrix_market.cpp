@@ -280,7 +280,7 @@ public:
         : lines_(lines), field_(header.field), type_(type)
     {}
 
-    /// Returns the text of the next value. Fortran writes D for the E of an exponent.
+    /// Returns the text of the next value, with E in place of the D that Fortran writes before an exponent.
     std::string_view next()
     {
         if (field_ == EntryField::pattern)

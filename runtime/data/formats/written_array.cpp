@@ -212,7 +212,8 @@ Array read_written_array(const std::string& text)
             refuse_array(text, fmt::format("'{}' is no number", visible(one.value)));
     const bool has_words = std::ranges::any_of(
         list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
-    // Integers in digits never become f64, which would round large ones. An integer beyond u64 is refused.
+    // Integers written in digits never become f64, which would round large integers. An integer beyond u64 is
+    // refused.
     const bool are_whole = std::ranges::all_of(list, is_whole, &Written::value);
     return read_written_array(text, are_all(Type::i64) ? Type::i64
                                     : has_words        ? Type::boolean

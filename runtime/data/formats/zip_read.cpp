@@ -16,7 +16,7 @@ namespace segfold {
 namespace {
 
 constexpr std::uint64_t kMostComment = 0xffff;
-// Deflate turns at most 258 bytes into 2 bits.
+// Deflate packs at most 258 bytes into 2 bits, so a packed byte holds at most this many bytes.
 constexpr std::uint64_t kMostInflation = 1032;
 
 /// Returns the little-endian integer at `place`, which must lie inside `bytes`.

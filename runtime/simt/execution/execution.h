@@ -21,9 +21,9 @@ namespace segfold::simt {
 
 constexpr unsigned kWarpLanes = 32;
 
-/// One CUDA thread. Every switch between threads touches it, so it is small.
+/// One CUDA thread. The struct is small, because every switch between threads touches it.
 struct Thread {
-    Fiber* fiber = nullptr;      ///< null before it begins and after it ends
+    Fiber* fiber = nullptr;      ///< null before the thread begins and after it ends
     std::uint64_t value = 0;     ///< the thread's argument of a warp-wide function, then the result
     const void* site = nullptr;  ///< return address of the waiting call
     std::uint16_t argument = 0;  ///< last argument of a shuffle: lane or distance, and width

@@ -97,8 +97,8 @@ Cover join_covers(const Cover& a, const Cover& b)
 }
 
 /// Returns the union of `a` and `b`. If `a` or `b` is the union, returns that argument; otherwise stores the
-/// union in `made` and returns `made`. Blocks join thousands of times and mostly know the same, so references
-/// are not counted and nothing is allocated without need.
+/// union in `made` and returns `made`. Blocks join their knowledge thousands of times, and it is mostly
+/// equal, so references are not counted and nothing is allocated without need.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)
 {
     if (a == b || b == nullptr)

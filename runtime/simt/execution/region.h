@@ -1,5 +1,6 @@
 #pragma once
-// Addresses of device buffers. They lie in one reserved range, where two loads find the buffer of an address.
+// Addresses of device buffers. All buffers lie in one reserved range, so that two loads find the buffer of an
+// address.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -202,7 +202,7 @@ void Worker::run_thread()
     launch_.entry(launch_.arguments);
     try {
         end_thread();
-        // Must return now: this worker may no longer exist when the fiber is reused.
+        // The function must return now, because this worker may no longer exist when the fiber is reused.
         return;
     } catch (const Abandoned&) {
     } catch (...) {

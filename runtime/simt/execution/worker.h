@@ -158,7 +158,7 @@ private:
     std::uint64_t round_strong_progress_ = 0;
     /// 1 plus the sum of all workers' progress when this worker last looked and had made no progress itself.
     std::uint64_t seen_total_ = 0;
-    std::uint64_t seen_strong_total_ = 0;  ///< the same sum of strong progress
+    std::uint64_t seen_strong_total_ = 0;  ///< like seen_total_, for strong progress
     bool is_called_stuck_ = false;  ///< true if this worker marked itself as stuck because it changes no flag
     unsigned idle_rounds_ = 0;
     unsigned weak_rounds_ = 0;

@@ -9,15 +9,15 @@
 
 namespace segfold::simt {
 
-/// Prints "__syncthreads()", "__syncthreads_or()", ...
+/// Returns the name of a barrier function: "__syncthreads()", "__syncthreads_or()", ...
 std::string barrier_name(unsigned kind);
-/// Prints "__shfl_down_sync() with mask 0x0000ffff".
+/// Returns the call of a warp-wide function: "__shfl_down_sync() with mask 0x0000ffff".
 std::string call_text(unsigned kind, std::uint32_t mask);
-/// Prints "0x0000ffff".
+/// Returns a mask as text: "0x0000ffff".
 std::string hexadecimal(std::uint32_t mask);
-/// Prints "1 block", "4 blocks".
+/// Returns a number with its noun: "1 block", "4 blocks".
 std::string counted(std::uint64_t count, const std::string& noun);
-/// Prints "lane 7", "lanes 0-15, 31".
+/// Names the lanes of a mask: "lane 7", "lanes 0-15, 31".
 std::string lanes_text(std::uint32_t lanes);
 /// Names threads by sorted numbers: "thread 7", "threads 0-31, 40".
 std::string threads_text(std::span<const unsigned> threads);

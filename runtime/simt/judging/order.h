@@ -7,7 +7,7 @@
 namespace segfold::simt {
 
 /// Executes a fence of the running thread. The thread acquires the knowledge that it has read from flags.
-/// Flags that it writes from now on publish its knowledge.
+/// Flags that the thread writes from now on publish its knowledge.
 void fence(Worker& worker, unsigned scope);
 
 /// Must be called before the running thread writes to a flag. Publishes in the flag the knowledge that the

@@ -48,7 +48,8 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-/// Returns the address in this OS thread's shared memory whose lower half is `to`. It lies near the anchor.
+/// Returns the address in this OS thread's shared memory whose lower half is `to`. The address lies near the
+/// anchor.
 inline void* __segfold_shared_address(unsigned to)
 {
     const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);

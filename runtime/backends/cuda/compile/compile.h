@@ -48,8 +48,8 @@ void keep_memory_for_compilations();
 
 /// Compiles one program. Several threads may call it at once.
 ///
-/// Throws DeviceError with NVRTC's first error and the lines it points to, the path of the kept source, and
-/// NVRTC's whole log.
+/// If NVRTC refuses the program, throws DeviceError with NVRTC's first error and the lines to which this
+/// error points, the path of the kept source, and NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
 
 /// Compiles one program. If NVRTC refuses it, returns nothing and keeps no copy of the source.

@@ -18,8 +18,8 @@ namespace {
 // Version of the key's form. It is part of every key, so a change makes all stored entries obsolete.
 constexpr int kKeyFormat = 1;
 
-// Options whose values are numbers, names or macros. Any other option may name a file, so programs with it
-// are not stored.
+// Options whose values are numbers, names or macros. A program with any other option is not stored, because
+// the option may name a file.
 constexpr std::array<std::string_view, 13> kPlainOptions = {
     "--define-macro=",  "--fmad=",      "--ftz=", "--generate-line-info", "--maxrregcount=",
     "--prec-div=",      "--prec-sqrt=", "--std=", "--undefine-macro=",    "--use_fast_math",

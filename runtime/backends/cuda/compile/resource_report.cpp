@@ -8,7 +8,7 @@ namespace segfold::cuda {
 namespace {
 
 // Returns the number that ends just before `unit`: 744 for "... 744 bytes stack frame, ..." and " bytes stack
-// frame". Returns 0 if there is none.
+// frame". Returns 0 if the line does not contain `unit`.
 int number_before(std::string_view line, std::string_view unit)
 {
     const std::size_t end = line.find(unit);

@@ -195,7 +195,7 @@ std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
         starts.emplace_back(stream.context());
         stops.emplace_back(stream.context());
     }
-    // Module loads and first launches may delay the GPU, so timing starts when it is idle.
+    // Module loads and first launches may delay the GPU, so timing starts when the GPU is idle.
     stream.synchronize();
     for (std::size_t i = 0; i < starts.size(); ++i) {
         prepare();

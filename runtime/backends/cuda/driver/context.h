@@ -58,7 +58,8 @@ public:
     [[nodiscard]] const Context& context() const;
     [[nodiscard]] CUstream handle() const;
 
-    /// Waits for all work queued so far; throws DeviceError naming the kernels launched since the last wait.
+    /// Waits for all work queued so far. If the work has failed, throws DeviceError naming the kernels
+    /// launched since the last wait.
     void synchronize();
 
     /// Makes all work queued from now on wait for an event recorded earlier on another stream.

@@ -40,7 +40,7 @@ public:
     void copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream);
     void copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const;
 
-    /// Queues a copy of all of `source`, which must have the same length.
+    /// Queues a copy of all of `source`, which must have the same length as this buffer.
     void copy_from(const DeviceBuffer& source, Stream& stream);
     /// Queues a copy of all of `source` to the bytes from `offset` on.
     void copy_part_from(const DeviceBuffer& source, std::size_t offset, Stream& stream);
