@@ -38,9 +38,9 @@ constexpr int kReproducibleMultiprocessors = 128;
 /// The sizes of a workload that launches and kernels depend on.
 struct SegmentSizes {
     std::int64_t num_elements = 0;
-    std::int64_t num_segments = 0;    ///< unused if the kernels find the segments
-    std::int64_t num_items = 0;       ///< num_items() for ranges; num_elements for other forms
-    std::int64_t uniform_length = 0;  ///< for form uniform only
+    std::int64_t num_segments = 0;  ///< unused if the kernels find the segments
+    std::int64_t num_items = 0;  ///< sum of the segments' lengths; differs from num_elements only for ranges
+    std::int64_t uniform_length = 0;  ///< length of each segment; for form uniform only
     int index_bits = 32;
     std::int64_t num_features = 1;  ///< length of a row
 

@@ -26,8 +26,8 @@ struct Bounds {
     const Index* ends;
 };
 
-/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each width has a loop of its own,
-/// so that compilers vectorise it.
+/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each width of indices gets a loop
+/// of its own, which compilers vectorise.
 template <class Look>
 auto visit_bounds(const Segments& segments, Look look)
 {

@@ -277,9 +277,8 @@ bool LaneProgram::run(std::size_t begin, std::size_t end, const Lanes* mask, int
             if (!gather(instruction, mask, count))
                 return false;
         } else {
-            // jump_unless has two branches: the instructions before `other` - 1, where a jump to `behind`
-            // ends the first branch, and those from `other` to `behind` - 1. Each lane runs only its own
-            // branch.
+            // A conditional. Its first branch ends with a jump to `behind` at `other` - 1; its second branch
+            // is `other` .. `behind` - 1. Each lane runs only the branch that its condition selects.
             const std::size_t other = instruction.out;
             const std::size_t behind = program_.code[other - 1].out;
             Lanes sides[2];

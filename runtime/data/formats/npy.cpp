@@ -162,7 +162,7 @@ bool is_in_other_order(const NpyDictionary& header)
            std::ranges::count_if(header.shape, [](std::uint64_t extent) { return extent > 1; }) > 1;
 }
 
-/// Refuses any shape but a two-dimensional array in C order. Returns the number of its elements.
+/// Returns the number of elements of a two-dimensional array in C order. Refuses any other shape.
 std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 {
     if (header.shape.size() != 2)

@@ -65,7 +65,8 @@ public:
     /// Must be called after the running thread has changed a flag. A random schedule then sometimes continues
     /// another thread.
     void changed_flag();
-    /// Returns the number of directly preceding calls since which there was neither an access nor a switch.
+    /// Returns how many calls in a row, before this call, have found the running thread at the same step:
+    /// without an access or a switch in between. A timer uses it to find endless loops.
     int looks_at_same_step();
     /// Must be called before every checked memory access.
     void count_access() { ++accesses_; }

@@ -112,7 +112,7 @@ void Worker::next_round()
     }
 }
 
-// Marks this worker as stuck. Returns true if then all workers are marked as stuck.
+// Marks this worker as stuck. Returns true if all workers are now marked as stuck.
 bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
                            std::uint64_t& seen_total)
 {

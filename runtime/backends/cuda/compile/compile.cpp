@@ -231,8 +231,8 @@ void for_each_on_threads(std::size_t count, unsigned threads, Work work)
     take();
 }
 
-// Returns the key of a request: all that it consists of. Lengths precede options, so different requests have
-// different keys.
+// Returns the key of a request: its architecture, options and source. Lengths precede options, so different
+// requests have different keys.
 std::string cache_key(const CompileRequest& request)
 {
     std::string key = fmt::format("{} {}", request.architecture, request.extra_options.size());

@@ -74,7 +74,7 @@ BatchOutcome compile_alone(const CompileRequest& request)
     }
 }
 
-// Returns what a compiled batch holds of one variant.
+// Returns one variant's part of a compiled batch: image, warnings, report and time.
 Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_variants)
 {
     Compiled share;

@@ -70,7 +70,7 @@ LaunchSequence::~LaunchSequence()
         const CurrentContext current(context_);
         graph_.reset();
     } catch (const DeviceError&) {
-        // After a kernel's failure has ended the context, its graphs are already gone.
+        // If a kernel's failure has ended the context, the graphs are already gone.
     }
 }
 

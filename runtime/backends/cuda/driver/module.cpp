@@ -126,7 +126,7 @@ struct LoadedImage {
             if (module)
                 driver().cuModuleUnload(module);
         } catch (const DeviceError&) {
-            // After a kernel's failure has ended the context, its code is already unloaded.
+            // If a kernel's failure has ended the context, the code is already unloaded.
         }
     }
     LoadedImage(const LoadedImage&) = delete;
